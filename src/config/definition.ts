@@ -1,0 +1,86 @@
+/** What a config file says once it is read, checked and filled in: the values that every other stage works with. */
+import type { Price, Endpoint } from '../service/endpoint.ts';
+import type { RequestBody } from '../service/asked.ts';
+import type { SplitBy } from '../service/paging.ts';
+import type { Secret } from './secret.ts';
+
+export interface Config {
+  /** Absolute path of the file. */
+  readonly file: string;
+  readonly service: ServiceSettings;
+  readonly warehouse: WarehouseSettings;
+  readonly budget: Budget;
+  /** First guesses by endpoint name, over those the endpoints ship with. */
+  readonly prices: Readonly<Record<string, Price>>;
+  readonly syncs: readonly SyncDefinition[];
+}
+
+export interface ServiceSettings {
+  /** Origin and path prefix, without a trailing slash. */
+  readonly url: string;
+  /** Absent when the config's variable is unset; only what sends a request needs it. */
+  readonly token: Secret | undefined;
+  readonly inFlight: number;
+  readonly requestsPerSecond: number;
+  /** Paid retries of one request after a transient answer. */
+  readonly retries: number;
+}
+
+export interface WarehouseSettings {
+  /** `embedded:FOLDER` or a postgres:// address; holds a password, so it is never printed. */
+  readonly url: Secret;
+  readonly schema: string;
+}
+
+/** Limits in points; absent means none. */
+export interface Budget {
+  readonly perRun?: number;
+  readonly perDay?: number;
+  /** Points that are never spent. */
+  readonly keep?: number;
+}
+
+export interface SyncDefinition {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  /** Fields set by the config, checked against the contract one by one; fields that inputs bring are absent. */
+  readonly request: RequestBody;
+  readonly forEach: ForEach | undefined;
+  readonly window: Window | undefined;
+  readonly splitBy: SplitBy;
+  /** Names of syncs that run before this one. */
+  readonly after: readonly string[];
+  /** What was asked within this time is not bought again; absent means that each run asks anew. */
+  readonly maxAgeMs: number | undefined;
+  /** How far back a later run reads again: of the log before its mark, of a window before its last complete day. */
+  readonly lookbackMs: number;
+  /** Where the first walk of the request log begins; absent means at its beginning. An RFC 3339 instant. */
+  readonly from: string | undefined;
+  readonly schedule: { readonly cron: string; readonly timezone: string } | undefined;
+  readonly inDoubt: 'reconcile' | 'stop';
+  /** Share of rejected items and inputs, 0 to 1, above which a run ends with exit 4. */
+  readonly acceptRejects: number;
+  /** Points this sync may spend in one run. */
+  readonly budgetPerRun: number | undefined;
+  /** Changes when anything that shapes the requests changes; a run is continued only by the same definition. */
+  readonly hash: string;
+}
+
+/** Days are YYYY-MM-DD; `to` is `today` until the plan is made. */
+export interface Window {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Each source brings request fields; several make their cross product. */
+export type ForEach = readonly InputSource[];
+export type InputSource =
+  | { readonly from: 'list'; readonly rows: readonly RequestBody[] }
+  | {
+      readonly from: 'file';
+      readonly path: string;
+      readonly field: string | undefined;
+      readonly column: string | undefined;
+      readonly where: string;
+    }
+  | { readonly from: 'query'; readonly sql: string; readonly field: string | undefined; readonly where: string };

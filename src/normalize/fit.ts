@@ -1,0 +1,98 @@
+/** Whether a value fits a column, and as what cell. */
+import type { Kind } from '../service/field.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { instantText, microsOf } from '../service/walk.ts';
+import type { Cell } from './batch.ts';
+
+/** A cell that holds the value whole; `coerced` when the service sent another JSON type than the contract's. */
+export interface Fit {
+  readonly cell: Cell;
+  readonly coerced: boolean;
+}
+
+const asSent = (cell: Cell): Fit => ({ cell, coerced: false });
+const coerced = (cell: Cell): Fit => ({ cell, coerced: true });
+
+/** The source text of a number, exact beyond 2^53; undefined of anything else. */
+const numberText = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+};
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const INT8_MAX = 9_223_372_036_854_775_807n;
+const INT8_MIN = -INT8_MAX - 1n;
+
+/** How a value other than null rests in a column of this kind; undefined when it does not fit and goes to `extra`. */
+export function fit(kind: Exclude<Kind, 'epoch'>, value: unknown): Fit | undefined {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string' ? asSent(value) : mapped(numberText(value), coerced);
+    case 'integer':
+      return fitInteger(value);
+    case 'number':
+      return fitNumber(value);
+    case 'flag':
+      return typeof value === 'boolean' ? asSent(value) : undefined;
+    case 'moment':
+      return typeof value === 'string' ? mapped(instantOf(microsOf(value)), asSent) : undefined;
+    case 'day':
+      return typeof value === 'string' && isDay(value) ? asSent(value) : undefined;
+    case 'uuid':
+      return typeof value === 'string' && UUID.test(value) ? asSent(value.toLowerCase()) : undefined;
+    case 'json':
+      return asSent(canonicalJson(value));
+  }
+}
+
+const mapped = <T, R>(value: T | undefined, to: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : to(value);
+
+function fitInteger(value: unknown): Fit | undefined {
+  const text = typeof value === 'string' ? value : numberText(value);
+  if (text === undefined || !INTEGER.test(text)) return undefined;
+  const exact = BigInt(text);
+  if (exact > INT8_MAX || exact < INT8_MIN) return undefined;
+  const number = Number(exact);
+  const cell = Number.isSafeInteger(number) ? number : exact.toString();
+  return typeof value === 'string' ? coerced(cell) : asSent(cell);
+}
+
+function fitNumber(value: unknown): Fit | undefined {
+  const text = typeof value === 'string' ? value : numberText(value);
+  if (text === undefined || !DECIMAL.test(text)) return undefined;
+  const number = Number(text);
+  if (!Number.isFinite(number)) return undefined;
+  return typeof value === 'string' ? coerced(number) : asSent(number);
+}
+
+function isDay(text: string): boolean {
+  if (!DAY.test(text) || text.startsWith('0000')) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+const YEAR_1 = -62_135_596_800_000_000n;
+const YEAR_10000 = 253_402_300_800_000_000n;
+const instantOf = (micros: bigint | undefined): string | undefined =>
+  micros !== undefined && micros >= YEAR_1 && micros < YEAR_10000 ? instantText(micros) : undefined;
+
+/** Both columns of an instant sent as an integer: the instant, null when absurd, and the integer as sent. */
+export function fitEpoch(value: unknown): { readonly at: Cell; readonly sent: Fit } | undefined {
+  const sent = fitInteger(value);
+  return sent && { at: epochInstant(BigInt(sent.cell as string | number)), sent };
+}
+
+/**
+ * Assumed: an epoch is in seconds, milliseconds or microseconds, told apart by its size, and none lies before 1970 or
+ * after 2286. An instant outside would show it wrong.
+ */
+function epochInstant(epoch: bigint): string | null {
+  if (epoch <= 0n) return null;
+  if (epoch < 10n ** 10n) return instantText(epoch * 1_000_000n);
+  if (epoch >= 10n ** 11n && epoch < 10n ** 13n) return instantText(epoch * 1000n);
+  return epoch >= 10n ** 14n && epoch < 10n ** 16n ? instantText(epoch) : null;
+}

@@ -1,0 +1,294 @@
+/**
+ * Folds declared fields into readers of wire objects. A reader fills a row's cells and lists and returns the residue:
+ * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
+ */
+import type {
+  Element,
+  Field,
+  Fields,
+  Flat,
+  Given,
+  List,
+  Nested,
+  NestedList,
+  Scalar,
+  Sighting,
+} from '../service/field.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { countColumn } from '../warehouse/table.ts';
+import type { Cell, ChildRow } from './batch.ts';
+import { fit, fitEpoch } from './fit.ts';
+import { type Draft, isObject, type Residue, type Wire } from './scope.ts';
+
+type Reader = (wire: Wire, draft: Draft) => Residue | undefined;
+/** Reads one field's value and returns what of it found no place; undefined when all did. */
+type FieldReader = (value: unknown, draft: Draft) => unknown;
+
+/** The child table of a list, by its path below the resource. */
+export type ChildTableOf = (path: readonly string[], named: string | undefined) => string;
+
+/** A reader of the objects made of these fields. */
+export function readerOf(
+  fields: Fields,
+  tag: string | undefined,
+  childTableOf: ChildTableOf,
+  prefix = '',
+  path: readonly string[] = [],
+): Reader {
+  const readers = Object.entries(fields).map(
+    ([name, field]) => [name, fieldReader(field, prefix + name, [...path, name], childTableOf)] as const,
+  );
+  const known = new Set(Object.entries(fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name])));
+  return (wire, draft) => {
+    const residue: [string, unknown][] = [];
+    for (const [name, read] of readers) {
+      const left = read(Object.hasOwn(wire, name) ? wire[name] : undefined, draft);
+      if (left !== undefined) residue.push([name, left]);
+    }
+    for (const name of Object.keys(wire)) {
+      if (known.has(name)) continue;
+      const value = wire[name];
+      if (name === '@type') {
+        if (value === tag) continue;
+        if (tag !== undefined) draft.scope.drift(at(draft, path, name), 'other @type', value);
+      } else draft.scope.drift(at(draft, path, name), 'unknown field', value);
+      residue.push([name, value]);
+    }
+    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+  };
+}
+
+const at = (draft: Draft, path: readonly string[], name?: string): string =>
+  [draft.path, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
+
+function fieldReader(field: Field, name: string, path: readonly string[], childTableOf: ChildTableOf): FieldReader {
+  switch (field.shape) {
+    case 'scalar':
+      return scalarReader(field, name, path);
+    case 'given':
+      return givenReader(field, name);
+    case 'object':
+      return objectReader(field, name, path, childTableOf);
+    case 'list':
+      return listReader(field, name, path, childTableOf(path, field.named));
+    case 'nested':
+      return nestedReader(field, name, path);
+    case 'nested-list':
+      return nestedListReader(field, name, path);
+  }
+}
+
+const switchedOff = (field: Exclude<Field, Given>, draft: Draft): boolean =>
+  field.switchedBy.length > 0 && !field.switchedBy.some((name) => draft.scope.asked.request[name] === true);
+
+/** Null leaves nothing behind, unless the contract says that it can't be. */
+function absent(field: Exclude<Field, Given>, value: unknown, draft: Draft, path: readonly string[]): unknown {
+  if (!field.required || !draft.full) return undefined;
+  draft.scope.drift(at(draft, path), value === null ? 'wrong type' : 'missing', value);
+  return value === null ? null : undefined;
+}
+
+function misfit(value: unknown, draft: Draft, path: readonly string[]): unknown {
+  draft.scope.drift(at(draft, path), 'wrong type', value);
+  return value;
+}
+
+function scalarReader(field: Scalar, name: string, path: readonly string[]): FieldReader {
+  const { kind } = field;
+  const put =
+    kind === 'epoch'
+      ? (draft: Draft, value: unknown): boolean | undefined => {
+          const fitted = fitEpoch(value);
+          if (!fitted) return undefined;
+          draft.cells[name] = fitted.at;
+          draft.cells[`${name}_epoch`] = fitted.sent.cell;
+          return fitted.sent.coerced;
+        }
+      : (draft: Draft, value: unknown): boolean | undefined => {
+          const fitted = fit(kind, value);
+          if (!fitted) return undefined;
+          draft.cells[name] = fitted.cell;
+          return fitted.coerced;
+        };
+  const columns = kind === 'epoch' ? [name, `${name}_epoch`] : [name];
+  const tellNull = (draft: Draft): void => {
+    if (draft.full) for (const column of columns) draft.cells[column] = null;
+  };
+  return (value, draft) => {
+    if (value === undefined || value === null) {
+      if (switchedOff(field, draft)) return undefined;
+      tellNull(draft);
+      if (value === undefined && draft.full && field.fallback !== undefined) {
+        put(draft, field.fallback);
+        return undefined;
+      }
+      return absent(field, value, draft, path);
+    }
+    const coerced = put(draft, value);
+    if (coerced === undefined) {
+      tellNull(draft);
+      return misfit(value, draft, path);
+    }
+    if (coerced) draft.scope.drift(at(draft, path), 'wrong type', value);
+    return undefined;
+  };
+}
+
+function givenReader(field: Given, name: string): FieldReader {
+  return (_, draft) => {
+    const value = field.from(draft.scope.asked, draft.scope.position);
+    const kind = field.kind === 'epoch' ? 'integer' : field.kind;
+    draft.cells[name] = value === undefined || value === null ? null : (fit(kind, value)?.cell ?? null);
+    return undefined;
+  };
+}
+
+function objectReader(field: Flat, name: string, path: readonly string[], childTableOf: ChildTableOf): FieldReader {
+  const read = readerOf(field.fields, field.tag, childTableOf, `${name}_`, path);
+  const columns = scalarNames(field.fields, `${name}_`);
+  const tellNull = (draft: Draft): void => {
+    if (draft.full) for (const column of columns) draft.cells[column] = null;
+  };
+  return (value, draft) => {
+    if (value === undefined || value === null) {
+      if (switchedOff(field, draft)) return undefined;
+      tellNull(draft);
+      return absent(field, value, draft, path);
+    }
+    if (!isObject(value)) {
+      tellNull(draft);
+      return misfit(value, draft, path);
+    }
+    if (Object.keys(value).length === 0) {
+      tellNull(draft);
+      return undefined;
+    }
+    if (field.sighting) sight(field.sighting, field.fields, value, draft);
+    return read(value, draft);
+  };
+}
+
+function sight(sighting: Sighting, fields: Fields, value: Wire, draft: Draft): void {
+  const urn = sighting.bare ? value : value['urn'];
+  const resource = sighting.of(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+  draft.scope.sight({
+    resource,
+    detail: sighting.detail,
+    fields: sighting.bare ? resource.fields : fields,
+    value: sighting.bare ? { urn: value } : value,
+  });
+}
+
+/** Columns that an object's absence makes null; lists inside it are not told. */
+function scalarNames(fields: Fields, prefix: string): string[] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    switch (field.shape) {
+      case 'scalar':
+        return field.kind === 'epoch' ? [prefix + name, `${prefix}${name}_epoch`] : [prefix + name];
+      case 'object':
+        return scalarNames(field.fields, `${prefix}${name}_`);
+      case 'nested':
+        return field.resource().key.map((key) => `${prefix}${name}_${key}`);
+      case 'list':
+      case 'nested-list':
+      case 'given':
+        return [];
+    }
+  });
+}
+
+function listReader(field: List, name: string, path: readonly string[], table: string): FieldReader {
+  const readElement = elementReader(field.element, path);
+  return (value, draft) => {
+    if (value === undefined || value === null) return absent(field, value, draft, path);
+    if (!Array.isArray(value)) return misfit(value, draft, path);
+    if (value.length === 0 && switchedOff(field, draft)) return undefined;
+    const residue: [string, unknown][] = [];
+    const rows: ChildRow[] = [];
+    value.forEach((element: unknown, position) => {
+      const { row, left } = readElement(element, position, draft);
+      if (row) rows.push(row);
+      if (left !== undefined) residue.push([String(position), left]);
+    });
+    draft.lists[table] = rows;
+    draft.cells[countColumn(name)] = value.length;
+    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+  };
+}
+
+/** An element's row, what of it found no place, or both. */
+type ElementReader = (
+  element: unknown,
+  position: number,
+  draft: Draft,
+) => { readonly row?: ChildRow; readonly left?: unknown };
+
+function elementReader(element: Element, path: readonly string[]): ElementReader {
+  switch (element.of) {
+    case 'scalar':
+      return (value, position, draft) => {
+        if (value === null) return { row: [position, null] };
+        const fitted = fit('text', value);
+        if (fitted?.coerced !== false) draft.scope.drift(at(draft, path), 'wrong type', value);
+        return fitted ? { row: [position, fitted.cell] } : { row: [position, null], left: value };
+      };
+    case 'json':
+      return (value, position) => ({ row: [position, canonicalJson(value)] });
+    case 'object':
+      return objectElementReader(element, path);
+  }
+}
+
+function objectElementReader(element: Extract<Element, { of: 'object' }>, path: readonly string[]): ElementReader {
+  // Assumed: no list of objects holds lists of its own; the contract shows none.
+  const read = readerOf(element.fields, element.tag, () => '', '', []);
+  const columns = scalarNames(element.fields, '');
+  const derived = Object.entries(element.derived ?? {});
+  return (value, position, draft) => {
+    if (!isObject(value)) {
+      draft.scope.drift(at(draft, path), 'wrong type', value);
+      return { left: value };
+    }
+    const cells: Record<string, Cell> = {};
+    const left = read(value, { cells, lists: {}, full: true, path: at(draft, path), scope: draft.scope });
+    if (element.key.some((key) => !isKey(cells[key]))) return { left: value };
+    if (element.sighting) sight(element.sighting, element.fields, value, draft);
+    const own = columns.map((column) => cells[column] ?? null);
+    const more = derived.map(([, { from }]) => from(cells));
+    const extra = left === undefined ? null : canonicalJson(left);
+    return { row: [...(element.key.length > 0 ? [] : [position]), ...own, ...more, extra] };
+  };
+}
+
+/** Longest key, in bytes of UTF-8: an index entry of Postgres holds 2,704 and a key has up to four parts. */
+export const LONGEST_KEY = 1000;
+/** True of a cell that can be part of a key. */
+export const isKey = (cell: Cell | undefined): boolean =>
+  cell !== null &&
+  cell !== undefined &&
+  cell !== '' &&
+  (typeof cell !== 'string' || Buffer.byteLength(cell) <= LONGEST_KEY);
+
+function nestedReader(field: Nested, name: string, path: readonly string[]): FieldReader {
+  const columns = field.resource().key.map((key) => [key, `${name}_${key}`] as const);
+  return (value, draft) => {
+    const key = value === undefined || value === null ? undefined : draft.scope.nest(field.resource(), value, name, 0);
+    if (key) for (const [from, to] of columns) draft.cells[to] = key[from] ?? null;
+    else if (draft.full) for (const [, to] of columns) draft.cells[to] = null;
+    if (key || value === undefined || value === null) return undefined;
+    return isObject(value) ? value : misfit(value, draft, path);
+  };
+}
+
+function nestedListReader(field: NestedList, name: string, path: readonly string[]): FieldReader {
+  return (value, draft) => {
+    if (value === undefined || value === null) return absent(field, value, draft, path);
+    if (!Array.isArray(value)) return misfit(value, draft, path);
+    if (value.length === 0 && switchedOff(field, draft)) return undefined;
+    draft.cells[countColumn(name)] = value.length;
+    const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
+      draft.scope.nest(field.resource(), inner, name, position) ? [] : [[String(position), inner]],
+    );
+    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+  };
+}

@@ -1,0 +1,64 @@
+/** What a command that ran syncs says of them: to people, to schedulers, and in the warehouse. */
+import type { ExitCode } from '../errors.ts';
+
+export type RunState = 'running' | 'complete' | 'partial' | 'out_of_points' | 'failed' | 'interrupted' | 'abandoned';
+
+/** Counts of one sync's run. Items obey `received = loaded + unchanged + superseded + quarantined`. */
+export interface SyncSummary {
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly runId: string | null;
+  readonly state: RunState;
+  readonly exitCode: ExitCode | number;
+  /** True when an interrupted run was taken up again. */
+  readonly continued: boolean;
+  /** Requests in the plan, those that paging added included. */
+  readonly planned: number;
+  /** Of them: served by a stored answer that is fresh enough. */
+  readonly fresh: number;
+  /** Requests sent, attempts counted one by one. */
+  readonly sent: number;
+  /** Answers stored and loaded. */
+  readonly answers: number;
+  readonly received: number;
+  readonly loaded: number;
+  readonly unchanged: number;
+  readonly superseded: number;
+  readonly quarantined: number;
+  /** Inputs for which the service knows no entity. */
+  readonly missing: number;
+  /** Inputs that failed for good. */
+  readonly failed: number;
+  /** Requests whose outcome is unknown and stays listed. */
+  readonly inDoubt: number;
+  /** Slices of which more may exist than was returned. */
+  readonly truncated: number;
+  /** Requests still planned when the run stopped. */
+  readonly left: number;
+  /** Points by the price book; the request log has the true figure. */
+  readonly points: number;
+  readonly tookMs: number;
+  /** Why it ended as it did, when not complete. */
+  readonly error: string | null;
+  /** What to do next, in one sentence. */
+  readonly next: string | null;
+}
+
+export interface Summary {
+  readonly exitCode: ExitCode | number;
+  readonly syncs: readonly SyncSummary[];
+  readonly tookMs: number;
+}
+
+/** What a run tells while it is under way. */
+export interface Progress {
+  readonly sync: string;
+  /** Requests ended and planned so far, in this run. */
+  readonly done: number;
+  readonly total: number;
+  readonly rows: number;
+  readonly points: number;
+  readonly inFlight: number;
+  /** When the oldest call in flight was sent. */
+  readonly oldestSentAt: Date | undefined;
+}

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { once } from '../paging.ts';
+import { timeout } from '../request.ts';
+import { microblogUser } from '../resources/microblog-user.ts';
+
+export const microblogUserProfile = endpoint({
+  name: 'microblog.user',
+  about: 'One profile of the microblogging network.',
+  method: 'POST',
+  path: '/api/microblog/user',
+  request: z.strictObject({ user: z.string().min(1).describe('Alias or address of the profile.'), timeout }),
+  returns: microblogUser,
+  paging: once,
+  price: { points: 1 },
+});

@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { once } from '../paging.ts';
+import { timeout } from '../request.ts';
+import { photoshareUser, photoshareUserPosts } from '../resources/photoshare.ts';
+
+export const photoshareUserProfile = endpoint({
+  name: 'photoshare.user',
+  about: 'One profile of the photo-sharing network, with its recent posts when asked for.',
+  method: 'POST',
+  path: '/api/photoshare/user',
+  request: z.strictObject({
+    user: z.string().min(1).describe('Identifier, alias or address of the profile.'),
+    timeout,
+    with_creation_date: z.boolean().default(false).describe('Tell when the profile was opened.'),
+    with_similar_users: z.boolean().default(true).describe('Include profiles suggested beside it.'),
+    with_posts: z.boolean().default(false).describe('Include recent posts.'),
+  }),
+  returns: photoshareUser,
+  paging: once,
+  bridge: { ...photoshareUserPosts, via: 'posts', lists: false },
+  price: { points: 1 },
+});

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { endpoint } from '../endpoint.ts';
+import { once } from '../paging.ts';
+import { timeout } from '../request.ts';
+import { pronetGroup } from '../resources/pronet-group.ts';
+
+export const pronetGroupProfile = endpoint({
+  name: 'pronet.group',
+  about: 'One group of the professional network, with the members it shows.',
+  method: 'POST',
+  path: '/api/pronet/group',
+  request: z.strictObject({ group: z.string().min(1).describe('URN or address of the group.'), timeout }),
+  returns: pronetGroup,
+  paging: once,
+  price: { points: 1 },
+});

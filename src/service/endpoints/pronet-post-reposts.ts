@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { Asked } from '../asked.ts';
+import { endpoint } from '../endpoint.ts';
+import { counted } from '../paging.ts';
+import { count, timeout, urnOfType } from '../request.ts';
+import { pronetPost } from '../resources/pronet-post.ts';
+
+const askedPost =
+  (part: 'type' | 'value') =>
+  ({ request }: Asked): string =>
+    (request['urn'] as Readonly<Record<typeof part, string>>)[part];
+
+export const pronetPostReposts = endpoint({
+  name: 'pronet.post.reposts',
+  about: 'Reposts of one post of the professional network.',
+  method: 'POST',
+  path: '/api/pronet/post/reposts',
+  request: z.strictObject({ urn: urnOfType('activity'), count: count(), timeout }),
+  urns: { urn: 'activity' },
+  returns: pronetPost,
+  paging: counted,
+  bridge: {
+    table: 'pronet_post_reposts',
+    about: 'Which post, as asked, was repeated by which.',
+    asked: {
+      post_urn_type: { about: 'URN type of the post asked about.', from: askedPost('type') },
+      post_urn_value: { about: 'URN value of the post asked about.', from: askedPost('value') },
+    },
+    to: () => pronetPost,
+    prefix: 'repost',
+    lists: true,
+  },
+  price: { points: 1, per: 10 },
+});

@@ -1,0 +1,8 @@
+/** ECMAScript's JSON with source text, which TypeScript's library does not declare yet. */
+interface RawJson {
+  readonly rawJSON: string;
+}
+interface JSON {
+  isRawJSON(value: unknown): value is RawJson;
+  rawJSON(text: string): RawJson;
+}

@@ -1,0 +1,62 @@
+/** Words that several requests share. */
+import * as z from 'zod';
+
+/** Longest scraping time, in seconds. */
+export const timeout = z
+  .int()
+  .min(20)
+  .max(1500)
+  .default(300)
+  .describe('Longest time that the service may take, in seconds.');
+
+export const count = (max?: number) =>
+  (max === undefined ? z.int().min(1) : z.int().min(1).max(max)).describe('Most results to return.');
+
+export const urnOfType = (type: string) =>
+  z
+    .strictObject({
+      type: z.literal(type, {
+        error: ({ input }) => `only URNs of type ${type} are allowed here, found ${JSON.stringify(input) ?? 'none'}`,
+      }),
+      value: z.string().min(1),
+    })
+    .describe(`A URN of type ${type}.`);
+
+export const urnOrName = z.union([
+  z.strictObject({ type: z.string().min(1), value: z.string().min(1) }),
+  z.string().min(1),
+]);
+
+const onCalendar = (text: string): boolean => {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+};
+export const isoDay = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date written YYYY-MM-DD')
+  .refine(onCalendar, 'must be a day of the calendar');
+
+/** `uri` in the contract's sense: absolute, with a scheme and a host. */
+export const pageUrl = z
+  .string()
+  .min(10)
+  .max(2083)
+  .refine((text) => URL.canParse(text) && /^https?:\/\/[^/]/i.test(text), 'must be an absolute http or https address');
+
+export const instant = z.iso.datetime({ offset: true, local: true });
+
+/** The top-level industries that the contract names. */
+export const TOP_LEVEL_INDUSTRIES: readonly string[] = [
+  'Technology, Information and Media',
+  'Professional Services',
+  'Manufacturing',
+  'Hospitals and Health Care',
+  'Retail',
+  'Government Administration',
+  'Holding Companies',
+  'Oil, Gas, and Mining',
+  'Real Estate and Equipment Rental Services',
+  'Transportation, Logistics, Supply Chain and Storage',
+  'Utilities',
+  'Wholesale',
+];

@@ -1,0 +1,75 @@
+import { anything, epoch, fallback, flag, integer, object, required, text, volatile } from '../field.ts';
+import { resource } from '../resource.ts';
+
+const off = (about: string) => fallback(flag(about), false);
+const none = (about: string) => fallback(integer(about), 0);
+
+export const microblogUser = resource({
+  name: 'MicroblogUser',
+  tag: '@microblog_user',
+  table: 'microblog_users',
+  noun: 'user',
+  about: 'Profiles of the microblogging network.',
+  key: ['rest_id'],
+  filters: ['alias'],
+  fields: {
+    internal_id: required(text('The network’s internal identifier.')),
+    rest_id: required(text('Identifier of the profile.')),
+    name: required(text('Name as shown.')),
+    alias: required(text('Handle; changes hands, so it identifies nobody.')),
+    url: required(text('Address of the profile.')),
+    description: text('What the profile says of itself.'),
+    location: text('Place as written on the profile.'),
+    follower_count: integer('Followers.'),
+    following_count: integer('Profiles followed.'),
+    tweet_count: integer('Messages published.'),
+    listed_count: integer('Lists that hold the profile.'),
+    favorites_count: integer('Messages marked as favorites.'),
+    media_count: integer('Messages with a picture or a video.'),
+    image: volatile(text('Address of the portrait.')),
+    banner_url: volatile(text('Address of the banner.')),
+    verified: off('Whether the network vouches for the profile.'),
+    verified_type: text('Kind of verification, such as business.'),
+    is_blue_verified: off('Whether the profile has the paid check mark.'),
+    created_at: epoch('When the profile was opened.'),
+    professional: object(
+      'Professional account.',
+      {
+        rest_id: text('Identifier of the professional account.'),
+        professional_type: text('Type of professional account, such as creator.'),
+        categories: anything('Categories of the professional account, as sent.'),
+      },
+      { tag: '@microblog_user_professional' },
+    ),
+    verification_info: object(
+      'Verification.',
+      {
+        is_identity_verified: off('Whether the identity was verified.'),
+        verified_since: text('Since when, as written.'),
+        reason_description: text('Why the profile is verified, as written.'),
+      },
+      { tag: '@microblog_user_verification' },
+    ),
+    profile_urls: anything('Addresses on the profile, as sent.'),
+    mentions: anything('Profiles that the description mentions, as sent.'),
+    birthdate: object(
+      'Birthdate.',
+      {
+        day: integer('Day of the month.'),
+        month: integer('Month of the year.'),
+        year: integer('Year.'),
+        visibility: fallback(text('Who may see day and month.'), ''),
+        year_visibility: fallback(text('Who may see the year.'), ''),
+        timestamp: integer('Birthdate as an epoch, as sent.'),
+      },
+      { tag: '@microblog_user_birthdate' },
+    ),
+    is_profile_translatable: off('Whether the description can be translated.'),
+    has_hidden_subscriptions: off('Whether subscriptions are hidden.'),
+    can_highlight_tweets: off('Whether messages can be highlighted.'),
+    premium_gifting_eligible: off('Whether a premium account can be given to the profile.'),
+    highlighted_tweets_count: none('Highlighted messages.'),
+    user_seed_tweet_count: none('Seed messages.'),
+    creator_subscriptions_count: none('Creators subscribed to.'),
+  },
+});

@@ -1,0 +1,49 @@
+import { epoch, integer, object, objects, required, text, urn, volatile } from '../field.ts';
+import { resource } from '../resource.ts';
+import { industryReference, personSeen } from './pronet-people.ts';
+
+const user = object(
+  'The member.',
+  {
+    urn: urn('The member’s URN.'),
+    name: text('Name of the member.'),
+    alias: text('Public handle of the member.'),
+    url: text('Address of the member’s profile.'),
+    headline: text('The line under the member’s name.'),
+  },
+  { tag: '@pronet_group_user', sighting: personSeen('preview') },
+);
+
+export const pronetGroup = resource({
+  name: 'PronetGroup',
+  tag: '@pronet_group',
+  table: 'pronet_groups',
+  noun: 'group',
+  about: 'Groups of the professional network.',
+  key: ['urn_type', 'urn_value'],
+  fields: {
+    urn: required(urn('The group’s URN.')),
+    name: required(text('Name of the group.')),
+    url: required(text('Address of the group.')),
+    member_count: required(integer('Members that the group says it has.')),
+    image: volatile(text('Address of the group’s picture; signed and short-lived.')),
+    created_at: epoch('When the group was founded.'),
+    description: text('What the group is about.'),
+    rules: text('Rules of the group.'),
+    geo: urn('URN of the place that the group belongs to.'),
+    industries: objects(
+      'Industries of the group.',
+      { type: text('URN type of the industry.'), value: text('URN value of the industry.') },
+      { key: ['type', 'value'], sighting: industryReference },
+    ),
+    members: objects(
+      'Members that the group shows.',
+      {
+        user,
+        role: text('Role in the group, such as owner.'),
+        joined_at: epoch('When the member joined.'),
+      },
+      { tag: '@pronet_group_member', key: ['user_urn_type', 'user_urn_value'] },
+    ),
+  },
+});

@@ -1,0 +1,91 @@
+/** People, organizations and industries of the professional network: dimensions that every sighting feeds. */
+import { fallback, flag, object, required, text, urn, volatile } from '../field.ts';
+import type { Sighting } from '../field.ts';
+import { resource } from '../resource.ts';
+import { COMPANY_URN_TYPES } from '../urn.ts';
+
+export const pronetUser = resource({
+  name: 'PronetSearchUser',
+  tag: '@pronet_search_user',
+  table: 'pronet_users',
+  noun: 'user',
+  about: 'People of the professional network: one row a person, fed by searches, authorship, mentions and memberships.',
+  key: ['urn_type', 'urn_value'],
+  shared: true,
+  filters: ['alias'],
+  fields: {
+    internal_id: required(urn('The network’s internal identifier of the person.')),
+    urn: required(urn('The person’s URN.')),
+    name: required(text('Name as shown on the profile.')),
+    alias: required(text('Public handle in the profile’s address; changes hands, so it identifies nobody.')),
+    url: required(text('Address of the profile.')),
+    image: volatile(text('Address of the portrait; signed and short-lived.')),
+    headline: text('The line under the name.'),
+    location: text('Place as written on the profile.'),
+    open_to_work: fallback(flag('Whether the person says to be looking for work.'), false),
+  },
+});
+
+export const pronetIndustry = resource({
+  name: 'Industry',
+  tag: '@pronet_industry',
+  table: 'pronet_industries',
+  noun: 'industry',
+  about: 'Industries of the professional network’s taxonomy.',
+  key: ['urn_type', 'urn_value'],
+  shared: true,
+  fields: {
+    urn: urn('The industry’s URN.'),
+    name: text('Name of the industry.'),
+    hierarchy: text('Path from the top-level industry down to this one.'),
+    description: text('What the industry covers.'),
+  },
+});
+
+const seenIndustry = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetIndustry });
+export const industryReference: Sighting = { ...seenIndustry('reference'), bare: true };
+
+const industryFull = object(
+  'The organization’s industry in full.',
+  { ...pronetIndustry.fields },
+  { tag: pronetIndustry.tag, sighting: seenIndustry('full') },
+);
+const industry = { ...urn('The organization’s industry.'), sighting: industryReference };
+
+/** What an education tells of the school. */
+export const educationCompanyFields = {
+  name: required(text('Name of the organization.')),
+  urn: urn('The organization’s URN.'),
+  url: text('Address of the organization’s page.'),
+  alias: text('Public handle in the page’s address; changes hands, so it identifies nobody.'),
+  industry,
+  industry_full: industryFull,
+  employee_range: text('Size class by number of employees, as written.'),
+  logo_url: volatile(text('Address of the logo; signed and short-lived.')),
+};
+
+export const pronetCompany = resource({
+  name: 'EducationCompany',
+  tag: '@pronet_user_education_company',
+  table: 'pronet_companies',
+  noun: 'company',
+  about:
+    'Organizations of the professional network (companies and schools): fed by educations, authorship and mentions.',
+  key: ['urn_type', 'urn_value'],
+  shared: true,
+  filters: ['alias'],
+  fields: {
+    internal_id: urn('The network’s internal identifier of the organization.'),
+    ...educationCompanyFields,
+    headline: text('The line under the name.'),
+    image: volatile(text('Address of the picture shown beside its posts; signed and short-lived.')),
+  },
+});
+
+/** A person or an organization, told apart by the type of the URN. */
+export const partySeen = (detail: Sighting['detail']): Sighting => ({
+  detail,
+  of: (urnType) => (COMPANY_URN_TYPES.includes(urnType) ? pronetCompany : pronetUser),
+});
+export const personSeen = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetUser });
+export const companySeen = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetCompany });

@@ -1,0 +1,124 @@
+/** Posts, with the reposts inside them. */
+import {
+  epoch,
+  fallback,
+  flag,
+  integer,
+  nested,
+  object,
+  objects,
+  required,
+  text,
+  texts,
+  urn,
+  volatile,
+} from '../field.ts';
+import type { Resource } from '../resource.ts';
+import { resource } from '../resource.ts';
+import { COMPANY_URN_TYPES } from '../urn.ts';
+import { partySeen } from './pronet-people.ts';
+
+const author = object(
+  'Who published the post.',
+  {
+    internal_id: urn('The network’s internal identifier of the author.'),
+    urn: urn('The author’s URN.'),
+    name: text('Name of the author.'),
+    alias: text('Public handle of the author.'),
+    url: text('Address of the author’s profile or page.'),
+    headline: text('The line under the author’s name.'),
+    image: volatile(text('Address of the author’s portrait; signed and short-lived.')),
+  },
+  { tag: '@pronet_user_post_user', sighting: partySeen('preview') },
+);
+
+export const pronetPost: Resource = resource({
+  name: 'PronetPost',
+  tag: '@pronet_user_post',
+  table: 'pronet_posts',
+  noun: 'post',
+  about: 'Posts of the professional network, reposts and the posts they repeat alike.',
+  key: ['urn_type', 'urn_value'],
+  shared: true,
+  filters: ['created_at', 'author_urn_value'],
+  fields: {
+    urn: required(urn('The post’s URN.')),
+    url: required(text('Address of the post.')),
+    share_url: text('Address for sharing the post.'),
+    author,
+    created_at: fallback(epoch('When the post was published.'), 0),
+    share_urn: urn('URN of the share that carries the post.'),
+    is_empty_repost: flag('Whether the post repeats another without a word of its own.'),
+    repost: nested('The post that this one repeats.', 'preview', () => pronetPost),
+    images: volatile(texts('Addresses of the pictures; signed and short-lived.', 'image')),
+    video_url: text('Address of the video.'),
+    text: text('The text of the post.'),
+    comment_count: integer('Comments on the post; null when not told, negative when hidden.'),
+    share_count: integer('Times the post was shared; null when not told, negative when hidden.'),
+    reactions: objects(
+      'Reactions to the post, counted by type.',
+      {
+        type: text('Type of reaction, such as like.'),
+        count: integer('Reactions of this type; negative when hidden.'),
+      },
+      { tag: '@pronet_reaction' },
+    ),
+    event: object(
+      'An event that the post announces.',
+      {
+        url: text('Address of the event.'),
+        image: volatile(text('Address of the event’s picture; signed and short-lived.')),
+        title: text('Title of the event.'),
+        date: text('When the event takes place, as written.'),
+        participant_count: integer('People taking part in the event.'),
+      },
+      { tag: '@pronet_user_post_event' },
+    ),
+    article: object(
+      'An article that the post links to.',
+      {
+        url: text('Address of the article.'),
+        urn: urn('The article’s URN.'),
+        image: volatile(text('Address of the article’s picture; signed and short-lived.')),
+        title: text('Title of the article.'),
+        subtitle: text('Subtitle of the article.'),
+        description: text('Summary of the article.'),
+      },
+      { tag: '@pronet_user_post_article' },
+    ),
+    document: object(
+      'A document attached to the post.',
+      {
+        urn: urn('The document’s URN.'),
+        url: text('Address of the document.'),
+        title: text('Title of the document.'),
+        cover_images: volatile(texts('Addresses of the cover pictures; signed and short-lived.', 'cover_image')),
+        images: volatile(texts('Addresses of the page pictures; signed and short-lived.', 'image')),
+        total_images_count: integer('Pages that the document has.'),
+      },
+      { tag: '@pronet_user_post_document' },
+    ),
+    mentioned: objects(
+      'People and organizations that the post mentions.',
+      {
+        urn: urn('URN of the mentioned.'),
+        name: text('Name of the mentioned.'),
+        alias: text('Public handle of the mentioned.'),
+        url: text('Address of the profile or page of the mentioned.'),
+      },
+      {
+        tag: '@pronet_user_post_mentioned_user',
+        named: 'mentions',
+        sighting: partySeen('reference'),
+        derived: {
+          kind: {
+            kind: 'text',
+            about: 'Whether a person (user) or an organization (company) is mentioned, by the type of the URN.',
+            from: ({ urn_type: type }) =>
+              typeof type === 'string' ? (COMPANY_URN_TYPES.includes(type) ? 'company' : 'user') : null,
+          },
+        },
+      },
+    ),
+  },
+});

@@ -1,0 +1,28 @@
+import { day, required, text, texts } from '../field.ts';
+import { resource } from '../resource.ts';
+
+export const secFiling = resource({
+  name: 'SecFiling',
+  tag: '@sec_filing',
+  table: 'sec_filings',
+  noun: 'filing',
+  about: 'Documents of public company filings; one filing has one accession number and several documents.',
+  key: ['accession_number', 'file_name'],
+  filters: ['filing_type', 'file_date', 'period_ending'],
+  fields: {
+    accession_number: required(text('Number of the filing; shared by all its documents.')),
+    file_name: required(text('File name of the document within the filing.')),
+    document_url: required(text('Address of the document.')),
+    filing_type: text('Form type, such as 10-K.'),
+    file_date: day('Day the filing was made.'),
+    period_ending: day('Last day of the period reported on.'),
+    ciks: texts('Central index keys of the filers; not parallel to the other lists but display_names.', 'cik', true),
+    display_names: texts('Names of the filers, in the order of their keys.', 'display_name'),
+    file_description: text('What the document is.'),
+    biz_locations: texts('Business locations of the filers.', 'biz_location'),
+    biz_states: texts('States of business.', 'biz_state'),
+    inc_states: texts('States of incorporation.', 'inc_state'),
+    sics: texts('Standard industrial classification codes.', 'sic'),
+    items: texts('Items that the filing reports on, such as 2.02.', 'item'),
+  },
+});

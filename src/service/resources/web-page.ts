@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { RequestBody } from '../asked.ts';
+import { given, json, onlyWith, required, text, texts } from '../field.ts';
+import { canonicalJson } from '../identity.ts';
+import { resource } from '../resource.ts';
+
+/** What each content option is when nobody sets it; an option so left says nothing about the page. */
+const DEFAULTS: RequestBody = {
+  only_main_content: false,
+  remove_comments: true,
+  resolve_srcset: true,
+  return_full_html: false,
+  min_text_block: 200,
+  remove_base64_images: true,
+  strip_all_tags: false,
+  extract_contacts: false,
+  same_origin_links: false,
+  social_links_only: false,
+  extract_minimal: false,
+};
+
+const optionsOf = (request: RequestBody): RequestBody =>
+  Object.fromEntries(Object.entries(request).filter(([name, value]) => name !== 'url' && value !== DEFAULTS[name]));
+
+const pageKeyOf = (request: RequestBody): string =>
+  createHash('sha256')
+    .update(canonicalJson([request['url'], optionsOf(request)]))
+    .digest('hex');
+
+export const webPage = resource({
+  name: 'WebParserResult',
+  tag: '@web_parser_result',
+  table: 'web_pages',
+  noun: 'page',
+  about: 'Web pages as parsed: one row for each address and set of content options asked for.',
+  key: ['page_key'],
+  filters: ['requested_url'],
+  fields: {
+    page_key: given('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
+      pageKeyOf(request),
+    ),
+    requested_url: given('text', 'Address that was asked for.', ({ request }) => request['url']),
+    options: given('json', 'Content options that differ from the service’s defaults.', ({ request }) =>
+      optionsOf(request),
+    ),
+    cleaned_html: required(text('Content of the page after cleaning; may be empty.')),
+    url: required(text('Address of the original page; after redirects it may differ from the one asked for.')),
+    title: text('Title of the page.'),
+    meta_description: text('Description in the page’s head.'),
+    metadata: json('Further metadata, as sent.'),
+    links: onlyWith(texts('Addresses that the page links to.', 'link'), 'extract_contacts', 'extract_minimal'),
+    emails: onlyWith(texts('E-mail addresses on the page.', 'email'), 'extract_contacts'),
+    phones: onlyWith(texts('Phone numbers on the page.', 'phone'), 'extract_contacts'),
+  },
+});
