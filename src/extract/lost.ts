@@ -1,0 +1,64 @@
+/** Words for an exchange that did not end in a whole answer. Made from codes alone, so no secret can be in them. */
+import { errors } from 'undici';
+import type { Cause, Lost } from './exchange.ts';
+
+const UNOPENED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed while it was being opened',
+  UND_ERR_SOCKET: 'connection closed while it was being opened',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name lookup failed',
+  ENETUNREACH: 'network unreachable',
+  EHOSTUNREACH: 'host unreachable',
+  ETIMEDOUT: 'no connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  EPROTO: 'no secure connection: the other side does not speak TLS',
+};
+
+/** Why an exchange was lost, in plain words; `limits` are those it ran under. */
+export function reasonOf(
+  { sent, status, cause }: Lost,
+  limits: { readonly deadlineMs: number; readonly maxBodyBytes: number },
+): string {
+  const seconds = `${limits.deadlineMs / 1000} s`;
+  const answering = status !== undefined;
+  if (cause === 'too large') return tooLargeReason(limits.maxBodyBytes);
+  if (cause === 'stopped') {
+    if (!sent) return 'stopped before it was sent';
+    return answering ? 'stopped in the middle of the answer' : 'stopped while waiting for the answer';
+  }
+  if (!sent) return cause === 'deadline' ? `no connection within ${seconds}` : unopenedReason(codeOf(cause));
+  if (cause === 'deadline' || TIMEOUTS.includes(codeOf(cause))) {
+    return answering ? `the answer was not whole within ${seconds}` : `no answer within ${seconds}`;
+  }
+  return brokenReason(cause, answering);
+}
+
+// Undici's own timers are set to the same time as the deadline, so now and then they are first.
+const TIMEOUTS: readonly string[] = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+
+/** The words for an answer above the cap. */
+export const tooLargeReason = (maxBytes: number): string =>
+  `the answer is larger than ${Number((maxBytes / 2 ** 20).toPrecision(3))} MiB`;
+
+function unopenedReason(code: string): string {
+  const known = Object.hasOwn(UNOPENED, code) ? UNOPENED[code] : undefined;
+  if (known !== undefined) return known;
+  if (/CERT|SIGNATURE|HOSTNAME/.test(code)) return `the server's certificate is not trusted (${code})`;
+  return /TLS|SSL/.test(code) ? `no secure connection (${code})` : `connection failed (${code})`;
+}
+
+function brokenReason(cause: Error, answering: boolean): string {
+  if (cause instanceof errors.HTTPParserError) return 'the answer is not HTTP';
+  const code = codeOf(cause);
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the answer is not as long as its header says';
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return "the answer's headers are too large";
+  return answering
+    ? `the connection was lost in the middle of the answer (${code})`
+    : `the connection was lost before an answer came (${code})`;
+}
+
+function codeOf(cause: Cause): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' && /^\w+$/.test(code) ? code : 'no code';
+}

@@ -1,0 +1,221 @@
+/**
+ * What follows from an attempt: a pure decision from its outcome, the attempts before it and the policy. The loop over
+ * attempts is the composer's; `docs/retries.md` shows this table to people.
+ */
+import { EXIT } from '../errors.ts';
+import { printable, serviceText, statedCause } from './failure.ts';
+import type { Answered, Outcome } from './outcome.ts';
+import { backoffMs, heededMs, retryAfterMs, type Waits } from './wait.ts';
+
+/** Where a request stands after an attempt. */
+export interface Attempt {
+  /** Of the attempt just made, from 1. */
+  readonly number: number;
+  /** Attempts among the earlier ones that followed a decision with `paid`. */
+  readonly paidRetries: number;
+  readonly surelyUnpaidRetries: number;
+}
+
+export interface RetryPolicy {
+  /** Retries that may be billed once more. */
+  readonly retries: number;
+  /** Retries after what was surely not billed. */
+  readonly surelyUnpaidRetries: number;
+  /** Of one request, of any kind. */
+  readonly maxAttempts: number;
+  readonly waits: Waits;
+}
+
+/** The shipped policy with this many paid retries (`service.retries`). */
+export const retryPolicy = (retries: number): RetryPolicy => ({
+  retries,
+  // Waits of up to 1, 2, 4, 8 and 16 s: outlasts a restart of the service. Fewer give up on one; more hold up a run
+  // whose service is down for good.
+  surelyUnpaidRetries: 5,
+  maxAttempts: retries + 6,
+  waits: { leastMs: 250, firstMs: 1000, longestMs: 60_000, longestRetryAfterMs: 300_000 },
+});
+
+export type FailureClass =
+  | 'redirected'
+  | 'forbidden'
+  | 'not_found'
+  | 'unsupported'
+  | 'rejected'
+  /** The service was there and did not manage; a later run may. */
+  | 'unavailable'
+  | 'too_large';
+
+export type Decision =
+  /** Store the answer and read it; one that can't be read is quarantined and not bought again. */
+  | { readonly do: 'keep' }
+  /** The service knows no such thing: an outcome of its own, no failure. */
+  | { readonly do: 'missing'; readonly because: string }
+  /** `paid`: the attempt that follows counts as a paid retry, else as a surely unpaid one. */
+  | { readonly do: 'retry'; readonly afterMs: number; readonly paid: boolean; readonly because: string }
+  /** `scope`: whether only this input failed, or asking this endpoint anything more is of no use in this run. */
+  | {
+      readonly do: 'fail';
+      readonly class: FailureClass;
+      readonly scope: 'input' | 'endpoint';
+      readonly because: string;
+      readonly next: string;
+    }
+  /** Nothing more can be asked in this run; what is open stays planned. */
+  | {
+      readonly do: 'stop';
+      readonly exit: typeof EXIT.credential | typeof EXIT.transient | typeof EXIT.budget;
+      readonly because: string;
+      readonly next: string;
+    }
+  /** It may have been bought. `againAfterMs` is the wait before asking again as a paid retry; undefined: no more in this run. */
+  | { readonly do: 'doubt'; readonly because: string; readonly againAfterMs: number | undefined };
+
+type Rule =
+  | { readonly rule: 'keep' | 'missing' | 'unpaid' | 'transient' | 'token' | 'payment' | 'redirected' }
+  | {
+      readonly rule: 'permanent';
+      readonly class: FailureClass;
+      readonly scope: 'input' | 'endpoint';
+      readonly next: string;
+    };
+
+const CHECK_INPUT = 'Mend or remove this input; nothing was asked again.';
+const REJECTED: Rule = { rule: 'permanent', class: 'rejected', scope: 'input', next: CHECK_INPUT };
+
+/** Assumed: what each status means, seen at services of this shape; the contract shows none but success. */
+const BY_STATUS: Readonly<Record<number, Rule>> = {
+  401: { rule: 'token' },
+  402: { rule: 'payment' },
+  403: {
+    rule: 'permanent',
+    class: 'forbidden',
+    scope: 'endpoint',
+    next: 'Choose a plan for the account that allows this endpoint, or remove its syncs.',
+  },
+  404: { rule: 'permanent', class: 'not_found', scope: 'input', next: CHECK_INPUT },
+  408: { rule: 'transient' },
+  412: { rule: 'missing' },
+  415: { rule: 'permanent', class: 'unsupported', scope: 'input', next: CHECK_INPUT },
+  422: REJECTED,
+  429: { rule: 'unpaid' },
+  503: { rule: 'unpaid' },
+};
+
+const BY_FAMILY: Readonly<Record<number, Rule>> = {
+  2: { rule: 'keep' },
+  3: { rule: 'redirected' },
+  4: REJECTED,
+  5: { rule: 'transient' },
+};
+
+const LATER = 'Run the sync again later; what was answered is kept and not bought again.';
+
+/** What to do after this attempt. A loop that does as it is told makes at most `policy.maxAttempts` attempts. */
+export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
+  switch (outcome.kind) {
+    case 'answered':
+      return afterAnswer(outcome, attempt, policy, random);
+    case 'not_sent':
+      return mayRetry('unpaid', attempt, policy)
+        ? {
+            do: 'retry',
+            afterMs: backoffMs(attempt.number, policy.waits, random),
+            paid: false,
+            because: outcome.reason,
+          }
+        : {
+            do: 'stop',
+            exit: EXIT.transient,
+            because: `the service could not be reached: ${outcome.reason}`,
+            next: 'Check service.url and the network, then run the sync again; nothing was spent.',
+          };
+    case 'unknown':
+      if (outcome.tooLarge) {
+        const next =
+          'Ask for less at once, with a smaller count or fewer options; asking the same again would be billed again.';
+        return { do: 'fail', class: 'too_large', scope: 'input', because: outcome.reason, next };
+      }
+      return {
+        do: 'doubt',
+        because: outcome.reason,
+        againAfterMs: mayRetry('transient', attempt, policy)
+          ? backoffMs(attempt.number, policy.waits, random)
+          : undefined,
+      };
+  }
+}
+
+function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
+  const it = BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED;
+  const because = said(answer);
+  switch (it.rule) {
+    case 'keep':
+      return { do: 'keep' };
+    case 'missing':
+      return { do: 'missing', because };
+    case 'permanent':
+      return { do: 'fail', class: it.class, scope: it.scope, because, next: it.next };
+    case 'redirected':
+      return redirected(answer);
+    case 'token':
+    case 'payment':
+      return refused(answer, it.rule);
+    case 'unpaid':
+    case 'transient': {
+      if (!mayRetry(it.rule, attempt, policy)) {
+        return { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
+      }
+      const asked = retryAfterMs(answer.headers['retry-after'], answer.receivedAt);
+      const afterMs =
+        asked === undefined ? backoffMs(attempt.number, policy.waits, random) : heededMs(asked, policy.waits, random);
+      return { do: 'retry', afterMs, paid: it.rule === 'transient', because };
+    }
+  }
+}
+
+function mayRetry(kind: 'unpaid' | 'transient', attempt: Attempt, policy: RetryPolicy): boolean {
+  if (attempt.number >= policy.maxAttempts) return false;
+  return kind === 'unpaid'
+    ? attempt.surelyUnpaidRetries < policy.surelyUnpaidRetries
+    : attempt.paidRetries < policy.retries;
+}
+
+function said({ status, body, headers }: Answered): string {
+  const text = serviceText(body, headers);
+  return text === '' ? `the service answered ${status} and gave no reason` : `the service answered ${status}: ${text}`;
+}
+
+function redirected({ status, headers }: Answered): Decision {
+  const to = printable(headers['location'] ?? '');
+  return {
+    do: 'fail',
+    class: 'redirected',
+    scope: 'endpoint',
+    because: `the service redirected to another address (${status}); the token was not sent there`,
+    next: to === '' ? 'Check service.url.' : `Check service.url; the service points to ${to}.`,
+  };
+}
+
+// "points" as a word or as a part of a code such as POINTS_LIMIT, but not of "endpoints".
+const OF_POINTS = /(?<![a-z])(?:points|credits|balance|quota)/i;
+const OF_TOKEN = /token|api.?key|expired|unauthori[sz]ed|credential/i;
+
+/** A refusal for want of points pauses, one of the token stops: 401 is of the token and 402 of points unless it says otherwise. */
+function refused(answer: Answered, usual: 'token' | 'payment'): Decision {
+  const stated = statedCause(answer.body, answer.headers);
+  const outOfPoints = OF_POINTS.test(stated) || (usual === 'payment' && !OF_TOKEN.test(stated));
+  return outOfPoints
+    ? {
+        do: 'stop',
+        exit: EXIT.budget,
+        because: said(answer),
+        next: 'Add points to the account, or wait until it has some again; what is left stays planned.',
+      }
+    : {
+        do: 'stop',
+        exit: EXIT.credential,
+        because: said(answer),
+        next: 'Put a valid API token of the account into the variable that service.token names.',
+      };
+}
