@@ -1,0 +1,127 @@
+/** The inputs of a sync: lists written in the config, files, queries on the warehouse. */
+import { dirname, resolve } from 'node:path';
+import type { RequestBody } from '../service/asked.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { foundIn } from './check.ts';
+import type { ForEach, InputSource } from './definition.ts';
+import { insteadOf } from './nearest.ts';
+import type { Report } from './problem.ts';
+import { fieldValue, settable, unknownField } from './request-fields.ts';
+import { type Source, whereIs } from './source.ts';
+import { type Entry, entryOf, type MapTree, type Tree } from './tree.ts';
+
+/** Keys by which a mapping is a source rather than a mapping of fields; no request field has such a name. */
+export const SOURCE_KEYS = ['file', 'query'] as const;
+
+export interface ForEachContext {
+  readonly endpoint: Endpoint;
+  readonly source: Source;
+  readonly report: Report;
+}
+
+const ALLOWED =
+  'allowed are a mapping of request fields to their values, a list of mappings of request fields, { file: PATH } or { query: SQL }';
+
+/** The sources of a `for_each`; what is wrong goes to the context's `report`. */
+export function forEachOf(tree: Tree, context: ForEachContext): ForEach {
+  if (tree.kind === 'list') return listOfRows(tree.items, tree, context);
+  if (tree.kind === 'scalar' || tree.entries.length === 0) {
+    if (!(tree.kind === 'scalar' && tree.broken)) context.report(tree.span, `for_each is ${foundIn(tree)}; ${ALLOWED}`);
+    return [];
+  }
+  if (isSource(tree)) return sourceAt(tree, undefined, context);
+  return tree.entries.flatMap((entry) => fieldSources(entry, context));
+}
+
+const isSource = (tree: Tree): boolean => SOURCE_KEYS.some((key) => entryOf(tree, key));
+
+/** The fields that a sync's inputs bring; undefined when only the file or the query itself tells. */
+export function fieldsBrought(forEach: ForEach): ReadonlySet<string> | undefined {
+  const fields = new Set<string>();
+  for (const it of forEach) {
+    if (it.from === 'list') for (const row of it.rows) for (const field of Object.keys(row)) fields.add(field);
+    else if (it.field === undefined) return undefined;
+    else fields.add(it.field);
+  }
+  return fields;
+}
+
+function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext): ForEach {
+  if (items.length === 0) context.report(tree.span, `for_each is an empty list; ${ALLOWED}`);
+  const rows = items.flatMap((item): RequestBody[] => {
+    if (item.kind === 'map' && item.entries.length > 0) return [rowOf(item, context)];
+    context.report(
+      item.span,
+      `an input is ${foundIn(item)}; allowed is a mapping of request fields, or write for_each: { FIELD: [...] }`,
+    );
+    return [];
+  });
+  return [{ from: 'list', rows }];
+}
+
+function rowOf(item: MapTree, context: ForEachContext): RequestBody {
+  return Object.fromEntries(
+    item.entries.flatMap((entry) => {
+      if (!isSettable(entry, context)) return [];
+      const value = fieldValue(context.endpoint, entry, context.report);
+      return value === undefined || value === null ? [] : [[entry.key, value]];
+    }),
+  );
+}
+
+function isSettable({ key, keySpan }: Entry, { endpoint, report }: ForEachContext): boolean {
+  if (settable(endpoint).includes(key)) return true;
+  report(
+    keySpan,
+    endpoint.paging.owns.includes(key) ? `${key} is filled in by paging; remove it` : unknownField(endpoint, key),
+  );
+  return false;
+}
+
+function fieldSources(entry: Entry, context: ForEachContext): InputSource[] {
+  const { key, value } = entry;
+  if (!isSettable(entry, context)) return [];
+  if (value.kind === 'map' && isSource(value)) return sourceAt(value, key, context);
+  if (value.kind !== 'list' || value.items.length === 0) {
+    if (!(value.kind === 'scalar' && value.broken)) {
+      context.report(
+        value.span,
+        `for_each.${key} is ${foundIn(value)}; allowed is a list of values, { file: PATH } or { query: SQL }; one value alone belongs in request`,
+      );
+    }
+    return [];
+  }
+  const rows = value.items.flatMap((item): RequestBody[] => {
+    const checked = fieldValue(context.endpoint, { ...entry, value: item }, context.report);
+    if (checked !== null) return checked === undefined ? [] : [{ [key]: checked }];
+    context.report(item.span, `an input of ${key} is null; allowed is a value`);
+    return [];
+  });
+  return [{ from: 'list', rows }];
+}
+
+function sourceAt(tree: MapTree, field: string | undefined, { source, report }: ForEachContext): InputSource[] {
+  const file = entryOf(tree, 'file');
+  const allowed = file ? (field === undefined ? ['file'] : ['file', 'column']) : ['query'];
+  for (const { key, keySpan } of tree.entries) {
+    if (!allowed.includes(key))
+      report(keySpan, `${JSON.stringify(key)} can't stand beside ${file ? 'file' : 'query'}${insteadOf(key, allowed)}`);
+  }
+  const given = (key: string): string | undefined => {
+    const entry = entryOf(tree, key);
+    if (!entry) return undefined;
+    if (entry.value.kind === 'scalar' && entry.value.broken) return undefined;
+    if (entry.value.kind === 'scalar' && entry.value.value !== null && entry.value.text.trim() !== '')
+      return entry.value.text;
+    report(entry.value.span, `${key} is ${foundIn(entry.value)}; allowed is text that is not empty`);
+    return undefined;
+  };
+  const where = whereIs(source, tree.span.start);
+  if (!file) {
+    const sql = given('query');
+    return sql === undefined ? [] : [{ from: 'query', sql, field, where }];
+  }
+  const path = given('file');
+  const column = given('column');
+  return path === undefined ? [] : [{ from: 'file', path: resolve(dirname(source.file), path), field, column, where }];
+}

@@ -1,0 +1,91 @@
+/** Variables in scalars: `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, and `$$` for a dollar sign. */
+
+export type Part = string | Variable;
+export interface Variable {
+  readonly name: string;
+  /** What stands for a variable that is unset or empty; itself with variables. */
+  readonly otherwise?: readonly Part[];
+  /** The words to fail with when it is unset or empty. */
+  readonly complaint?: string;
+}
+
+/** A scalar that is no well-formed interpolation. */
+export interface Malformed {
+  readonly malformed: string;
+}
+
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const FORMS = 'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$';
+
+/** The parts of a scalar's text; texts without variables come back as one part. */
+export function partsOf(text: string): readonly Part[] | Malformed {
+  try {
+    return scan(text, 0, false).parts;
+  } catch (error) {
+    if (error instanceof MalformedError) return { malformed: error.message };
+    throw error;
+  }
+}
+
+class MalformedError extends Error {}
+
+function scan(text: string, from: number, inside: boolean): { parts: Part[]; end: number } {
+  const parts: Part[] = [];
+  let literal = '';
+  let at = from;
+  while (at < text.length) {
+    if (inside && text[at] === '}') break;
+    if (text.startsWith('$$', at)) {
+      literal += '$';
+      at += 2;
+    } else if (text.startsWith('${', at)) {
+      const variable = scanVariable(text, at);
+      parts.push(literal, variable.part);
+      literal = '';
+      at = variable.end;
+    } else literal += text[at++] ?? '';
+  }
+  if (inside && text[at] !== '}') throw new MalformedError(`a variable is not closed by }; ${FORMS}`);
+  return { parts: [...parts, literal].filter((it) => it !== ''), end: at };
+}
+
+function scanVariable(text: string, start: number): { part: Variable; end: number } {
+  NAME.lastIndex = start + 2;
+  const name = NAME.exec(text)?.[0];
+  if (name === undefined) throw new MalformedError(`\${ is followed by no name of a variable; ${FORMS}`);
+  const after = start + 2 + name.length;
+  if (text[after] === '}') return { part: { name }, end: after + 1 };
+  const sign = text.slice(after, after + 2);
+  if (sign !== ':-' && sign !== ':?')
+    throw new MalformedError(`\${${name} is followed by ${JSON.stringify(sign)}; ${FORMS}`);
+  const { parts, end } = scan(text, after + 2, true);
+  return sign === ':-'
+    ? { part: { name, otherwise: parts }, end: end + 1 }
+    : { part: { name, complaint: text.slice(after + 2, end) }, end: end + 1 };
+}
+
+/** Every variable that the parts name, those in defaults too. */
+export const variablesOf = (parts: readonly Part[]): string[] =>
+  parts.flatMap((it) => (typeof it === 'string' ? [] : [it.name, ...variablesOf(it.otherwise ?? [])]));
+
+export type Filled = { readonly text: string } | { readonly unset: Variable };
+
+/** The text with its variables filled in, or the first variable that has no value. */
+export function fill(parts: readonly Part[], valueOf: (name: string) => string | undefined): Filled {
+  let text = '';
+  for (const part of parts) {
+    if (typeof part === 'string') {
+      text += part;
+      continue;
+    }
+    const value = valueOf(part.name);
+    const plain = part.otherwise === undefined && part.complaint === undefined;
+    if (value !== undefined && (plain || value !== '')) text += value;
+    else if (part.otherwise) {
+      const inner = fill(part.otherwise, valueOf);
+      if ('unset' in inner) return inner;
+      text += inner.text;
+    } else return { unset: part };
+  }
+  return { text };
+}

@@ -1,0 +1,108 @@
+/** Loads a config: reads the file, fills in its variables, checks all of it, and tells every problem at once. */
+import { resolve } from 'node:path';
+import type { Price } from '../service/endpoint.ts';
+import { check } from './check.ts';
+import type { Budget, Config, SyncDefinition } from './definition.ts';
+import { insteadOf } from './nearest.ts';
+import { orderNames } from './order.ts';
+import { ConfigError, type Problem, problemAt, type Report } from './problem.ts';
+import { readSource } from './read.ts';
+import { type Env, resolveTree } from './resolve.ts';
+import { Secret } from './secret.ts';
+import { fileSchema } from './settings.ts';
+import { type Source, WHOLE } from './source.ts';
+import { syncOf } from './sync.ts';
+import { entryOf, type MapTree, type Tree } from './tree.ts';
+import { treeOfYaml } from './yaml.ts';
+
+type Settings = ReturnType<typeof fileSchema.parse>;
+
+/**
+ * The config in a file. Throws a ConfigError, with each problem's place, when the file can't be used as it is.
+ * Relative paths of inputs are taken from the file's folder; `VAR_FILE` paths from the working directory.
+ */
+export async function loadConfig(path: string, env: Env): Promise<Config> {
+  const source = await readSource(path);
+  const problems: Problem[] = [];
+  const report: Report = (span, message) => {
+    problems.push(problemAt(source, span, message));
+  };
+  const written = treeOfYaml(source, report);
+  if (!written) throw new ConfigError(problems);
+  const tree = await resolveTree(written, env, source, report, (at) => at.join('.') === 'service.token');
+  const config = configOf(tree, source, report);
+  if (!config || problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+function configOf(tree: Tree, source: Source, report: Report): Config | undefined {
+  if (tree.kind !== 'map') {
+    report(WHOLE, 'a config is a mapping with the keys service, warehouse and syncs');
+    return undefined;
+  }
+  const checked = check(fileSchema, tree, report, WHOLE);
+  const syncs = syncsOf(tree, source, report, checked?.value);
+  return checked && { file: resolve(source.file), ...settingsOf(checked.value), syncs };
+}
+
+function settingsOf({ service, warehouse, budget = {}, prices = {} }: Settings): Omit<Config, 'file' | 'syncs'> {
+  const token = service.token ?? '';
+  return {
+    service: {
+      url: service.url.replace(/\/+$/, ''),
+      token: token === '' ? undefined : new Secret(token),
+      inFlight: service.in_flight,
+      requestsPerSecond: service.requests_per_second,
+      retries: service.retries,
+    },
+    warehouse: { url: new Secret(warehouse.url), schema: warehouse.schema },
+    budget: budgetOf(budget),
+    prices: Object.fromEntries(
+      Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, priceOf(price)]])),
+    ),
+  };
+}
+
+const budgetOf = ({ per_run: perRun, per_day: perDay, keep }: NonNullable<Settings['budget']>): Budget => ({
+  ...(perRun !== undefined && { perRun }),
+  ...(perDay !== undefined && { perDay }),
+  ...(keep !== undefined && { keep }),
+});
+
+function priceOf(price: number | { readonly points: number; readonly per?: number | undefined }): Price {
+  if (typeof price === 'number') return { points: price };
+  return price.per === undefined ? { points: price.points } : { points: price.points, per: price.per };
+}
+
+function syncsOf(tree: MapTree, source: Source, report: Report, settings: Settings | undefined): SyncDefinition[] {
+  const at = entryOf(tree, 'syncs');
+  if (at?.value.kind !== 'map') return [];
+  if (at.value.entries.length === 0) report(at.keySpan, 'syncs is empty; name at least one sync and its endpoint');
+  const defaults = {
+    acceptRejects: settings?.accept?.rejects ?? 0.01,
+    inDoubt: settings?.in_doubt ?? 'reconcile',
+  } as const;
+  const syncs = at.value.entries.flatMap((entry) => syncOf(entry, { source, report, defaults }) ?? []);
+  checkOrder(at.value, syncs, report);
+  return syncs;
+}
+
+function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: Report): void {
+  const names = tree.entries.map(({ key }) => key);
+  for (const { name, after } of syncs) {
+    const at = entryOf(entryOf(tree, name)?.value, 'after')?.value;
+    for (const [position, parent] of after.entries()) {
+      const item = at?.kind === 'list' ? at.items[position] : undefined;
+      if (item && !names.includes(parent))
+        report(
+          item.span,
+          `after names ${JSON.stringify(parent)}, which is no sync of this file${insteadOf(parent, names)}`,
+        );
+    }
+  }
+  const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
+  if (!('cycle' in ordered)) return;
+  const first = entryOf(entryOf(tree, ordered.cycle[0] ?? '')?.value, 'after');
+  if (first)
+    report(first.keySpan, `these syncs wait for each other: ${ordered.cycle.join(' after ')}; remove one of these`);
+}

@@ -1,0 +1,36 @@
+/** Puts names behind those that they come after. */
+
+export type Ordered = { readonly order: readonly string[] } | { readonly cycle: readonly string[] };
+
+/**
+ * The names, parents first and otherwise in the given order, or a cycle that makes it impossible: its first name comes
+ * again at its end. Parents that are not among the names are left out.
+ */
+export function orderNames(parentsOf: ReadonlyMap<string, readonly string[]>): Ordered {
+  const order: string[] = [];
+  const done = new Set<string>();
+  for (const name of parentsOf.keys()) {
+    const cycle = visit(name, parentsOf, done, [], order);
+    if (cycle) return { cycle };
+  }
+  return { order };
+}
+
+function visit(
+  name: string,
+  parentsOf: ReadonlyMap<string, readonly string[]>,
+  done: Set<string>,
+  trail: readonly string[],
+  order: string[],
+): readonly string[] | undefined {
+  if (done.has(name) || !parentsOf.has(name)) return undefined;
+  const begin = trail.indexOf(name);
+  if (begin !== -1) return [...trail.slice(begin), name];
+  for (const parent of parentsOf.get(name) ?? []) {
+    const cycle = visit(parent, parentsOf, done, [...trail, name], order);
+    if (cycle) return cycle;
+  }
+  done.add(name);
+  order.push(name);
+  return undefined;
+}

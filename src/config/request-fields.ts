@@ -1,0 +1,112 @@
+/** Checks what a sync asks: the fields of its request, the inputs and the parts, by the endpoint's contract. */
+import * as z from 'zod';
+import type { RequestBody } from '../service/asked.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import type { SplitBy } from '../service/paging.ts';
+import { TOP_LEVEL_INDUSTRIES } from '../service/request.ts';
+import { check, foundIn } from './check.ts';
+import { elementwise } from './coerce.ts';
+import { insteadOf } from './nearest.ts';
+import type { Report } from './problem.ts';
+import { type Shape, shapeOf, withoutNull } from './shape.ts';
+import type { Span } from './source.ts';
+import type { Entry, Tree } from './tree.ts';
+
+/** The schema of one request field. */
+export const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
+  Object.hasOwn(endpoint.request.shape, field) ? (endpoint.request.shape[field] as z.ZodType) : undefined;
+
+/** What one request field takes. */
+export const fieldShape = (endpoint: Endpoint, field: string): Shape => {
+  const schema = fieldSchema(endpoint, field);
+  return schema ? shapeOf(schema) : {};
+};
+
+/** The request's schema, in which the fields that others bring may be left out. */
+export function requestSchema(endpoint: Endpoint, isBrought: (field: string) => boolean): z.ZodObject {
+  const fields = Object.entries<z.ZodType>(endpoint.request.shape);
+  return z.strictObject(
+    Object.fromEntries(fields.map(([name, schema]) => [name, isBrought(name) ? schema.optional() : schema])),
+  );
+}
+
+/** A mapping's fields without those that are null: an unset optional field is not sent. */
+export const setFields = (given: unknown): RequestBody =>
+  Object.fromEntries(
+    Object.entries(given as Record<string, unknown>).filter(([, value]) => value !== null && value !== undefined),
+  );
+
+/** One value of a request field, or undefined when something was reported. A list field takes a lone value as one element. */
+export function fieldValue(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Report): unknown {
+  const schema = fieldSchema(endpoint, key);
+  if (!schema) {
+    report(keySpan, unknownField(endpoint, key));
+    return undefined;
+  }
+  const tree = elementwise(shapeOf(schema), value);
+  const entry: Entry = { key, keySpan, value: tree };
+  const checked = check(aloneOf(endpoint, key, schema), { kind: 'map', entries: [entry], span: keySpan }, report);
+  return checked && (checked.given as Record<string, unknown>)[key];
+}
+
+const alone = new Map<string, z.ZodObject>();
+
+/** A field by itself has no name for the words of a refusal, so it is checked as a mapping of one. */
+function aloneOf(endpoint: Endpoint, field: string, schema: z.ZodType): z.ZodObject {
+  const key = `${endpoint.name} ${field}`;
+  const found = alone.get(key) ?? z.strictObject({ [field]: schema });
+  alone.set(key, found);
+  return found;
+}
+
+/** The words on a field that an endpoint doesn't have. */
+export const unknownField = (endpoint: Endpoint, field: string): string =>
+  `${endpoint.name} has no field ${JSON.stringify(field)}${insteadOf(field, settable(endpoint))}`;
+
+/** The fields that a sync may set. */
+export const settable = ({ request, paging }: Endpoint): string[] =>
+  Object.keys(request.shape).filter((field) => !paging.owns.includes(field));
+
+/** The fields that a sync's window fills in. */
+export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);
+
+/** The word that stands for every top-level industry in `split_by`. */
+export const TOP_LEVEL = 'top_level';
+
+/** The values to split by, in the order in which they are tried; what is wrong goes to `report`. */
+export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: Report): SplitBy {
+  if (endpoint.facets.length === 0) {
+    report(
+      keySpan,
+      `${endpoint.name} has no list field, so a full answer of it can't be asked again in parts; remove split_by`,
+    );
+    return {};
+  }
+  const allowed = `allowed is a mapping of ${endpoint.facets.join(', ')} to lists of values`;
+  if (tree.kind !== 'map' || tree.entries.length === 0) {
+    report(tree.span, `split_by is ${foundIn(tree)}; ${allowed}`);
+    return {};
+  }
+  return Object.fromEntries(tree.entries.flatMap((entry) => facetOf(endpoint, entry, report)));
+}
+
+function facetOf(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Report): [string, readonly unknown[]][] {
+  if (!endpoint.facets.includes(key)) {
+    report(keySpan, `${JSON.stringify(key)} can't be split by${insteadOf(key, endpoint.facets)}`);
+    return [];
+  }
+  if (key === 'industry' && value.kind === 'scalar' && value.text === TOP_LEVEL) return [[key, TOP_LEVEL_INDUSTRIES]];
+  const words =
+    key === 'industry' ? `a list of values, or ${TOP_LEVEL} for every top-level industry` : 'a list of values';
+  if (value.kind !== 'list' || value.items.length === 0) {
+    if (!(value.kind === 'scalar' && value.broken))
+      report(value.span, `${key} is ${foundIn(value)}; allowed is ${words}`);
+    return [];
+  }
+  const checked = fieldValue(endpoint, { key, keySpan, value }, report);
+  return Array.isArray(checked) ? [[key, checked as readonly unknown[]]] : [];
+}
+
+/** True of a field that holds a list. */
+export const isList = (endpoint: Endpoint, field: string): boolean =>
+  withoutNull(fieldShape(endpoint, field)).type === 'array';

@@ -1,0 +1,111 @@
+/** Fills the variables of a tree's scalars from the environment, or from the files that `VAR_FILE` names. */
+import { readFile } from 'node:fs/promises';
+import { fill, type Part, partsOf, type Variable, variablesOf } from './interpolate.ts';
+import type { Report } from './problem.ts';
+import type { Source, Span } from './source.ts';
+import type { Tree } from './tree.ts';
+import { unstorable } from './yaml.ts';
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** A variable's value, or why there is none. */
+type Value = { readonly value: string | undefined } | { readonly trouble: string };
+type Values = ReadonlyMap<string, Value>;
+
+/** A secret is a line or two; a file longer than that was named by mistake. */
+const LONGEST_SECRET = 65_536;
+
+/**
+ * The tree with every variable filled in. A scalar that is nothing but an unset `${VAR}` is null where `mayBeAbsent`
+ * allows it; elsewhere that is a problem.
+ */
+export async function resolveTree(
+  tree: Tree,
+  env: Env,
+  source: Source,
+  report: Report,
+  mayBeAbsent: (path: readonly string[]) => boolean,
+): Promise<Tree> {
+  const values = await valuesOf(namesIn(tree), env);
+  return resolved(tree, [], { values, source, report, mayBeAbsent });
+}
+
+interface Context {
+  readonly values: Values;
+  readonly source: Source;
+  readonly report: Report;
+  readonly mayBeAbsent: (path: readonly string[]) => boolean;
+}
+
+function namesIn(tree: Tree): Set<string> {
+  if (tree.kind === 'map') return new Set(tree.entries.flatMap((it) => [...namesIn(it.value)]));
+  if (tree.kind === 'list') return new Set(tree.items.flatMap((it) => [...namesIn(it)]));
+  const parts = partsOf(tree.text);
+  return new Set('malformed' in parts ? [] : variablesOf(parts));
+}
+
+async function valuesOf(names: ReadonlySet<string>, env: Env): Promise<Values> {
+  const found = await Promise.all([...names].map(async (name) => [name, await valueOf(name, env)] as const));
+  return new Map(found);
+}
+
+/** An empty variable counts as unset where a file is named too: that is how containers leave one out. */
+async function valueOf(name: string, env: Env): Promise<Value> {
+  const value = env[name];
+  const path = env[`${name}_FILE`] ?? '';
+  if ((value !== undefined && value !== '') || path === '') return { value };
+  try {
+    const text = await readFile(path, 'utf8');
+    if (text.length > LONGEST_SECRET)
+      return { trouble: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
+    return { value: text.replace(/\r?\n$/, '') };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown trouble';
+    return { trouble: `${name}_FILE names ${JSON.stringify(path)}, which can't be read (${code})` };
+  }
+}
+
+function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
+  if (tree.kind === 'list') return { ...tree, items: tree.items.map((it) => resolved(it, [...path, '*'], context)) };
+  if (tree.kind === 'map') {
+    const entries = tree.entries.map((it) => ({ ...it, value: resolved(it.value, [...path, it.key], context) }));
+    return { ...tree, entries };
+  }
+  if (!tree.text.includes('$')) return tree;
+  const parts = partsOf(tree.text);
+  const refuse = (message: string, name?: string): Tree => {
+    context.report(name === undefined ? tree.span : spanOfVariable(context.source, tree.span, name), message);
+    return { ...tree, broken: true };
+  };
+  if ('malformed' in parts) return refuse(parts.malformed);
+  const names = variablesOf(parts);
+  for (const name of names) {
+    const value = context.values.get(name);
+    if (value && 'trouble' in value) return refuse(value.trouble, name);
+  }
+  const filled = fill(parts, (name) => plainValue(context.values.get(name)));
+  if ('unset' in filled) {
+    const absent = isAlone(parts) && filled.unset.complaint === undefined && context.mayBeAbsent(path);
+    return absent ? { ...tree, value: null, text: '' } : refuse(unsetMessage(filled.unset), filled.unset.name);
+  }
+  const trouble = unstorable(filled.text);
+  if (trouble !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${trouble}`);
+  const loose = tree.loose || names.length > 0;
+  return { ...tree, value: filled.text, text: filled.text, loose, variables: names };
+}
+
+const isAlone = (parts: readonly Part[]): boolean => parts.length === 1;
+const plainValue = (value: Value | undefined): string | undefined =>
+  value && 'value' in value ? value.value : undefined;
+
+function unsetMessage({ name, complaint }: Variable): string {
+  if (complaint === undefined)
+    return `the variable ${name} is not set; set it (or ${name}_FILE), or write \${${name}:-default}`;
+  return `the variable ${name} is not set${complaint === '' ? '' : `: ${complaint}`}`;
+}
+
+/** Where the variable stands in the file; the scalar's beginning where escapes hide it. */
+function spanOfVariable({ text }: Source, span: Span, name: string): Span {
+  const at = text.indexOf(`\${${name}`, span.start);
+  return at === -1 || at >= span.end ? span : { start: at, end: at + name.length + 2 };
+}

@@ -1,0 +1,40 @@
+/** Checks when a sync is to run: a cron expression and the time zone that it is read in. */
+import { foundIn } from './check.ts';
+import { cronOf } from './cron.ts';
+import type { Report } from './problem.ts';
+import { entryOf, type Tree } from './tree.ts';
+
+/** Reports what is wrong with the `schedule` of a sync. */
+export function checkSchedule(
+  { cron, timezone }: { readonly cron: string; readonly timezone: string },
+  tree: Tree,
+  report: Report,
+): void {
+  const at = entryOf(tree, 'schedule')?.value;
+  const times = cronOf(cron);
+  const cronAt = entryOf(at, 'cron');
+  if (typeof times === 'string' && cronAt) report(cronAt.value.span, `cron: ${times}`);
+  const zoneAt = entryOf(at, 'timezone');
+  if (zoneAt && !isTimezone(timezone)) {
+    report(
+      zoneAt.value.span,
+      `timezone is ${foundIn(zoneAt.value)}; allowed is an IANA name such as America/New_York${zoneGuess(timezone)}`,
+    );
+  }
+}
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function zoneGuess(name: string): string {
+  const city = name.split('/').at(-1)?.toLowerCase() ?? '';
+  const found = Intl.supportedValuesOf('timeZone').find((it) =>
+    it.toLowerCase().endsWith(`/${city.replaceAll(' ', '_')}`),
+  );
+  return found === undefined ? '' : `; did you mean ${JSON.stringify(found)}?`;
+}

@@ -1,0 +1,81 @@
+/** The text of a config file and the places in it: offsets become lines and columns, and a line can be shown with a caret. */
+
+/** A part of the text, in UTF-16 code units; `end` is not included. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The place of what concerns the whole file. */
+export const WHOLE: Span = { start: 0, end: 0 };
+
+export interface Source {
+  /** The file's name as its reader gave it. */
+  readonly file: string;
+  readonly text: string;
+  /** Offset of the first character of each line. */
+  readonly lineStarts: readonly number[];
+}
+
+/** Line and column, both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** The source of a text, ready to look up places in. */
+export function sourceOf(file: string, text: string): Source {
+  const lineStarts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1);
+  return { file, text, lineStarts };
+}
+
+/** Where an offset is. */
+export function placeOf({ lineStarts }: Source, offset: number): Place {
+  let [low, high] = [0, lineStarts.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+}
+
+/** `file:line:column` of an offset, as editors and terminals link it. */
+export function whereIs(source: Source, offset: number): string {
+  const { line, column } = placeOf(source, offset);
+  return `${source.file}:${line}:${column}`;
+}
+
+const WIDEST = 120;
+
+/** The line that a span begins in, with a caret under the span; without the secrets that people write into such lines. */
+export function excerptOf(source: Source, span: Span): string {
+  const { line, column } = placeOf(source, span.start);
+  const start = source.lineStarts[line - 1] ?? 0;
+  const end = source.lineStarts[line] ?? source.text.length + 1;
+  const whole = masked(source.text.slice(start, end - 1).replace(/\r$/, ''));
+  if (whole.trim() === '') return '';
+  const cut = Math.max(0, Math.min(column - 1 - WIDEST / 2, whole.length - WIDEST));
+  const shown = whole.slice(cut, cut + WIDEST);
+  const width = Math.max(1, Math.min(span.end - span.start, shown.length - (column - 1 - cut)));
+  const before = shown.slice(0, column - 1 - cut).replace(/[^\t]/g, ' ');
+  const margin = `${line}`;
+  return `  ${margin} | ${shown}\n  ${' '.repeat(margin.length)} | ${before}${'^'.repeat(width)}`;
+}
+
+/** Values of these keys, and of what they get misspelled to, are secrets. */
+const SECRET_KEY = /(\b\w*(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth)\w*["']?\s*:\s*)([^\s$#][^#]*)/i;
+
+/** A text without logins of addresses and values of secret keys; of the same length, so that a caret below it stays in place. */
+export function masked(text: string): string {
+  const stars = (secret: string): string => '*'.repeat(secret.length);
+  const hide = (_: string, before: string, secret: string): string => before + stars(secret);
+  return (
+    text
+      .replace(/(\bhttps?:\/\/)([^\s/@]+)(?=@)/gi, hide)
+      // A password of a database may hold any character, whether or not an address allows it.
+      .replace(/((?<!\bhttps?):\/\/)(\S+)(?=@)/gi, hide)
+      .replace(SECRET_KEY, hide)
+  );
+}

@@ -1,0 +1,134 @@
+/** One sync of a config: checked against its endpoint's contract, and filled in. */
+import { createHash } from 'node:crypto';
+import { catalog, endpointNamed } from '../service/catalog.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { check, type Checked, foundIn } from './check.ts';
+import { checkSchedule } from './schedule.ts';
+import type { ForEach, SyncDefinition, Window } from './definition.ts';
+import { fieldsBrought, forEachOf } from './for-each.ts';
+import { insteadOf } from './nearest.ts';
+import type { Report } from './problem.ts';
+import { DAY_MS } from './quantity.ts';
+import { splitByOf } from './request-fields.ts';
+import { requestOf } from './sync-request.ts';
+import { syncSchema } from './settings.ts';
+import type { Source } from './source.ts';
+import { type Entry, entryOf, type Tree } from './tree.ts';
+import { logStartOf, windowOf } from './window.ts';
+
+/** What holds for every sync that doesn't say otherwise. */
+export interface SyncDefaults {
+  readonly acceptRejects: number;
+  readonly inDoubt: 'reconcile' | 'stop';
+}
+
+interface Context {
+  readonly source: Source;
+  readonly report: Report;
+  readonly defaults: SyncDefaults;
+}
+
+type Settings = ReturnType<typeof syncSchema.parse>;
+
+// A name becomes part of keys and file names, and Postgres cuts names at 63 bytes.
+/** What a sync may be called, as a regular expression. */
+export const NAME_PATTERN = '^[a-z][a-z0-9_]{0,62}$';
+const NAME = new RegExp(NAME_PATTERN);
+
+/** How far back later runs read again when the config doesn't say: filings come late, rows of the log change after they start. */
+const LOOKBACK_MS = { window: 7 * DAY_MS, cursor: DAY_MS / 24, count: 0, once: 0 } as const;
+
+/** The sync at an entry of `syncs`, or undefined when its endpoint is unknown; what is wrong goes to `report`. */
+export function syncOf(entry: Entry, context: Context): SyncDefinition | undefined {
+  const { report } = context;
+  const { key: name, keySpan, value: tree } = entry;
+  if (!NAME.test(name)) {
+    report(
+      keySpan,
+      `${JSON.stringify(name)} can't name a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter`,
+    );
+  }
+  const checked = check(syncSchema, tree, report, keySpan);
+  const endpoint = endpointAt(tree, report);
+  return endpoint && define(name, endpoint, entry, checked, context);
+}
+
+function endpointAt(tree: Tree, report: Report): Endpoint | undefined {
+  const named = entryOf(tree, 'endpoint')?.value;
+  if (named?.kind !== 'scalar' || named.broken) return undefined;
+  const found = endpointNamed(named.text);
+  if (!found) {
+    const names = catalog.map((it) => it.name);
+    report(named.span, `endpoint is ${foundIn(named)}, which the service doesn't have${insteadOf(named.text, names)}`);
+  }
+  return found;
+}
+
+function define(
+  name: string,
+  endpoint: Endpoint,
+  { value: tree, keySpan }: Entry,
+  checked: Checked<Settings> | undefined,
+  { source, report, defaults }: Context,
+): SyncDefinition {
+  const settings: Partial<Settings> = checked?.value ?? {};
+  const forEachAt = entryOf(tree, 'for_each');
+  const windowAt = entryOf(tree, 'window');
+  const splitAt = entryOf(tree, 'split_by');
+  let known = true;
+  const reportInputs: Report = (span, message) => {
+    known = false;
+    report(span, message);
+  };
+  const forEach = forEachAt && forEachOf(forEachAt.value, { endpoint, source, report: reportInputs });
+  const window = windowAt && windowOf(endpoint, windowAt, report);
+  const brought = known ? fieldsBrought(forEach ?? []) : undefined;
+  const request = requestOf({ endpoint, tree, keySpan, brought, report });
+  const from = logStartOf(endpoint, tree, settings.from, report);
+  if (settings.schedule) checkSchedule(settings.schedule, tree, report);
+  const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};
+  const lookbackMs =
+    window?.lookbackMs ??
+    settings.lookback ??
+    (windowAt || endpoint.paging.by !== 'window' ? LOOKBACK_MS[endpoint.paging.by] : 0);
+  const days: Window | undefined = window && { from: window.from, to: window.to };
+  const asks = {
+    endpoint: endpoint.name,
+    request,
+    forEach: writtenSources(forEachAt?.value, forEach),
+    window: days,
+    splitBy: Object.entries(splitBy),
+    lookbackMs,
+    from,
+  };
+  return {
+    name,
+    endpoint,
+    request,
+    forEach,
+    window: days,
+    splitBy,
+    after: settings.after ?? [],
+    maxAgeMs: settings.max_age,
+    lookbackMs,
+    from,
+    schedule: settings.schedule,
+    inDoubt: settings.in_doubt ?? defaults.inDoubt,
+    acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
+    budgetPerRun: settings.budget?.per_run,
+    hash: createHash('sha256').update(canonicalJson(asks)).digest('hex'),
+  };
+}
+
+/** The sources as written: neither their place in the file nor the folder of the config shapes a request. */
+function writtenSources(tree: Tree | undefined, forEach: ForEach | undefined): unknown {
+  return forEach?.map((it) => {
+    if (it.from === 'list') return it;
+    const { where: _, ...source } = it;
+    if (source.from === 'query') return source;
+    const holder = source.field === undefined ? tree : entryOf(tree, source.field)?.value;
+    const written = entryOf(holder, 'file')?.value;
+    return { ...source, path: written?.kind === 'scalar' ? written.text : source.path };
+  });
+}

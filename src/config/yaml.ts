@@ -1,0 +1,190 @@
+/** YAML text to a tree with places. Nothing is resolved by a library's own expansion, so no alias can blow it up. */
+import { type Alias, isAlias, isMap, isScalar, isSeq, parseDocument, type Node as YamlNode } from 'yaml';
+import type { Report } from './problem.ts';
+import { placeOf, type Source, type Span, WHOLE } from './source.ts';
+import { type Entry, scalarTree, type Tree } from './tree.ts';
+
+/** Far deeper than any config; the reader and its recursion stay far from the end of the stack. */
+const DEEPEST = 40;
+const TOO_DEEP = `values are nested more than ${DEEPEST} deep`;
+/** Values that aliases may add to those that were written. */
+const MOST_ALIASED = 10_000;
+
+/** The file as a tree, or undefined; what is wrong with its YAML goes to `report`. */
+export function treeOfYaml(source: Source, report: Report): Tree | undefined {
+  const strange = source.text.indexOf('\u0000');
+  if (strange !== -1) {
+    report({ start: strange, end: strange + 1 }, 'the text holds a NUL character; remove it');
+    return undefined;
+  }
+  const deep = tooDeep(source.text);
+  if (deep !== undefined) {
+    report({ start: deep, end: deep + 1 }, TOO_DEEP);
+    return undefined;
+  }
+  const document = parseDocument(source.text, {
+    prettyErrors: false,
+    uniqueKeys: false,
+    strict: true,
+    logLevel: 'error',
+  });
+  const troubles = [...document.errors, ...document.warnings];
+  // Each level of a stack that overflowed brings a trouble of its own.
+  const exhausted = troubles.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
+  for (const { code, pos, message } of exhausted ? [exhausted] : troubles) {
+    report({ start: pos[0], end: pos[1] }, OWN_WORDS[code] ?? `the YAML is broken: ${lowerFirst(message)}`);
+  }
+  if (troubles.length > 0) return undefined;
+  if (!document.contents) {
+    report(WHOLE, 'the file is empty; a config has the keys service, warehouse and syncs');
+    return undefined;
+  }
+  return new Builder(source, report).build(document.contents, WHOLE, 0);
+}
+
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+  MULTIPLE_DOCS: 'the file holds several documents; allowed is one',
+};
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/**
+ * The offset of a bracket beyond any sensible depth, told without the parser, which takes seconds to overflow its stack.
+ * Brackets inside quotes and comments count too, which only a text of that many unclosed brackets would notice.
+ */
+function tooDeep(text: string): number | undefined {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at];
+    if (char === '[' || char === '{') depth += 1;
+    else if (char === ']' || char === '}') depth = Math.max(0, depth - 1);
+    if (depth > 20 * DEEPEST) return at;
+  }
+  return undefined;
+}
+
+class Builder {
+  readonly #source: Source;
+  readonly #report: Report;
+  readonly #open = new Set<YamlNode>();
+  /** The latest node by anchor: an alias means the nearest anchor before it. */
+  readonly #anchors = new Map<string, YamlNode>();
+  readonly #targets = new Map<Alias, YamlNode>();
+  #aliased = 0;
+  #stopped = false;
+
+  constructor(source: Source, report: Report) {
+    this.#source = source;
+    this.#report = report;
+  }
+
+  /** Undefined when something below was refused. */
+  build(node: YamlNode | null, fallback: Span, depth: number, aliased = false): Tree | undefined {
+    if (this.#stopped) return undefined;
+    const span = spanOf(node) ?? fallback;
+    if (depth > DEEPEST) return this.#stop(span, TOO_DEEP);
+    if (aliased && ++this.#aliased > MOST_ALIASED) {
+      return this.#stop(span, `aliases add more than ${MOST_ALIASED} values; write a list once, in a file of its own`);
+    }
+    if (node === null) return scalarTree(null, '', span);
+    if (isAlias(node)) {
+      const target = this.#targets.get(node) ?? this.#anchors.get(node.source);
+      if (!target) return this.#stop(span, `*${node.source} names no anchor`);
+      if (this.#open.has(target)) return this.#stop(span, `*${node.source} holds itself`);
+      this.#targets.set(node, target);
+      return this.build(target, span, depth + 1, true);
+    }
+    if (!aliased && 'anchor' in node && typeof node.anchor === 'string') this.#anchors.set(node.anchor, node);
+    this.#open.add(node);
+    const built = this.#value(node, span, depth, aliased);
+    this.#open.delete(node);
+    return built;
+  }
+
+  #value(node: YamlNode, span: Span, depth: number, aliased: boolean): Tree | undefined {
+    if (isScalar(node)) {
+      const { value, source = '' } = node;
+      const plain =
+        typeof value === 'number' || typeof value === 'boolean' || value === null ? value : textOf(value, source);
+      const text = typeof plain === 'string' ? plain : source;
+      if (!this.#sound(text, span)) return undefined;
+      return scalarTree(plain, text, span);
+    }
+    if (isSeq(node)) {
+      const items = node.items.map((it) => this.build(it as YamlNode | null, span, depth + 1, aliased));
+      return items.includes(undefined) ? undefined : { kind: 'list', items: items as Tree[], span };
+    }
+    if (isMap(node)) {
+      const entries = this.#entries(
+        node.items as { key: YamlNode | null; value: YamlNode | null }[],
+        span,
+        depth,
+        aliased,
+      );
+      return entries && { kind: 'map', entries, span };
+    }
+    return this.#stop(span, 'a scalar, a list or a mapping is allowed here');
+  }
+
+  #entries(
+    pairs: readonly { key: YamlNode | null; value: YamlNode | null }[],
+    span: Span,
+    depth: number,
+    aliased: boolean,
+  ): Entry[] | undefined {
+    const seen = new Map<string, Span>();
+    const entries: Entry[] = [];
+    let sound = true;
+    for (const { key, value } of pairs) {
+      const keySpan = spanOf(key) ?? span;
+      const name = keyText(key);
+      const first = name === undefined ? undefined : seen.get(name);
+      if (name === undefined) {
+        this.#report(keySpan, 'a key must be text');
+        sound = false;
+      } else if (first) {
+        const { line } = placeOf(this.#source, first.start);
+        this.#report(keySpan, `the key ${JSON.stringify(name)} is given twice; its first place is line ${line}`);
+        sound = false;
+      } else if (this.#sound(name, keySpan)) {
+        seen.set(name, keySpan);
+        const built = this.build(value, keySpan, depth + 1, aliased);
+        if (built) entries.push({ key: name, keySpan, value: built });
+        else sound = false;
+      } else sound = false;
+    }
+    return sound ? entries : undefined;
+  }
+
+  #sound(text: string, span: Span): boolean {
+    const trouble = unstorable(text);
+    if (trouble !== undefined) this.#report(span, trouble);
+    return trouble === undefined;
+  }
+
+  #stop(span: Span, message: string): undefined {
+    this.#stopped = true;
+    this.#report(span, message);
+    return undefined;
+  }
+}
+
+/** What in a text Postgres could not keep, in words; undefined when it could. */
+export function unstorable(text: string): string | undefined {
+  if (text.includes('\u0000')) return 'the text holds a NUL character; remove it';
+  return text.isWellFormed() ? undefined : 'the text holds half of a surrogate pair; write the whole character';
+}
+
+function spanOf(node: YamlNode | null): Span | undefined {
+  const range = node?.range;
+  return range ? { start: range[0], end: Math.max(range[1], range[0] + 1) } : undefined;
+}
+
+function keyText(key: YamlNode | null): string | undefined {
+  if (!isScalar(key) || key.value === null) return undefined;
+  return typeof key.value === 'string' ? key.value : textOf(key.value, key.source ?? '');
+}
+
+/** Only a tag makes anything but a text, a number, a flag or null of a scalar; then what was written is meant. */
+const textOf = (value: unknown, source: string): string => (typeof value === 'string' ? value : source);

@@ -1,0 +1,108 @@
+/** Turns one row of a file or a query into request fields, checked against the contract. */
+import { check } from '../config/check.ts';
+import type { SyncDefinition } from '../config/definition.ts';
+import { insteadOf } from '../config/nearest.ts';
+import { dayFields, fieldShape, fieldValue, requestSchema, settable, unknownField } from '../config/request-fields.ts';
+import { urnChoice } from '../config/shape.ts';
+import { WHOLE } from '../config/source.ts';
+import { treeOfValue } from '../config/tree.ts';
+import { unstorable } from '../config/yaml.ts';
+import type { RequestBody } from '../service/asked.ts';
+
+/** A row that breaks the contract: what was found, what is allowed. */
+export class RowError extends Error {}
+
+export interface RowReader {
+  /** The fields of a row whose columns are request fields; empty cells and nulls leave their field out. */
+  readonly row: (value: unknown) => RequestBody;
+  /** The one field that a row brings: from the named column, the column of the field's name, or its only one. */
+  readonly field: (field: string, value: unknown, column: string | undefined) => RequestBody;
+  /** Checks that the request is whole with this input. */
+  readonly checkWhole: (input: RequestBody) => void;
+}
+
+/** Reads the rows of one sync; its functions throw RowErrors. */
+export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>): RowReader {
+  const { endpoint, request, window } = sync;
+  const days = window ? dayFields(endpoint) : [];
+  const whole = requestSchema(endpoint, (field) => days.includes(field));
+  const isUrnField = (field: string): boolean => urnChoice(fieldShape(endpoint, field)) !== undefined;
+
+  const value = (field: string, given: unknown): RequestBody => {
+    const text = typeof given === 'string' ? unstorable(given) : undefined;
+    if (text !== undefined) throw new RowError(`${field}: ${text}`);
+    if (!settable(endpoint).includes(field)) throw new RowError(unknownField(endpoint, field));
+    if (field in request) throw new RowError(`${field} is set by request and by this row; allowed is one of them`);
+    if (days.includes(field)) throw new RowError(`${field} is filled in by window; allowed is one of them`);
+    const complaints: string[] = [];
+    const entry = { key: field, keySpan: WHOLE, value: treeOfValue(given) };
+    const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
+    if (complaints.length > 0) throw new RowError(complaints.join('; '));
+    return { [field]: checked };
+  };
+
+  return {
+    row: (given) => {
+      if (!isRecord(given))
+        throw new RowError(`found ${JSON.stringify(given)}; allowed is a mapping of request fields`);
+      const fields = Object.entries(joinedUrns(given, isUrnField)).filter(([, it]) => !isMissing(it));
+      return Object.assign({}, ...fields.map(([field, it]) => value(field, it))) as RequestBody;
+    },
+    field: (field, given, column) => {
+      const picked = pick(field, given, column, isUrnField(field));
+      if (isMissing(picked)) throw new RowError(`${column ?? field} is empty; allowed is a value in every row`);
+      return value(field, picked);
+    },
+    checkWhole: (input) => {
+      const complaints: string[] = [];
+      check(whole, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));
+      if (complaints.length > 0) throw new RowError(complaints.join('; '));
+    },
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+const isRecord = (value: unknown): value is Row =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !JSON.isRawJSON(value) &&
+  !(value instanceof Date);
+const isMissing = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+/** Columns `f_type` and `f_value`, as the warehouse names them, are the URN `f`. */
+function joinedUrns(row: Row, isUrnField: (field: string) => boolean): Row {
+  const fields = Object.keys(row).flatMap((column) => {
+    const field = column.endsWith('_type') ? column.slice(0, -'_type'.length) : '';
+    return isUrnField(field) && `${field}_value` in row ? [field] : [];
+  });
+  const parts = new Set(fields.flatMap((field) => [`${field}_type`, `${field}_value`]));
+  return Object.fromEntries([
+    ...Object.entries(row).filter(([column]) => !parts.has(column)),
+    ...fields.map((field) => [field, urnIn(row, field)] as const),
+  ]);
+}
+
+function urnIn(row: Row, field: string): unknown {
+  const [type, value] = [row[`${field}_type`], row[`${field}_value`]];
+  return isMissing(type) && isMissing(value) ? null : { type, value };
+}
+
+function pick(field: string, given: unknown, column: string | undefined, takesUrn: boolean): unknown {
+  if (!isRecord(given)) {
+    if (column === undefined) return given;
+    throw new RowError(`found ${JSON.stringify(given)}; allowed is a mapping with the column ${column}`);
+  }
+  const columns = Object.keys(given);
+  if (column !== undefined) {
+    if (Object.hasOwn(given, column)) return given[column];
+    throw new RowError(`there is no column ${JSON.stringify(column)}${insteadOf(column, columns)}`);
+  }
+  if (takesUrn && columns.length === 2 && 'type' in given && 'value' in given) return given;
+  if (Object.hasOwn(given, field)) return given[field];
+  if (takesUrn && `${field}_type` in given && `${field}_value` in given) return urnIn(given, field);
+  const [only] = columns;
+  if (columns.length === 1 && only !== undefined) return given[only];
+  const pair = takesUrn ? ', or type and value' : '';
+  throw new RowError(`the columns are ${columns.join(', ')}; allowed is one column, one named ${field}${pair}`);
+}

@@ -1,0 +1,153 @@
+/** Reads the inputs of a sync, from lists, files and queries, and checks each before anything is spent. */
+import type { InputSource, SyncDefinition } from '../config/definition.ts';
+import { UsageError } from '../errors.ts';
+import type { RequestBody } from '../service/asked.ts';
+import { RowError, type RowReader, rowReader } from './input-row.ts';
+import { hasColumns, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
+
+export interface InputEffects {
+  /** The text of a file; rejects when there is none. */
+  readonly readFile: (path: string) => Promise<string>;
+  /** The rows of a read-only query on the warehouse, by column. */
+  readonly query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+/** More would not fit a plan that people read, nor most memories. */
+const MOST_INPUTS = 1_000_000;
+/** Problems of one source that are told; the count of the rest is. */
+const SHOWN = 20;
+
+type Asks = Pick<SyncDefinition, 'name' | 'endpoint' | 'request' | 'forEach' | 'window'>;
+
+/**
+ * The fields that each input of a sync brings: one empty input without `for_each`, none when a query gives no rows.
+ * Throws a UsageError that names the rows which break the contract, with the value found and what is allowed.
+ */
+export async function readInputs(sync: Asks, effects: InputEffects): Promise<RequestBody[]> {
+  let inputs: RequestBody[] = [{}];
+  for (const source of sync.forEach ?? []) {
+    const rows = source.from === 'list' ? source.rows : await rowsOf(sync, source, effects);
+    if (inputs.length * rows.length > MOST_INPUTS) {
+      throw new UsageError(
+        `${sync.name}: for_each makes ${inputs.length * rows.length} inputs; at most ${MOST_INPUTS} are allowed`,
+      );
+    }
+    inputs = inputs.flatMap((input) => rows.map((row) => ({ ...input, ...row })));
+  }
+  const reader = rowReader(sync);
+  refuse(
+    sync.name,
+    'for_each',
+    inputs.flatMap((input, at) =>
+      complaint(
+        () => reader.checkWhole(input),
+        (it) => `input ${at + 1}: ${it}`,
+      ),
+    ),
+  );
+  return inputs;
+}
+
+type Outer = Exclude<InputSource, { from: 'list' }>;
+
+async function rowsOf(sync: Asks, source: Outer, effects: InputEffects): Promise<RequestBody[]> {
+  const reader = rowReader(sync);
+  return source.from === 'file' ? fileRows(sync, source, reader, effects) : queryRows(sync, source, reader, effects);
+}
+
+async function fileRows(
+  sync: Asks,
+  source: Extract<Outer, { from: 'file' }>,
+  reader: RowReader,
+  { readFile }: InputEffects,
+): Promise<RequestBody[]> {
+  const { path, where, field, column } = source;
+  const fail = (message: string, cause?: unknown): UsageError =>
+    new UsageError(`${sync.name}: ${message}\n  named at ${where}`, { cause });
+  if (!hasColumns(path) && (field === undefined || column !== undefined)) {
+    throw fail(
+      `${path} has no named columns; name a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }`,
+    );
+  }
+  const text = await readFile(path).catch((cause: unknown) => {
+    throw fail(
+      `${path} can't be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown trouble'}); allowed is a file, its path taken from the config's folder`,
+      cause,
+    );
+  });
+  const rows = formatted(path, text, fail);
+  if (rows.length === 0) throw fail(`${path} holds no inputs; write at least one, or remove the sync`);
+  return readRows(
+    sync.name,
+    rows,
+    where,
+    (row) => `${path}:${row.line}`,
+    (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
+  );
+}
+
+function formatted(path: string, text: string, fail: (message: string) => UsageError): InputRow[] {
+  try {
+    return rowsOfText(path, text);
+  } catch (error) {
+    if (error instanceof InputFormatError) throw fail(`${path}:${error.line}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function queryRows(
+  sync: Asks,
+  { sql, field, where }: Extract<Outer, { from: 'query' }>,
+  reader: RowReader,
+  { query }: InputEffects,
+): Promise<RequestBody[]> {
+  const found = await query(sql);
+  const rows = found.map((value, at): InputRow => ({ line: at + 1, value }));
+  return readRows(
+    sync.name,
+    rows,
+    where,
+    (row) => `row ${row.line} of the query`,
+    (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, undefined)),
+  );
+}
+
+function readRows(
+  name: string,
+  rows: readonly InputRow[],
+  where: string,
+  place: (row: InputRow) => string,
+  read: (row: InputRow) => RequestBody,
+): RequestBody[] {
+  const inputs: RequestBody[] = [];
+  const complaints = rows.flatMap((row) =>
+    complaint(
+      () => inputs.push(read(row)),
+      (message) => `${place(row)}: ${message}`,
+    ),
+  );
+  refuse(name, where, complaints);
+  return inputs;
+}
+
+function complaint(act: () => unknown, worded: (message: string) => string): string[] {
+  try {
+    act();
+    return [];
+  } catch (error) {
+    if (error instanceof RowError) return [worded(error.message)];
+    throw error;
+  }
+}
+
+function refuse(name: string, where: string, complaints: readonly string[]): void {
+  if (complaints.length === 0) return;
+  const more = complaints.length - SHOWN;
+  const shown = [...complaints.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((it) => `  ${it}`);
+  throw new UsageError(
+    `${name}: ${complaints.length === 1 ? 'an input is' : `${complaints.length} inputs are`} refused\n${shown.join('\n')}\n  asked for at ${where}`,
+    {
+      next: 'Mend the inputs; nothing was sent.',
+    },
+  );
+}

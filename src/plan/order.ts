@@ -1,0 +1,28 @@
+/** The order in which syncs run. */
+import type { SyncDefinition } from '../config/definition.ts';
+import { insteadOf } from '../config/nearest.ts';
+import { orderNames } from '../config/order.ts';
+import { UsageError } from '../errors.ts';
+
+/**
+ * The syncs, parents first and otherwise in the given order. Only `after` makes a parent: a query on a table that
+ * another sync fills reads what is there, and says so with `after` when it should wait.
+ */
+export function orderSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(syncs: readonly S[]): S[] {
+  const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
+  if ('cycle' in ordered) throw new UsageError(`these syncs wait for each other: ${ordered.cycle.join(' after ')}`);
+  return ordered.order.flatMap((name) => syncs.filter((it) => it.name === name));
+}
+
+/** The syncs of those names, or all when none is named, parents first. Throws a UsageError for a name that is no sync. */
+export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
+  syncs: readonly S[],
+  names: readonly string[],
+): S[] {
+  const known = syncs.map(({ name }) => name);
+  for (const name of names) {
+    if (!known.includes(name))
+      throw new UsageError(`${JSON.stringify(name)} is no sync of this config${insteadOf(name, known)}`);
+  }
+  return orderSyncs(names.length === 0 ? syncs : syncs.filter(({ name }) => names.includes(name)));
+}

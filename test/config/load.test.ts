@@ -1,0 +1,287 @@
+/** What a config says once it is loaded: every key, the defaults, the ways in which values may be written. */
+import { resolve } from 'node:path';
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigError } from '../../src/config/problem.ts';
+import { UsageError } from '../../src/errors.ts';
+import { TOP_LEVEL_INDUSTRIES } from '../../src/service/request.ts';
+import { HEAD, inFolder, load, loadSync, problemsIn } from './written.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+describe('the settings', () => {
+  it('fill in what a small config leaves out', async () => {
+    const config = await load(`${HEAD}  a: { endpoint: token.requests }\n`);
+    expect(config.service).toMatchObject({
+      url: 'http://127.0.0.1:8787',
+      token: undefined,
+      inFlight: 4,
+      requestsPerSecond: 5,
+      retries: 1,
+    });
+    expect(config.warehouse.schema).toBe('sluice');
+    expect(config.warehouse.url.reveal()).toBe('embedded:wh');
+    expect(config.budget).toEqual({});
+    expect(config.prices).toEqual({});
+    expect(config.syncs[0]).toMatchObject({
+      request: {},
+      forEach: undefined,
+      window: undefined,
+      splitBy: {},
+      after: [],
+      maxAgeMs: undefined,
+      lookbackMs: HOUR_MS,
+      from: undefined,
+      schedule: undefined,
+      inDoubt: 'reconcile',
+      acceptRejects: 0.01,
+      budgetPerRun: undefined,
+    });
+  });
+
+  it('say what a whole config says', async () => {
+    const config = await load(
+      `
+service: { url: "https://api.example.com/v1/", token: t0ken, in_flight: 8, requests_per_second: 0.5, retries: 0 }
+warehouse: { url: "postgres://me:pw@db:5432/x", schema: paid }
+budget: { per_run: 1, per_day: 2, keep: 3 }
+prices: { pronet.group: 2, pronet.search.users: { points: 1, per: 10 }, webparser.parse: { points: 0.5 } }
+accept: { rejects: 7% }
+in_doubt: stop
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { count: 100 }
+    window: { from: 2024-01-01, to: 2024-02-01, lookback: 2w }
+    schedule: { cron: "15 6 * * 1-5", timezone: America/New_York }
+    max_age: 90m
+    accept: { rejects: 0.25 }
+    in_doubt: reconcile
+    budget: { per_run: 9 }
+  costs: { endpoint: token.requests, after: [filings], from: 2024-05-01, lookback: 30s, schedule: { cron: "@hourly".length } }
+`.replace('"@hourly".length', '"0 * * * *"'),
+    );
+    expect(config.service).toMatchObject({
+      url: 'https://api.example.com/v1',
+      inFlight: 8,
+      requestsPerSecond: 0.5,
+      retries: 0,
+    });
+    expect(config.service.token?.reveal()).toBe('t0ken');
+    expect(config.warehouse.schema).toBe('paid');
+    expect(config.budget).toEqual({ perRun: 1, perDay: 2, keep: 3 });
+    expect(config.prices).toEqual({
+      'pronet.group': { points: 2 },
+      'pronet.search.users': { points: 1, per: 10 },
+      'webparser.parse': { points: 0.5 },
+    });
+    const [filings, costs] = config.syncs;
+    expect(filings).toMatchObject({
+      window: { from: '2024-01-01', to: '2024-02-01' },
+      lookbackMs: 14 * DAY_MS,
+      maxAgeMs: 1.5 * HOUR_MS,
+      schedule: { cron: '15 6 * * 1-5', timezone: 'America/New_York' },
+      acceptRejects: 0.25,
+      inDoubt: 'reconcile',
+      budgetPerRun: 9,
+    });
+    expect(costs).toMatchObject({
+      after: ['filings'],
+      from: '2024-05-01T00:00:00Z',
+      lookbackMs: 30_000,
+      acceptRejects: 0.07,
+      inDoubt: 'stop',
+      schedule: { timezone: 'UTC' },
+    });
+  });
+
+  it('never print a secret', async () => {
+    const config = await load(
+      'service: { url: "http://a", token: hush }\nwarehouse: { url: "postgres://me:hush@db/x" }\nsyncs: { a: { endpoint: token.requests } }\n',
+    );
+    expect(`${inspect(config, { depth: 9 })}${JSON.stringify(config)}${String(config.warehouse.url)}`).not.toContain(
+      'hush',
+    );
+  });
+
+  it('name the file by its absolute path', async () => {
+    const file = await inFolder(
+      { 'a.yaml': `${HEAD}  a: { endpoint: token.requests }\n` },
+      async (folder) => (await loadConfig(`${folder}/./a.yaml`, {})).file,
+    );
+    expect(file).toBe(resolve(file));
+  });
+});
+
+describe('values', () => {
+  it('keep the source text of a scalar where text is due', async () => {
+    const { request } = await loadSync(
+      '  a: { endpoint: sec.search.companies, request: { entity_name: 3.10, forms: [4, 10-K, 3.0, yes, true, 0x1F], location_codes: [0900, 1e3, NO, off], date_from: 2024-01-01, count: 1 } }',
+    );
+    expect(request).toEqual({
+      entity_name: '3.10',
+      forms: ['4', '10-K', '3.0', 'yes', 'true', '0x1F'],
+      location_codes: ['0900', '1e3', 'NO', 'off'],
+      date_from: '2024-01-01',
+      count: 1,
+    });
+  });
+
+  it('take null for an optional field as leaving it out, and keep an explicit false', async () => {
+    const { request } = await loadSync(
+      '  a: { endpoint: webparser.parse, request: { url: "http://a.example", include_tags: null, exclude_tags: ~, remove_comments: false } }',
+    );
+    expect(request).toEqual({ url: 'http://a.example', remove_comments: false });
+  });
+
+  it.each(['{ type: fsd_profile, value: abc }', '"fsd_profile:abc"', '"urn:li:fsd_profile:abc"', 'fsd_profile:abc'])(
+    'take a URN written %s',
+    async (written) => {
+      const { request } = await loadSync(
+        `  a: { endpoint: pronet.user.education, request: { count: 1, urn: ${written} } }`,
+      );
+      expect(request['urn']).toEqual({ type: 'fsd_profile', value: 'abc' });
+    },
+  );
+
+  it('take a text for a name unless it begins like a URN, where names are taken too', async () => {
+    const { request } = await loadSync(
+      '  a: { endpoint: pronet.search.users, request: { count: 1, title: "urn:li:x:1", location: ["geo:1", "urn:li:geo:1", { type: geo, value: 103035651 }], industry: [4] } }',
+    );
+    expect(request).toEqual({
+      count: 1,
+      title: 'urn:li:x:1',
+      location: ['geo:1', { type: 'geo', value: '1' }, { type: 'geo', value: '103035651' }],
+      industry: ['4'],
+    });
+  });
+
+  it('read a group’s URN as the text that the contract wants', async () => {
+    expect(
+      (await loadSync('  a: { endpoint: pronet.group, request: { group: "urn:li:group:1001" } }')).request,
+    ).toEqual({ group: 'urn:li:group:1001' });
+  });
+
+  it('expand top_level to the industries that the contract names', async () => {
+    const { splitBy } = await loadSync(
+      '  a: { endpoint: pronet.search.users, request: { count: 9 }, split_by: { location: [Berlin, "urn:li:geo:1"], industry: top_level } }',
+    );
+    expect(Object.entries(splitBy)).toEqual([
+      ['location', ['Berlin', { type: 'geo', value: '1' }]],
+      ['industry', TOP_LEVEL_INDUSTRIES],
+    ]);
+  });
+
+  it('follow anchors and aliases', async () => {
+    const config = await load(
+      `${HEAD}  a: { endpoint: pronet.group, max_age: &age 7d, for_each: &in { group: [x, y] } }\n  b: { endpoint: pronet.group, max_age: *age, for_each: *in }\n`,
+    );
+    expect(config.syncs[1]?.maxAgeMs).toBe(7 * DAY_MS);
+    expect(config.syncs[1]?.hash).toBe(config.syncs[0]?.hash);
+  });
+
+  it('may follow a byte order mark and end lines as Windows does', async () => {
+    const config = await load(`\uFEFF${HEAD}  a: { endpoint: token.requests }\n`.replaceAll('\n', '\r\n'));
+    expect(config.syncs.map(({ name }) => name)).toEqual(['a']);
+  });
+});
+
+describe('the hash of a definition', () => {
+  const base =
+    'endpoint: sec.search.companies, request: { count: 9, forms: [10-K] }, for_each: { entity_name: [A] }, window: { from: 2024-01-01 }, split_by: { forms: [10-K, 10-Q] }';
+  const hashOf = async (lines: string): Promise<string> => (await loadSync(lines)).hash;
+
+  it.each([
+    [
+      'another name, age, place and schedule',
+      `\n\n  b: { max_age: 7d, schedule: { cron: "0 0 * * *" }, accept: { rejects: 2% }, ${base} }`,
+    ],
+    ['another order of keys', `  a: { ${base.replace('count: 9, forms: [10-K]', 'forms: [10-K], count: 9')} }`],
+    ['a default said', `  a: { ${base.replace('2024-01-01', '2024-01-01, to: today, lookback: 7d')} }`],
+  ])('stays with %s', async (_, lines) => {
+    expect(await hashOf(lines)).toBe(await hashOf(`  a: { ${base} }`));
+  });
+
+  it.each([
+    ['request', base.replace('count: 9', 'count: 8')],
+    ['inputs', base.replace('[A]', '[A, B]')],
+    ['window', base.replace('2024-01-01', '2024-01-02')],
+    ['lookback', base.replace('2024-01-01', '2024-01-01, lookback: 8d')],
+    ['order of split_by', base.replace('[10-K, 10-Q]', '[10-Q, 10-K]')],
+  ])('moves with the %s', async (_, changed) => {
+    expect(await hashOf(`  a: { ${changed} }`)).not.toBe(await hashOf(`  a: { ${base} }`));
+  });
+
+  it('is the same in another folder', async () => {
+    const lines = '  a: { endpoint: pronet.group, for_each: { group: { file: in.txt } } }';
+    expect(await hashOf(lines)).toBe(await hashOf(lines));
+  });
+});
+
+describe('a ConfigError', () => {
+  it('is a usage error that shows each line with a caret, and says what next', async () => {
+    const error = await load(`${HEAD}  a:\n    endpoint: sec.search.companies\n    request: { count: 101 }\n`).catch(
+      (it: unknown) => it,
+    );
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toBeInstanceOf(UsageError);
+    const { message, next, exitCode } = error as ConfigError;
+    expect(exitCode).toBe(2);
+    expect(message.split('\n').map((line) => line.replace(/^.*sluice\.yaml/, 'sluice.yaml'))).toEqual([
+      'sluice.yaml:6:23: count is 101; allowed is a whole number from 1 to 100',
+      '  6 |     request: { count: 101 }',
+      '    |                       ^^^',
+    ]);
+    expect(next).toBe('Mend what is named above, then run `sluice check`.');
+  });
+
+  it('holds every problem of the file, in its order, each once', async () => {
+    const problems = await problemsIn(`
+service: { url: "http://127.0.0.1:8787" }
+warehouse: { url: "embedded:wh" }
+syncs:
+  schools:
+    endpoint: pronet.user.education
+    request: { urn: "activity:1" }
+  filings:
+    endpoint: sec.search.companies
+    request:
+      count: 101
+      frms: [10-K]
+`);
+    expect(problems.map(({ line, column, message }) => ({ line, column, message }))).toEqual([
+      {
+        line: 7,
+        column: 21,
+        message:
+          'urn is "activity:1"; only URNs of type fsd_profile are allowed here, found "activity". Missing beside it: count (allowed is a whole number from 1 to 100)',
+      },
+      { line: 11, column: 14, message: 'count is 101; allowed is a whole number from 1 to 100' },
+      {
+        line: 12,
+        column: 7,
+        message:
+          'unknown key "frms"; did you mean "forms"? allowed: count, timeout, entity_name, forms, location_codes, date_from, date_to',
+      },
+    ]);
+  });
+
+  it('takes a misspelled key for the one that is missing', async () => {
+    const problems = await problemsIn(
+      `${HEAD}  a: { endpoint: photoshare.user.posts, request: { user: x, cuont: 9 } }\n`,
+    );
+    expect(problems.map(({ message }) => message)).toEqual([
+      'unknown key "cuont"; did you mean "count"? allowed: user, count, timeout',
+    ]);
+  });
+
+  it('hides logins and tokens in the lines that it shows', async () => {
+    const error = (await load(
+      'service: { url: "http://me:hush@api.example.com", token: "hu sh" }\nwarehouse: { url: "mysql://me:hu@/sh@db/x", schema: 3, pasword: hush }\nsyncs: {}\n',
+    ).catch((it: unknown) => it)) as ConfigError;
+    expect(error.problems).toHaveLength(6);
+    expect(error.message).not.toMatch(/hu.{0,2}sh/);
+  });
+});
