@@ -1,0 +1,175 @@
+/** The tables of the machinery: runs, the ledger, the vault and what is known of them. */
+import { type Kysely, sql } from 'kysely';
+
+export const schema = 'operations';
+
+const UP = [
+  `create table "runs" (
+    "id" bigint generated always as identity not null,
+    "sync" text not null,
+    "endpoint" text not null,
+    "definition_hash" text not null,
+    "state" text not null,
+    "exit_code" bigint,
+    "today" date not null,
+    "started_at" timestamptz not null,
+    "ended_at" timestamptz,
+    "holder" text,
+    "planned" bigint default 0 not null,
+    "fresh" bigint default 0 not null,
+    "asked" bigint default 0 not null,
+    "stored" bigint default 0 not null,
+    "received" bigint default 0 not null,
+    "loaded" bigint default 0 not null,
+    "unchanged" bigint default 0 not null,
+    "superseded" bigint default 0 not null,
+    "quarantined" bigint default 0 not null,
+    "failed" bigint default 0 not null,
+    "missing" bigint default 0 not null,
+    "truncated" bigint default 0 not null,
+    "points" numeric,
+    "error" text,
+    "summary" jsonb,
+    constraint "runs_pkey" primary key ("id")
+  )`,
+  `create index "runs_sync_started_at_idx" on "runs" ("sync", "started_at")`,
+  `create table "requests" (
+    "id" bigint generated always as identity not null,
+    "run_id" bigint not null,
+    "sync" text not null,
+    "endpoint" text not null,
+    "request_key" text not null,
+    "body" jsonb not null,
+    "sent_body" jsonb,
+    "input" jsonb not null,
+    "depth" bigint default 0 not null,
+    "parent_id" bigint,
+    "state" text not null,
+    "attempts" bigint default 0 not null,
+    "points" numeric,
+    "x_request_id" uuid,
+    "planned_at" timestamptz not null,
+    "sent_at" timestamptz,
+    "finished_at" timestamptz,
+    "answer_id" bigint,
+    "status" bigint,
+    "failure_class" text,
+    "error" text,
+    "next" text,
+    constraint "requests_pkey" primary key ("id"),
+    constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
+    constraint "requests_run_id_fkey" foreign key ("run_id") references "runs" ("id"),
+    constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null
+  )`,
+  `create index "requests_sync_state_idx" on "requests" ("sync", "state")`,
+  `create index "requests_request_key_sync_id_idx" on "requests" ("request_key", "sync", "id")`,
+  `create index "requests_answer_id_idx" on "requests" ("answer_id")`,
+  `create index "requests_parent_id_idx" on "requests" ("parent_id")`,
+  `create table "answers" (
+    "id" bigint generated always as identity not null,
+    "request_id" bigint not null,
+    "run_id" bigint not null,
+    "sync" text not null,
+    "endpoint" text not null,
+    "request_key" text not null,
+    "received_at" timestamptz not null,
+    "took_ms" bigint not null,
+    "status" bigint not null,
+    "headers" jsonb not null,
+    "body" bytea not null,
+    "encoding" text not null,
+    "sha256" text not null,
+    "bytes" bigint not null,
+    "asked" bigint,
+    "received" bigint,
+    "loaded" bigint,
+    "unchanged" bigint,
+    "superseded" bigint,
+    "quarantined" bigint,
+    "loaded_at" timestamptz,
+    constraint "answers_pkey" primary key ("id")
+  )`,
+  `alter table "answers" alter column "body" set storage external`,
+  `create index "answers_request_key_received_at_idx" on "answers" ("request_key", "received_at")`,
+  `create index "answers_request_id_idx" on "answers" ("request_id")`,
+  `create index "answers_waiting_idx" on "answers" ("id") where loaded_at IS NULL`,
+  `create table "quarantine" (
+    "id" bigint generated always as identity not null,
+    "answer_id" bigint not null,
+    "sync" text not null,
+    "endpoint" text not null,
+    "resource" text not null,
+    "position" bigint,
+    "pointer" text not null,
+    "reason" text not null,
+    "created_at" timestamptz not null,
+    "resolved_at" timestamptz,
+    constraint "quarantine_pkey" primary key ("id"),
+    constraint "quarantine_answer_id_fkey" foreign key ("answer_id") references "answers" ("id") on delete cascade
+  )`,
+  `create unique index "quarantine_answer_id_position_idx" on "quarantine" (answer_id, COALESCE("position", '-1'::integer::bigint))`,
+  `create index "quarantine_open_idx" on "quarantine" ("id") where resolved_at IS NULL`,
+  `create table "coverage" (
+    "id" bigint generated always as identity not null,
+    "request_id" bigint not null,
+    "run_id" bigint not null,
+    "sync" text not null,
+    "endpoint" text not null,
+    "request_key" text not null,
+    "filters" jsonb not null,
+    "asked" bigint,
+    "returned" bigint not null,
+    "depth" bigint not null,
+    "complete" boolean not null,
+    "reason" text,
+    "as_of" timestamptz not null,
+    constraint "coverage_pkey" primary key ("id")
+  )`,
+  `create index "coverage_sync_as_of_idx" on "coverage" ("sync", "as_of")`,
+  `create index "coverage_request_id_idx" on "coverage" ("request_id")`,
+  `create index "coverage_run_id_idx" on "coverage" ("run_id")`,
+  `create table "drift" (
+    "resource" text not null,
+    "path" text not null,
+    "kind" text not null,
+    "count" bigint not null,
+    "first_seen_at" timestamptz not null,
+    "last_seen_at" timestamptz not null,
+    "sample_type" text not null,
+    constraint "drift_pkey" primary key ("resource", "path", "kind")
+  )`,
+  `create table "marks" (
+    "sync" text not null,
+    "name" text not null,
+    "value" text not null,
+    "updated_at" timestamptz not null,
+    constraint "marks_pkey" primary key ("sync", "name")
+  )`,
+  `create table "leases" (
+    "name" text not null,
+    "holder" text not null,
+    "token" bigint not null,
+    "acquired_at" timestamptz not null,
+    "expires_at" timestamptz not null,
+    constraint "leases_pkey" primary key ("name")
+  )`,
+];
+
+const DOWN = [
+  `drop table "leases"`,
+  `drop table "marks"`,
+  `drop table "drift"`,
+  `drop table "coverage"`,
+  `drop table "quarantine"`,
+  `drop table "answers"`,
+  `drop table "requests"`,
+  `drop table "runs"`,
+];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of UP) await sql.raw(statement).execute(db);
+}
+
+export async function down(db: Kysely<unknown>): Promise<void> {
+  for (const statement of DOWN) await sql.raw(statement).execute(db);
+}

@@ -1,0 +1,75 @@
+/** Keeps the comments in the database equal to the declarations: what each table, view and column means. */
+import { type Kysely, sql } from 'kysely';
+import type { Warehouse } from './connect.ts';
+import { dictionary } from './dictionary.ts';
+import type { SchemaFinding } from './drift.ts';
+import { literal, quoted } from './identifier.ts';
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+interface Comment {
+  readonly schema: string;
+  readonly relation: string;
+  /** Absent of the comment on the relation itself. */
+  readonly column: string | null;
+  readonly kind: 'table' | 'view';
+  readonly text: string;
+}
+
+/** The places whose comment is not the declared one, as findings of the drift check. */
+export async function readCommentDrift({ db, ...names }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
+  const differing = await differingComments(db as unknown as Kysely<unknown>, names);
+  return differing.map(({ schema, relation, column }) => ({
+    schema,
+    relation,
+    ...(column !== null && { part: column }),
+    kind: 'different',
+    message: column === null ? 'its comment is not the declared one' : `column ${column}: its comment is not the declared one`,
+  }));
+}
+
+/** Writes the comments that differ from the declared ones, and returns how many did. */
+export async function applyComments(db: Kysely<unknown>, names: Names): Promise<number> {
+  const differing = await differingComments(db, names);
+  for (const it of differing) await sql.raw(statementOf(it)).execute(db);
+  return differing.length;
+}
+
+/** Of relations and columns that are not there, nothing can be said. */
+async function differingComments(db: Kysely<unknown>, names: Names): Promise<Comment[]> {
+  const live = await liveComments(db, names);
+  return declaredComments(names).filter((it) => live.has(placeOf(it)) && live.get(placeOf(it)) !== it.text);
+}
+
+function declaredComments({ schema, ops }: Names): Comment[] {
+  return dictionary().flatMap(({ area, kind, table, about, columns }) => {
+    const relation = { schema: area === 'analyst' ? schema : ops, relation: table };
+    return [
+      { ...relation, column: null, kind, text: about },
+      ...columns.map((it): Comment => ({ ...relation, column: it.name, kind, text: it.about })),
+    ];
+  });
+}
+
+const placeOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string => JSON.stringify([schema, relation, column]);
+
+function statementOf({ schema, relation, column, kind, text }: Comment): string {
+  const name = `${quoted(schema)}.${quoted(relation)}`;
+  return column === null ? `comment on ${kind} ${name} is ${literal(text)}` : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;
+}
+
+/** Comments by place, null where there is none, of every relation and column that is there. */
+async function liveComments(db: Kysely<unknown>, { schema, ops }: Names): Promise<Map<string, string | null>> {
+  const { rows } = await sql<{ schema: string; relation: string; column: string | null; text: string | null }>`
+    select n.nspname as schema, c.relname as relation, a.attname as column, d.description as text
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    cross join lateral (
+      select 0 as number, null as attname
+      union all
+      select attnum, attname from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
+    ) a
+    left join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = c.oid and d.objsubid = a.number
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p', 'v')`.execute(db);
+  return new Map(rows.map((it) => [placeOf(it), it.text]));
+}

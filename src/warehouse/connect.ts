@@ -1,0 +1,154 @@
+/** Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. */
+import { chmod, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
+import { Kysely, PGliteDialect, sql } from 'kysely';
+import type { Secret } from '../config/secret.ts';
+import { TransientError, UsageError } from '../errors.ts';
+import { openFolder, openMemory } from './embedded.ts';
+import { operationsSchema } from './identifier.ts';
+import { acquireLock } from './lock.ts';
+import type { OperationsTables } from './operations.ts';
+import { openPool } from './postgres.ts';
+import { sessionOfPGlite, type TextSession } from './text-session.ts';
+
+/**
+ * An open warehouse. Pooled connections share no session, so every statement names its schema: `schema` for what
+ * analysts read, `ops` for the machinery. The embedded kind has one connection; inside a transaction only the
+ * transaction's own handle may be used, or both wait for each other forever.
+ */
+export interface Warehouse {
+  readonly kind: 'embedded' | 'postgres';
+  readonly schema: string;
+  readonly ops: string;
+  /** Where it is, for messages; without a password. */
+  readonly place: string;
+  /** No schema is implied: `db.withSchema(warehouse.ops)`, or names quoted in SQL. Values are as `values.ts` says. */
+  readonly db: Kysely<OperationsTables>;
+  /** Runs statements that others wrote; `query.ts` is the way to use it. */
+  readonly session: TextSession;
+  /** Ends connections and lets go of the folder; a second call does nothing. */
+  close(): Promise<void>;
+}
+
+export interface OpenSettings {
+  /** `embedded:FOLDER`, `embedded:memory://` for one that is gone when closed, or a postgres:// address. */
+  readonly url: Secret;
+  readonly schema: string;
+}
+
+export interface OpenEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly signal?: AbortSignal;
+  /** What this process is doing, for the message to another that finds the folder in use. */
+  readonly command?: string;
+  /** Data to start a `memory://` warehouse from. */
+  readonly copyOf?: Blob;
+}
+
+/** The oldest Postgres that has everything the statements use. */
+const OLDEST_SERVER = 14;
+/** Long enough for a short command to end, short enough for a person to wait. */
+const WAIT_FOR_FOLDER_MS = 10_000;
+
+const EMBEDDED = 'embedded:';
+const MEMORY = 'memory://';
+const LOCK_FILE = 'lock.json';
+
+/**
+ * Opens the warehouse that the settings name, ready to be written to. Throws a UsageError for an address, password or
+ * database that is wrong, a TransientError for one that can't be used now, and a HeldError when another process has the
+ * folder.
+ */
+export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
+  const ops = operationsSchema(settings.schema);
+  const url = settings.url.reveal();
+  if (url.startsWith(EMBEDDED)) return openEmbedded(url.slice(EMBEDDED.length), { schema: settings.schema, ops }, effects);
+  if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, { schema: settings.schema, ops });
+  throw new UsageError('warehouse.url is neither embedded:FOLDER nor a postgres:// address.', {
+    next: 'Write embedded:.sluice, or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
+  });
+}
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+async function openServer(url: string, names: Names): Promise<Warehouse> {
+  const { dialect, session, place } = await openPool(url);
+  const db = new Kysely<OperationsTables>({ dialect });
+  const close = once(() => db.destroy());
+  try {
+    await refuseUnfit(db);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, close };
+}
+
+async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
+  const { rows } = await sql<{ version: number; read_only: string; encoding: string }>`
+    select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('transaction_read_only') as read_only,
+      current_setting('server_encoding') as encoding`.execute(db);
+  const { version = 0, read_only: readOnly, encoding } = rows[0] ?? {};
+  if (version < OLDEST_SERVER) {
+    throw new UsageError(`The database is Postgres ${version}; Sluice needs ${OLDEST_SERVER} or newer.`, { next: 'Upgrade the server, or use another.' });
+  }
+  if (encoding !== 'UTF8') {
+    throw new UsageError(`The database’s encoding is ${encoding}, which can’t hold every text.`, {
+      next: 'Create one with encoding UTF8 (createdb --encoding UTF8 --template template0 NAME).',
+    });
+  }
+  if (readOnly === 'on') {
+    throw new TransientError('The database takes no writes: it is a standby or set to read-only.', {
+      next: 'Name the primary in DATABASE_URL, or try again after the failover.',
+    });
+  }
+}
+
+async function openEmbedded(where: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
+  if (where === MEMORY) {
+    const pglite = await openMemory(effects.copyOf);
+    const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
+    return { kind: 'embedded', ...names, place: 'memory', db, session: sessionOfPGlite(pglite), close: once(() => close(db, pglite)) };
+  }
+  if (where.trim() === '') {
+    throw new UsageError('warehouse.url is embedded: without a folder.', { next: 'Write embedded:.sluice, or another folder.' });
+  }
+  const folder = resolve(where);
+  await makeFolder(folder);
+  const request = { command: effects.command ?? commandLine(), waitMs: WAIT_FOR_FOLDER_MS, ...(effects.signal && { signal: effects.signal }) };
+  const release = await acquireLock(join(folder, LOCK_FILE), request, effects);
+  try {
+    const pglite = await openFolder(folder);
+    const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
+    return { kind: 'embedded', ...names, place: folder, db, session: sessionOfPGlite(pglite), close: once(() => close(db, pglite).finally(release)) };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Kysely opens its driver with the first query, and closes only what it opened. */
+async function close(db: Kysely<OperationsTables>, pglite: PGlite): Promise<void> {
+  await db.destroy();
+  if (!pglite.closed) await pglite.close();
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (created !== undefined) await chmod(folder, 0o700);
+  } catch (cause) {
+    throw new UsageError(`The folder ${folder} can’t be made: ${(cause as Error).message}`, { next: 'Name another in warehouse.url.', cause });
+  }
+}
+
+/** The words after the program, which tell one command from another; they hold no secret, flags never do. */
+const commandLine = (): string => `sluice ${process.argv.slice(2).join(' ')}`.trim();
+
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= run());
+}

@@ -1,0 +1,84 @@
+/** The words in which the tables of the machinery are declared, with the JavaScript types that their columns take. */
+import type { ColumnType } from 'kysely';
+import type { DdlColumn, DdlTable } from './ddl.ts';
+
+/** A column with what Kysely selects, inserts and updates. Never set: only the type is used. */
+interface Typed<Select, Insert, Update> {
+  readonly value?: ColumnType<Select, Insert, Update>;
+}
+type Declared<Select, Insert, Update = Insert> = DdlColumn & Typed<Select, Insert, Update>;
+
+const of =
+  <Select, Insert = Select>(type: string) =>
+  (about: string): Declared<Select, Insert> => ({ name: '', type, about, nullable: false });
+
+export const text = of<string>('text');
+/** A whole number, exact: text when read. */
+export const bigint = of<string, string | number | bigint>('bigint');
+/** A decimal number, exact: text when read. */
+export const numeric = of<string, string | number>('numeric');
+export const flag = of<boolean>('boolean');
+export const moment = of<Date, Date | string>('timestamptz');
+/** A day, YYYY-MM-DD. */
+export const date = of<string>('date');
+export const uuid = of<string>('uuid');
+export const bytea = of<Buffer, Uint8Array>('bytea');
+/** JSON, parsed when read. Written as its text, because a driver would send an array as a Postgres array. */
+export const json = <T>(about: string): Declared<T, string> => of<T, string>('jsonb')(about);
+
+/** Text that is one of these; the list joins the comment. */
+export const oneOf = <const T extends string>(about: string, values: readonly T[]): Declared<T, T> =>
+  of<T>('text')(`${about} One of ${values.join(', ')}.`);
+
+/** The table's own number, given by the database. */
+export const identity = (about: string): Declared<string, never, never> => ({
+  ...of<string, never>('bigint')(about),
+  identity: true,
+});
+
+export const nullable = <S, I>(it: Declared<S, I>): Declared<S | null, I | null | undefined, I | null> => ({
+  name: it.name,
+  type: it.type,
+  about: it.about,
+  nullable: true,
+});
+
+/** A count that begins at 0. */
+export const zero = <S, I>(it: Declared<S, I>): Declared<S, I | undefined, I> => ({
+  name: it.name,
+  type: it.type,
+  about: it.about,
+  nullable: false,
+  default: '0',
+});
+
+type Columns = Readonly<Record<string, DdlColumn & Typed<unknown, unknown, unknown>>>;
+type Rest = Pick<DdlTable, 'key'> & Partial<Pick<DdlTable, 'unique' | 'indexes' | 'foreignKeys'>>;
+
+/** A declared table, whose columns are known to the type system by name. */
+export interface DeclaredTable<C extends Columns> extends Rest {
+  readonly about: string;
+  readonly declared: C;
+}
+
+export const table = <const C extends Columns>(about: string, declared: C, rest: Rest): DeclaredTable<C> => ({
+  about,
+  declared,
+  ...rest,
+});
+
+/** The row of a declared table, as Kysely takes it. */
+export type RowOf<T> = T extends DeclaredTable<infer C>
+  ? { [K in keyof C]: C[K] extends Typed<infer S, infer I, infer U> ? ColumnType<S, I, U> : never }
+  : never;
+
+/** The declared table in the form that DDL, comments and the drift check are made from. */
+export const ddlTable = (name: string, { about, declared, ...rest }: DeclaredTable<Columns>): DdlTable => ({
+  name,
+  about,
+  columns: Object.entries(declared).map(([column, it]) => ({ ...it, name: column })),
+  unique: [],
+  indexes: [],
+  foreignKeys: [],
+  ...rest,
+});

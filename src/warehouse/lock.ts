@@ -1,0 +1,156 @@
+/**
+ * A lock file that one process holds until it lets go or ends. Two processes on one embedded warehouse would lose rows
+ * silently.
+ *
+ * The file appears whole, by a hard link, so nobody reads half an owner. The file of a process that is gone is replaced
+ * under a second lock, named for exactly that file: of many who find it, one replaces it, and none can replace the
+ * winner's.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFileSync, unlinkSync } from 'node:fs';
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { HeldError } from '../errors.ts';
+import { isGone, ownMark, type ProcessMark } from './process-mark.ts';
+
+/** Who holds a lock, as the file says. */
+export interface LockOwner extends ProcessMark {
+  /** The command that the owner runs, for the message to others. */
+  readonly command: string;
+  readonly since: string;
+  /** Of this one file. */
+  readonly id: string;
+}
+
+export interface LockEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface LockRequest {
+  readonly command: string;
+  /** How long to wait for an owner who is at work. */
+  readonly waitMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Asking more often would gain nothing that a person notices. */
+const ASK_EVERY_MS = 100;
+
+/**
+ * Takes the lock and returns what releases it; the end of the process releases it too. Throws a HeldError (exit 7)
+ * naming the owner when that is still at work after the wait.
+ */
+export async function acquireLock(path: string, request: LockRequest, effects: LockEffects): Promise<() => void> {
+  const deadline = effects.now().getTime() + request.waitMs;
+  for (;;) {
+    request.signal?.throwIfAborted();
+    const me: LockOwner = { ...ownMark(), command: request.command, since: effects.now().toISOString(), id: randomUUID() };
+    const owner = await tryLock(path, me);
+    if (owner === me) return releasedAtExit(path, me.id);
+    if (owner !== 'again') {
+      if (effects.now().getTime() >= deadline) throw heldBy(path, owner);
+      await effects.sleep(ASK_EVERY_MS, request.signal);
+    }
+  }
+}
+
+/** `me` when the lock is ours now, else who holds it; `again` when that changed meanwhile. */
+async function tryLock(path: string, me: LockOwner): Promise<LockOwner | 'unreadable' | 'again'> {
+  const draft = `${path}.${me.id}`;
+  await writeWhole(draft, JSON.stringify(me));
+  try {
+    if (await linked(draft, path)) return me;
+    const owner = await ownerOf(path);
+    if (owner === undefined) return 'again';
+    if (owner === 'unreadable' || !isGone(owner)) return owner;
+    return await replace(path, owner, draft, me);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Puts our draft in the place of a file whose owner is gone, unless another is doing so. */
+async function replace(path: string, stale: LockOwner, draft: string, me: LockOwner): Promise<LockOwner | 'unreadable' | 'again'> {
+  // Only its holder may replace the stale file, and whoever dies holding it is replaced in turn.
+  const right = `${path}.${stale.id}.stale`;
+  const mine: LockOwner = { ...me, id: randomUUID() };
+  const holder = await tryLock(right, mine);
+  if (holder !== mine) return holder;
+  try {
+    const still = await ownerOf(path);
+    if (still === undefined || still === 'unreadable' || still.id !== stale.id) return 'again';
+    await rename(draft, path);
+    return me;
+  } finally {
+    await rm(right, { force: true });
+  }
+}
+
+/** Written through to the disk, so that a loss of power leaves no empty lock behind. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Undefined when nobody holds it. */
+async function ownerOf(path: string): Promise<LockOwner | 'unreadable' | undefined> {
+  try {
+    return parseOwner(await readFile(path, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function parseOwner(text: string): LockOwner | 'unreadable' {
+  try {
+    const it = JSON.parse(text) as Partial<LockOwner>;
+    return typeof it.pid === 'number' && typeof it.id === 'string' && typeof it.host === 'string' ? (it as LockOwner) : 'unreadable';
+  } catch {
+    return 'unreadable';
+  }
+}
+
+function releasedAtExit(path: string, id: string): () => void {
+  const release = (): void => {
+    process.off('exit', release);
+    try {
+      const owner = parseOwner(readFileSync(path, 'utf8'));
+      if (owner !== 'unreadable' && owner.id === id) unlinkSync(path);
+    } catch (error) {
+      // The folder may be gone by now; a lock that stays is taken over when this process is gone.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  };
+  process.on('exit', release);
+  return release;
+}
+
+function heldBy(path: string, owner: LockOwner | 'unreadable'): HeldError {
+  if (owner === 'unreadable') {
+    return new HeldError(`The embedded warehouse is locked, and ${path} does not say by whom.`, {
+      next: `If no process uses it, delete ${path}.`,
+    });
+  }
+  const elsewhere = owner.host === ownMark().host && owner.pidNamespace === ownMark().pidNamespace ? '' : ` on ${owner.host}`;
+  return new HeldError(`The embedded warehouse is in use by process ${owner.pid}${elsewhere} (${owner.command}) since ${owner.since}.`, {
+    next: elsewhere
+      ? `Wait for it to end. If it is gone, which can’t be seen from here, delete ${path}.`
+      : 'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can work at once.',
+  });
+}

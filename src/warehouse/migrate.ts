@@ -1,0 +1,180 @@
+/** Brings the warehouse's two schemas to the version that this code knows, or one step back. */
+import { createHash } from 'node:crypto';
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
+import { SchemaError, UsageError } from '../errors.ts';
+import { applyComments } from './comments.ts';
+import type { Warehouse } from './connect.ts';
+import { lossOf, tableNames } from './loss.ts';
+import { type Step, steps } from './migrations.ts';
+import { errorCode } from './trouble.ts';
+
+type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>;
+type Connection = Kysely<unknown>;
+
+/** A migration waits so long for another one, or for readers of a table that it changes. */
+const LOCK_WITHIN_MS = 60_000;
+/** `create ... if not exists` by somebody outside of the lock, and deadlocks with readers. */
+const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
+const ATTEMPTS = 3;
+
+export interface MigrationStatus {
+  /** Every step that this version knows, in order. */
+  readonly steps: readonly { readonly name: string; readonly appliedAt: Date | null }[];
+  /** Steps in the warehouse that this version doesn't know. */
+  readonly unknown: readonly string[];
+  readonly state: 'empty' | 'older' | 'current' | 'newer';
+}
+
+/** The steps that were applied and those that wait. */
+export async function migrationStatus(warehouse: Target): Promise<MigrationStatus> {
+  return statusOf(await appliedSteps(warehouse.db as unknown as Connection, warehouse.ops));
+}
+
+function statusOf(applied: ReadonlyMap<string, Date>): MigrationStatus {
+  const names = Object.keys(steps).toSorted();
+  const unknown = [...applied.keys()].filter((name) => !names.includes(name));
+  const waiting = names.some((name) => !applied.has(name));
+  const older = waiting ? 'older' : 'current';
+  return {
+    steps: names.map((name) => ({ name, appliedAt: applied.get(name) ?? null })),
+    unknown,
+    state: unknown.length > 0 ? 'newer' : applied.size === 0 ? 'empty' : older,
+  };
+}
+
+async function appliedSteps(db: Connection, ops: string): Promise<Map<string, Date>> {
+  const found = await sql<{ there: boolean }>`
+    select exists (select from pg_class join pg_namespace n on n.oid = relnamespace
+      where n.nspname = ${ops} and relname = 'kysely_migration') as there`.execute(db);
+  if (!found.rows[0]?.there) return new Map();
+  const { rows } = await sql<{ name: string; timestamp: string }>`
+    select name, timestamp from ${sql.table(`${ops}.kysely_migration`)} order by name`.execute(db);
+  return new Map(rows.map(({ name, timestamp }) => [name, new Date(timestamp)]));
+}
+
+/**
+ * Applies every waiting step and refreshes the comments, or takes the last step back; returns the names of the steps
+ * done. All of it happens or nothing. Throws a SchemaError when the warehouse is newer than this version, and a
+ * UsageError when a step back would drop rows.
+ */
+export async function migrate(warehouse: Target, direction: 'up' | 'down'): Promise<string[]> {
+  return retried(() =>
+    (warehouse.db as unknown as Connection).transaction().execute(async (trx) => {
+      await lock(trx, warehouse);
+      const status = statusOf(await appliedSteps(trx, warehouse.ops));
+      refuseNewer(status, warehouse);
+      if (direction === 'down') return stepBack(trx, warehouse);
+      for (const schema of [warehouse.ops, warehouse.schema]) await createSchema(trx, schema);
+      const done = await run(trx, warehouse, (migrator) => migrator.migrateToLatest());
+      await applyComments(trx, warehouse);
+      return done;
+    }),
+  ).catch((error: unknown) => {
+    throw migrationTrouble(error, warehouse);
+  });
+}
+
+/** Of many migrators one works and the others find the work done. Released by the transaction's end. */
+async function lock(trx: Transaction<unknown>, { kind, schema }: Target): Promise<void> {
+  if (kind === 'embedded') return;
+  const key = createHash('sha256').update(`sluice migration of ${schema}`).digest().readBigInt64BE().toString();
+  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(trx);
+  await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx);
+}
+
+/** `create schema if not exists` asks for a right on the database even where the schema is there. */
+async function createSchema(trx: Transaction<unknown>, schema: string): Promise<void> {
+  const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
+  if (rows.length === 0) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
+}
+
+async function stepBack(trx: Transaction<unknown>, warehouse: Target): Promise<string[]> {
+  const back = (): Promise<string[]> => run(trx, warehouse, (migrator) => migrator.migrateDown());
+  const before = await tableNames(trx, warehouse);
+  await sql`savepoint rehearsal`.execute(trx);
+  await back();
+  const after = await tableNames(trx, warehouse);
+  await sql`rollback to savepoint rehearsal`.execute(trx);
+  const loss = await lossOf(trx, before, after);
+  if (loss.length > 0) {
+    throw new UsageError(`The step back would drop what ${loss.join(', ')} ${loss.length > 1 ? 'hold' : 'holds'}.`, {
+      next: 'Nothing was changed. Back the warehouse up and empty them first, if that is what you want.',
+    });
+  }
+  return back();
+}
+
+async function run(trx: Transaction<unknown>, warehouse: Target, go: (migrator: Migrator) => Promise<MigrationResultSet>): Promise<string[]> {
+  const provider = { getMigrations: () => Promise.resolve(migrationsFor(warehouse)) };
+  const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: warehouse.ops }));
+  if (error !== undefined) throw error;
+  return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
+}
+
+/** The steps as the migrator takes them, each on the search path that makes its unqualified names right. */
+const migrationsFor = ({ schema, ops }: Target): Record<string, Migration> =>
+  Object.fromEntries(
+    Object.entries(steps).map(([name, step]) => {
+      const [own, other] = step.schema === 'operations' ? [ops, schema] : [schema, ops];
+      // Without pg_temp at the end, a temporary table of the session would be found first.
+      const path = sql`set local search_path to ${sql.id(own)}, ${sql.id(other)}, pg_temp`;
+      const on =
+        (work: Step['up']) =>
+        async (db: Connection): Promise<void> => {
+          await path.execute(db);
+          await work(db);
+        };
+      return [name, { up: on(step.up), down: on(step.down) }];
+    }),
+  );
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !RACES.has(errorCode(error) ?? '')) throw error;
+    }
+  }
+}
+
+function migrationTrouble(error: unknown, { schema, ops }: Target): unknown {
+  switch (errorCode(error)) {
+    case '42501':
+      return new UsageError(`The migration lacks a right: ${(error as Error).message}.`, {
+        next: `Let the database’s owner run it, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
+        cause: error,
+      });
+    case '42P07':
+      return new SchemaError(`The schema holds something else under a name that Sluice needs: ${(error as Error).message}.`, {
+        next: `Choose another warehouse.schema, or move that out of ${schema} and ${ops}.`,
+        cause: error,
+      });
+    default:
+      return error;
+  }
+}
+
+function refuseNewer({ unknown }: MigrationStatus, { schema }: Target): void {
+  if (unknown.length === 0) return;
+  throw new SchemaError(`The schema ${schema} is newer than this version of Sluice: it has ${unknown.join(', ')}.`, {
+    next: 'Update Sluice on this machine to the version that migrated it.',
+  });
+}
+
+/**
+ * Sees to it that the schemas are those of this version: creates them in an empty warehouse, and migrates an embedded
+ * one. Throws a SchemaError (exit 8) for a server whose schema is older, and for any that is newer.
+ */
+export async function ensureSchema(warehouse: Target): Promise<void> {
+  const status = await migrationStatus(warehouse);
+  refuseNewer(status, warehouse);
+  if (status.state === 'older' && warehouse.kind === 'postgres') {
+    const waiting = status.steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
+    throw new SchemaError(`The schema ${warehouse.schema} is older than this version of Sluice: it lacks ${waiting.join(', ')}.`, {
+      next: 'Run sluice migrate.',
+    });
+  }
+  if (status.state !== 'current' || warehouse.kind === 'embedded') await migrate(warehouse, 'up');
+}

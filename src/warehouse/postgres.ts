@@ -1,0 +1,87 @@
+/** Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. */
+import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
+import { Pool, type PoolConfig } from 'pg';
+import { type Address, parseAddress } from './address.ts';
+import { sessionOfPool, type TextSession } from './text-session.ts';
+import { connectTrouble, errorCode, type Place } from './trouble.ts';
+import { parserFor } from './values.ts';
+
+/** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
+const MOST_CONNECTIONS = 10;
+
+export interface OpenPool {
+  readonly dialect: Dialect;
+  readonly session: TextSession;
+  readonly place: Place;
+}
+
+/** Migrations lock for their transaction, in `migrate.ts`: a lock of the session could stay behind on a pooler's connection. */
+class TransactionAdapter extends PostgresAdapter {
+  override async acquireMigrationLock(): Promise<void> {}
+  override async releaseMigrationLock(): Promise<void> {}
+}
+
+class PooledDialect extends PostgresDialect {
+  override createAdapter(): DialectAdapter {
+    return new TransactionAdapter();
+  }
+}
+
+/** Connects in the first way that the address allows and the server takes. Throws a UsageError or TransientError. */
+export async function openPool(url: string): Promise<OpenPool> {
+  const address = parseAddress(url);
+  const place = placeOf(address);
+  const [first, ...others] = address.tls;
+  const pool = await connect(address, first ?? false).catch(async (error: unknown) => {
+    const [other] = others;
+    if (other === undefined || !wantsOtherSecurity(error)) throw connectTrouble(error, place);
+    return connect(address, other).catch((second: unknown) => {
+      throw connectTrouble(second, place);
+    });
+  });
+  return { dialect: new PooledDialect({ pool }), session: sessionOfPool(pool), place };
+}
+
+/** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
+const wantsOtherSecurity = (error: unknown): boolean => errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
+
+async function connect(address: Address, ssl: Address['tls'][number]): Promise<Pool> {
+  const pool = new Pool(poolConfig(address, ssl));
+  // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
+  // that needs the connection next fails by itself or gets another.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  try {
+    const client = await pool.connect();
+    client.release();
+    return pool;
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+}
+
+function poolConfig(address: Address, ssl: Address['tls'][number]): PoolConfig {
+  return {
+    host: address.host,
+    port: address.port,
+    ...(address.database !== undefined && { database: address.database }),
+    ...(address.user !== undefined && { user: address.user }),
+    ...(address.password !== undefined && { password: address.password }),
+    ...(address.startupOptions !== undefined && { options: address.startupOptions }),
+    ssl,
+    ...(address.directTls && { sslnegotiation: 'direct' as const }),
+    application_name: address.applicationName,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: address.connectWithinMs,
+    keepAlive: true,
+    types: { getTypeParser: ((oid: number) => parserFor(oid)) as never },
+  };
+}
+
+const placeOf = ({ host, port, database, user }: Address): Place => ({
+  host,
+  port,
+  user: user ?? process.env['PGUSER'] ?? process.env['USER'] ?? 'the default user',
+  database: database ?? process.env['PGDATABASE'] ?? user ?? 'of the user’s name',
+});

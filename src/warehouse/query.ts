@@ -1,0 +1,117 @@
+/** Runs one statement that somebody else wrote, with no way to change anything. */
+import { SluiceError, TransientError, UsageError } from '../errors.ts';
+import type { Warehouse } from './connect.ts';
+import { literal, quoted } from './identifier.ts';
+import { type JsonValue, jsonValue } from './json-value.ts';
+import { errorCode } from './trouble.ts';
+
+export interface QueryResult {
+  /** Names as they are in the rows; one that comes twice is numbered. */
+  readonly columns: readonly string[];
+  readonly rows: readonly Readonly<Record<string, JsonValue>>[];
+}
+
+export interface QueryOptions {
+  /** A server stops the statement after so long; an embedded warehouse can't. Absent means no limit. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Statements that only read; the database refuses writing inside them, but not what others do outside of tables. */
+const READING = ['select', 'with', 'values', 'table', 'show', 'explain'];
+
+/**
+ * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.
+ * Throws a UsageError for what isn't one reading statement, or what the database refuses of it.
+ */
+export async function readOnlyQuery(warehouse: Pick<Warehouse, 'schema' | 'session'>, statement: string, options: QueryOptions = {}): Promise<QueryResult> {
+  const word = firstWord(statement);
+  if (!READING.includes(word)) {
+    throw new UsageError(word === '' ? 'The query is empty.' : `A query that begins with ${word.toUpperCase()} is not run here.`, {
+      next: `Begin with one of ${READING.join(', ').toUpperCase()}.`,
+    });
+  }
+  try {
+    return await warehouse.session(async (run) => {
+      await run(settings(warehouse.schema, options.timeoutMs));
+      const { fields, rows } = await run(statement);
+      const columns = distinct(fields.map(({ name }) => name));
+      return { columns, rows: rows.map((row) => rowOf(columns, row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)))) };
+    }, options.signal);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw queryTrouble(error, options);
+  }
+}
+
+/** All in one statement, so that a query costs few round trips; they end with the transaction. */
+function settings(schema: string, timeoutMs: number | undefined): string {
+  const all = {
+    search_path: `${quoted(schema)}, public`,
+    statement_timeout: String(timeoutMs ?? 0),
+    timezone: 'UTC',
+    datestyle: 'ISO, YMD',
+    intervalstyle: 'postgres',
+    bytea_output: 'hex',
+    extra_float_digits: '1',
+  };
+  return `select ${Object.entries(all).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`).join(', ')}`;
+}
+
+/** The first word in lower case, past spaces, comments and opening parentheses; it tells the kind of statement. */
+export function firstWord(statement: string): string {
+  let rest = statement;
+  for (;;) {
+    const next = rest.replace(/^[\s(]+/, '').replace(/^--[^\n]*(\n|$)/, '');
+    const after = next.startsWith('/*') ? next.slice(commentLength(next)) : next;
+    if (after === rest) return /^[a-z]+/i.exec(after)?.[0].toLowerCase() ?? after.slice(0, 1);
+    rest = after;
+  }
+}
+
+/** Comments of this kind nest. */
+function commentLength(text: string): number {
+  let depth = 0;
+  for (const { 0: mark, index } of text.matchAll(/\/\*|\*\//g)) {
+    depth += mark === '/*' ? 1 : -1;
+    if (depth === 0) return index + mark.length;
+  }
+  return text.length;
+}
+
+function distinct(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let free = name;
+    for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+/** Defined one by one, because a column may be named `__proto__`. */
+function rowOf(columns: readonly string[], values: readonly JsonValue[]): Record<string, JsonValue> {
+  const row: Record<string, JsonValue> = {};
+  columns.forEach((name, place) => {
+    Object.defineProperty(row, name, { value: values[place] ?? null, enumerable: true, writable: true, configurable: true });
+  });
+  return row;
+}
+
+function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
+  if (error instanceof SluiceError) return error;
+  const code = errorCode(error);
+  const { message, hint } = error as { message: string; hint?: string };
+  if (code === undefined) return error;
+  if (code === '57014') {
+    return new TransientError(`The query was stopped after ${(timeoutMs ?? 0) / 1000} s.`, { next: 'Narrow it, or allow it more time.', cause: error });
+  }
+  if (code === '25006') {
+    return new UsageError(`The query would change something: ${message}.`, { next: 'Queries here only read; use another client to write.', cause: error });
+  }
+  // Classes of errors that the statement itself has: its syntax, its names, its rights, its values.
+  if (/^(42|22|21|0A|2F|3F|54)/.test(code)) {
+    return new UsageError(`The database refuses the query: ${message}.`, { next: hint ?? 'Correct it; sluice docs lists tables and columns.', cause: error });
+  }
+  return new TransientError(`The database could not run the query: ${message} (${code}).`, { next: 'Try again.', cause: error });
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { SchemaError, UsageError } from '../../src/errors.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate.ts';
+import { steps } from '../../src/warehouse/migrations.ts';
+import { freshDatabase } from '../support/database.ts';
+import { eachWarehouse, realEffects } from '../support/warehouse.ts';
+
+const names = Object.keys(steps).toSorted();
+
+eachWarehouse('migrations', (open, kind) => {
+  it('go up, all the way down and up again', async () => {
+    const warehouse = await open({ migrated: false });
+    expect((await migrationStatus(warehouse)).state).toBe('empty');
+    expect(await migrate(warehouse, 'up')).toEqual(names);
+    expect(await migrate(warehouse, 'up')).toEqual([]);
+    for (const name of names.toReversed()) expect(await migrate(warehouse, 'down')).toEqual([name]);
+    expect((await migrationStatus(warehouse)).state).toBe('empty');
+    expect(await migrate(warehouse, 'down')).toEqual([]);
+    expect(await migrate(warehouse, 'up')).toEqual(names);
+    expect(await migrationStatus(warehouse)).toEqual({
+      state: 'current',
+      unknown: [],
+      steps: names.map((name) => ({ name, appliedAt: expect.any(Date) })),
+    });
+  });
+
+  it('work in schemas of any name', async () => {
+    const warehouse = await open({ schema: 'My "odd" schema' });
+    const { rows } = await sql`select * from "My ""odd"" schema".sync_inputs`.execute(warehouse.db);
+    expect(rows).toEqual([]);
+    expect(await operationsOf(warehouse).selectFrom('runs').selectAll().execute()).toEqual([]);
+  });
+
+  it('refuse to step back over rows, and leave everything as it was', async () => {
+    const warehouse = await open();
+    await sql`insert into sluice.pronet_industries (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+      values ('industry', '1', 'full', now(), now(), 1, 1, 'x', '{}')`.execute(warehouse.db);
+    await migrate(warehouse, 'down');
+    const refusal = migrate(warehouse, 'down');
+    await expect(refusal).rejects.toThrow(UsageError);
+    await expect(refusal).rejects.toThrow('The step back would drop what pronet_industries holds.');
+    const { rows } = await sql`select urn_value from sluice.pronet_industries`.execute(warehouse.db);
+    expect(rows).toEqual([{ urn_value: '1' }]);
+    expect((await migrationStatus(warehouse)).steps.map(({ appliedAt }) => appliedAt !== null)).toEqual(
+      names.map((name) => name < '0003'),
+    );
+  });
+
+  it('refuse a schema that a newer version migrated', async () => {
+    const warehouse = await open();
+    await sql`insert into sluice_ops.kysely_migration values ('9999_later', '2100-01-01T00:00:00.000Z')`.execute(
+      warehouse.db,
+    );
+    expect(await migrationStatus(warehouse)).toMatchObject({ state: 'newer', unknown: ['9999_later'] });
+    for (const attempt of [ensureSchema(warehouse), migrate(warehouse, 'up'), migrate(warehouse, 'down')]) {
+      await expect(attempt).rejects.toThrow(SchemaError);
+      await expect(attempt).rejects.toThrow('The schema sluice is newer than this version of Sluice: it has 9999_later.');
+    }
+  });
+
+  it(kind === 'embedded' ? 'bring an older schema up by themselves' : 'are left to a person on an older schema', async () => {
+    const warehouse = await open();
+    await migrate(warehouse, 'down');
+    const last = names.at(-1) ?? '';
+    if (kind === 'embedded') {
+      await ensureSchema(warehouse);
+      expect((await migrationStatus(warehouse)).state).toBe('current');
+    } else {
+      await expect(ensureSchema(warehouse)).rejects.toMatchObject({
+        exitCode: 8,
+        message: `The schema sluice is older than this version of Sluice: it lacks ${last}.`,
+        next: 'Run sluice migrate.',
+      });
+    }
+  });
+
+  it('name what stands in their way', async () => {
+    const warehouse = await open({ migrated: false });
+    await sql`create schema sluice_ops`.execute(warehouse.db);
+    await sql`create table sluice_ops.runs (id int)`.execute(warehouse.db);
+    await expect(ensureSchema(warehouse)).rejects.toMatchObject({
+      exitCode: 8,
+      message: expect.stringContaining('"runs" already exists'),
+    });
+    const { rows } = await sql`select from pg_namespace where nspname = 'sluice'`.execute(warehouse.db);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('twenty migrators at once', () => {
+  const closing: (() => Promise<void>)[] = [];
+  afterAll(async () => {
+    for (const close of closing) await close();
+  });
+
+  it('do the work once, and all end well', async () => {
+    const database = await freshDatabase();
+    closing.push(() => database.drop());
+    const open = () => openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
+    const warehouses = await Promise.all(Array.from({ length: 20 }, open));
+    closing.unshift(...warehouses.map((it) => () => it.close()));
+    const done = await Promise.all(warehouses.map((it) => migrate(it, 'up')));
+    expect(done.filter((it) => it.length > 0)).toEqual([names]);
+    expect(done).toHaveLength(20);
+  });
+});
