@@ -1,0 +1,113 @@
+/** What the world answers to each endpoint's requests. */
+import type { RequestBody } from '../service/asked.ts';
+import type { Urn } from '../service/urn.ts';
+import type { ParseOptions } from './parser/options.ts';
+import { parsePage } from './parser/parse-page.ts';
+import { SelectorError } from './parser/select.ts';
+import { noSuchEntity, notAPage, type Refusal, unprocessable } from './refusal.ts';
+import type { FilingQuery } from './world/filings.ts';
+import { type Sign, signing } from './world/images.ts';
+import type { PeopleQuery } from './world/people-search.ts';
+import type { Person } from './world/people.ts';
+import type { ProfileSwitches } from './world/photoshare.ts';
+import type { Wire } from './world/wire.ts';
+import type { World } from './world/world.ts';
+
+export type Answer = { readonly items: Wire[] } | { readonly refusal: Refusal };
+
+/** A request that the contract allows, put to a world; `number` is the answer's own, by which pictures are signed. */
+interface Question<Body> {
+  readonly world: World;
+  readonly request: Body;
+  readonly sign: Sign;
+  readonly number: number;
+}
+type Answerer<Body> = (question: Question<Body>) => Answer;
+
+/** The world's answer to a valid request of the endpoint; undefined when the endpoint asks nothing of the world. */
+export function answerOf(world: World, endpoint: string, request: RequestBody, number: number): Answer | undefined {
+  const answerer = Object.hasOwn(ANSWERERS, endpoint) ? ANSWERERS[endpoint] : undefined;
+  return answerer?.({ world, request, number, sign: signing(world.seed, number) });
+}
+
+/** Requests were held against the contract before, so each answerer takes them as its endpoint's. */
+const of = <Body>(answerer: Answerer<Body>): Answerer<RequestBody> => answerer as Answerer<RequestBody>;
+
+const ANSWERERS: Readonly<Record<string, Answerer<RequestBody>>> = {
+  'webparser.parse': of<ParseOptions & { readonly url: string }>(({ world, request }) => {
+    const fetched = world.pages.fetch(request.url);
+    if (fetched.kind === 'not-a-page') return { refusal: notAPage };
+    if (fetched.kind === 'nothing') return missing(request.url);
+    return parsed(() => parsePage(fetched.html, fetched.url, request));
+  }),
+
+  'sec.search.companies': of<FilingQuery>(({ world, request }) => ({ items: world.filings.search(request).items })),
+
+  'pronet.post.reposts': of<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
+    const post = world.posts.find(request.urn);
+    return post === undefined
+      ? missing(urnText(request.urn))
+      : { items: world.posts.reposts(post, request.count, sign) };
+  }),
+
+  'pronet.search.users': of<PeopleQuery>(({ world, request, sign }) => ({
+    items: world.searchPeople(request).indexes.map((index) => personItem(world.people.at(index), sign)),
+  })),
+
+  'pronet.user.education': of<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
+    const person = world.people.byUrn(request.urn);
+    return person === undefined
+      ? missing(urnText(request.urn))
+      : { items: world.educations(person, request.count, sign) };
+  }),
+
+  'pronet.group': of<{ readonly group: string }>(({ world, request, sign }) => {
+    const index = world.groups.find(request.group);
+    return index === undefined ? missing(request.group) : { items: [world.groups.item(index, sign)] };
+  }),
+
+  'microblog.user': of<{ readonly user: string }>(({ world, request, sign }) => {
+    const index = world.microblog.find(request.user);
+    return index === undefined ? missing(request.user) : { items: [world.microblog.item(index, sign)] };
+  }),
+
+  'photoshare.user': of<ProfileSwitches & { readonly user: string }>(({ world, request, sign, number }) => {
+    const index = world.photoshare.find(request.user);
+    return index === undefined
+      ? missing(request.user)
+      : { items: [world.photoshare.item(index, request, sign, number)] };
+  }),
+
+  'photoshare.user.posts': of<{ readonly user: string; readonly count: number }>(({ world, request, sign }) => {
+    const index = world.photoshare.find(request.user);
+    return index === undefined ? missing(request.user) : { items: world.photoshare.posts(index, request.count, sign) };
+  }),
+};
+
+const missing = (what: string): Answer => ({ refusal: noSuchEntity(JSON.stringify(what)) });
+
+const urnText = ({ type, value }: Urn): string => `urn:li:${type}:${value}`;
+
+function parsed(parse: () => Wire): Answer {
+  try {
+    return { items: [parse()] };
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    return {
+      refusal: unprocessable([{ loc: ['body', error.option, error.at], msg: error.message, type: 'value_error' }]),
+    };
+  }
+}
+
+const personItem = (person: Person, sign: Sign): Wire => ({
+  '@type': '@pronet_search_user',
+  internal_id: person.internalId,
+  urn: person.urn,
+  name: person.name,
+  alias: person.alias,
+  url: person.url,
+  image: person.portrait === null ? null : sign(person.portrait),
+  headline: person.headline,
+  location: person.location,
+  open_to_work: person.openToWork,
+});

@@ -1,0 +1,147 @@
+/**
+ * The service's side of one request: the token, the contract, the points, the work and the log, in this order, with
+ * the trouble that a fault makes. What is sent in the end is left to the caller.
+ */
+import type { RequestBody } from '../service/asked.ts';
+import { dearest, type Endpoint, pointsFor } from '../service/endpoint.ts';
+import type { Account } from './account.ts';
+import { answerOf } from './answers.ts';
+import type { Arrival } from './arrival.ts';
+import type { Fault, Trouble } from './fault.ts';
+import type { FaultPlan } from './fault-plan.ts';
+import type { Settings } from './options.ts';
+import { errorTextOf, type Outcome, outcomeOf, refused, replaced } from './outcome.ts';
+import type { LogQuery, RequestLog } from './request-log.ts';
+import type { Reply } from './send.ts';
+import type { Validated } from './validate.ts';
+import type { World } from './world/world.ts';
+
+/** What an exchange works with. */
+export interface Service {
+  readonly settings: Settings;
+  readonly world: World;
+  readonly account: Account;
+  readonly log: RequestLog;
+  readonly plan: () => FaultPlan;
+  /** Rejects when the sandbox closes. */
+  readonly sleep: (waitMs: number) => Promise<void>;
+}
+
+/** A request for an endpoint, as it arrived. */
+export interface Call {
+  readonly arrival: Arrival;
+  readonly endpoint: Endpoint;
+  readonly token: string | undefined;
+  readonly validated: Validated;
+}
+
+export interface Exchanged {
+  readonly reply: Reply;
+  readonly trouble: Trouble | undefined;
+  /** To be called when the answer has ended: completes the row of the log. */
+  readonly ended: () => void;
+}
+
+const NOTHING: Exchanged = {
+  reply: { status: 0, headers: {}, body: Buffer.alloc(0) },
+  trouble: { kind: 'reset', stage: 'before' },
+  ended: () => undefined,
+};
+
+/** Answers one request. */
+export async function exchange(service: Service, call: Call): Promise<Exchanged> {
+  const { settings, account, log } = service;
+  const { arrival, endpoint } = call;
+  const fault = service.plan()(endpoint.name, arrival.body);
+  if (fault) arrival.fault = fault.do.kind;
+  if (fault?.do.kind === 'reset' && fault.do.stage === 'before') return NOTHING;
+  if (fault?.do.kind === 'out_of_points') account.exhaust(fault.do.status);
+  if (fault?.do.kind === 'revoked') account.revoke();
+
+  const complete =
+    call.token === settings.token && !isLog(endpoint)
+      ? log.begin({
+          id: settings.newId(),
+          path: endpoint.path,
+          requestId: arrival.requestId,
+          timeout: timeoutOf(arrival.body),
+          startedAt: arrival.arrivedAt,
+        })
+      : () => undefined;
+  const outcome = await work(service, call, fault);
+  arrival.cost = outcome.cost;
+  arrival.count = outcome.count;
+  const pointsLeft = Number.isFinite(account.left()) ? account.left() : null;
+  const executionSeconds = (settings.now().getTime() - arrival.arrivedAt.getTime()) / 1000;
+  return {
+    trouble: fault?.do,
+    reply: {
+      status: outcome.status,
+      body: outcome.body,
+      headers: {
+        'content-type': 'application/json',
+        'x-request-id': arrival.requestId,
+        'x-execution-time': executionSeconds.toFixed(3),
+        ...(pointsLeft !== null && call.token === settings.token && { 'x-token-points': String(pointsLeft) }),
+        ...outcome.headers,
+      },
+    },
+    ended: () =>
+      complete(
+        {
+          cost: outcome.cost,
+          pointsLeft,
+          status: outcome.status,
+          count: outcome.count,
+          errorText: errorTextOf(outcome),
+          executionSeconds,
+          tokenExpired: account.isRevoked(),
+          pointsRunOut: outcome.headers['x-error'] === 'points_limit_exhausted',
+        },
+        settings.now(),
+      ),
+  };
+}
+
+/** The answer and its price. Points are set aside before the work and settled after it. */
+async function work(service: Service, call: Call, fault: Fault | undefined): Promise<Outcome> {
+  const { account, settings, sleep } = service;
+  const { arrival, endpoint, validated } = call;
+  const refusal = account.refuses(call.token);
+  if (refusal) return refused(refusal);
+  if ('refusal' in validated) return refused(validated.refusal);
+  const most = dearest(endpoint.price, validated.request);
+  const reserved = account.reserve(most);
+  if ('refusal' in reserved) return refused(reserved.refusal);
+  let cost = 0;
+  try {
+    const waitMs = settings.latencyMs(arrival.number) + (fault?.do.kind === 'slow' ? fault.do.ms : 0);
+    if (waitMs > 0) await sleep(waitMs);
+    const outcome = (fault && replaced(fault.do)) ?? (await answered(service, call, validated.request));
+    const billed = fault?.billed ?? outcome.status === 200;
+    cost = billed ? Math.min(most, pointsFor(endpoint.price, outcome.count ?? 1)) : 0;
+    return { ...outcome, cost };
+  } finally {
+    reserved.settle(cost);
+  }
+}
+
+/** What the test's hook, the log or the world says. */
+async function answered({ settings, world, log }: Service, call: Call, request: RequestBody): Promise<Outcome> {
+  const { arrival, endpoint } = call;
+  const responded = await settings.respond({ endpoint: endpoint.name, body: arrival.body, number: arrival.number });
+  if (responded) return outcomeOf(responded.status ?? 200, responded.body, responded.headers);
+  if (isLog(endpoint)) return outcomeOf(200, log.list(request as unknown as LogQuery));
+  const answer = answerOf(world, endpoint.name, request, arrival.number);
+  if (answer === undefined) throw new Error(`The sandbox has no answers for ${endpoint.name}`);
+  return 'refusal' in answer ? refused(answer.refusal) : outcomeOf(200, answer.items);
+}
+
+/** The log's own requests cost nothing and are not in it. */
+const isLog = (endpoint: Endpoint): boolean => endpoint.name === 'token.requests';
+
+function timeoutOf(body: unknown): number | null {
+  const timeout = body !== null && typeof body === 'object' && 'timeout' in body ? body.timeout : undefined;
+  return typeof timeout === 'number' && Number.isInteger(timeout) ? timeout : DEFAULT_TIMEOUT;
+}
+const DEFAULT_TIMEOUT = 300;

@@ -1,0 +1,67 @@
+/** Answers before they are sent, with what they cost. */
+import type { Trouble } from './fault.ts';
+import type { Refusal } from './refusal.ts';
+
+export interface Outcome {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Items in the body; null when it is no array. */
+  readonly count: number | null;
+  readonly cost: number;
+}
+
+const HTML =
+  '<!DOCTYPE html>\n<html><head><title>One moment</title></head><body><h1>One moment, please</h1></body></html>\n';
+
+/** An answer of the body: texts and buffers as they are, anything else as JSON. Its price is set later. */
+export function outcomeOf(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Outcome {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  return { status, headers, body: bytes, count: countOf(body), cost: 0 };
+}
+
+/** The answer that says no. */
+export function refused({ status, detail, error, headers = {} }: Refusal): Outcome {
+  return outcomeOf(status, { detail }, { ...headers, ...(error !== undefined && { 'x-error': error }) });
+}
+
+/** The answer that a fault puts in the place of the right one; undefined when the right one stays. */
+export function replaced(trouble: Trouble): Outcome | undefined {
+  switch (trouble.kind) {
+    case 'status':
+      return outcomeOf(
+        trouble.status,
+        trouble.body ?? { detail: `Status ${trouble.status}, on purpose` },
+        trouble.headers,
+      );
+    case 'malformed':
+      return outcomeOf(200, trouble.body);
+    case 'html':
+      return outcomeOf(200, HTML, { 'content-type': 'text/html; charset=utf-8' });
+    case 'redirect':
+      return outcomeOf(302, '', { location: trouble.to });
+    case 'body':
+      return outcomeOf(200, JSON.stringify(trouble.items));
+    case 'slow':
+    case 'cut':
+    case 'reset':
+    case 'out_of_points':
+    case 'revoked':
+      return undefined;
+  }
+}
+
+/** What the log keeps of an answer that is no success. */
+export const errorTextOf = ({ status, body }: Outcome): string | null =>
+  status < 400 ? null : body.subarray(0, 1_000).toString('utf8');
+
+function countOf(body: unknown): number | null {
+  if (Array.isArray(body)) return body.length;
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return null;
+  try {
+    const parsed: unknown = JSON.parse(String(body));
+    return Array.isArray(parsed) ? parsed.length : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,70 @@
+/** Which elements of a page the tag options mean. */
+import type { Cheerio, CheerioAPI } from 'cheerio';
+import { type Element, everyElement } from './dom.ts';
+
+/** A text given as a selector that is none. */
+export class SelectorError extends Error {
+  readonly option: 'include_tags' | 'exclude_tags';
+  readonly at: number;
+
+  constructor(option: SelectorError['option'], at: number, selector: string) {
+    super(`${JSON.stringify(selector)} is no CSS selector`);
+    this.name = 'SelectorError';
+    this.option = option;
+    this.at = at;
+  }
+}
+
+/** The elements that the selectors choose, in the page's order, none inside another; undefined without selectors. */
+export function include($: CheerioAPI, selectors: readonly string[]): Cheerio<Element> | undefined {
+  if (selectors.length === 0) return undefined;
+  const chosen = new Set(selectors.flatMap((selector, at) => select($, 'include_tags', selector, at)));
+  const inOrder = everyElement($).filter((element) => chosen.has(element));
+  return $(
+    inOrder.filter(
+      (element) =>
+        !$(element)
+          .parents()
+          .toArray()
+          .some((around) => chosen.has(around)),
+    ),
+  );
+}
+
+/** Removes the elements that the selectors or masks choose. */
+export function exclude($: CheerioAPI, selectors: readonly string[]): void {
+  const chosen = selectors.flatMap((selector, at) =>
+    MASK.test(selector.trim()) ? masked($, selector.trim()) : select($, 'exclude_tags', selector, at),
+  );
+  $(chosen.filter((element) => !ROOTS.has(element.tagName))).remove();
+}
+
+/** A mask like `*ad*` or `.ad-*`; `a[href*=x]` and a star alone are selectors. */
+const MASK = /^(?=.*\*)(?=.*\w)[.#]?[\w*-]+$/;
+const ROOTS = new Set(['html', 'head', 'body']);
+
+/** Elements whose tag, id or one of whose classes fits the mask; `.` and `#` ask for a class or an id. */
+function masked($: CheerioAPI, mask: string): Element[] {
+  const kind = /^[.#]/.exec(mask)?.[0];
+  const pattern = new RegExp(
+    `^${mask
+      .slice(kind === undefined ? 0 : 1)
+      .split(/\*+/)
+      .join('.*')}$`,
+    'i',
+  );
+  return everyElement($).filter((element) => {
+    const classes = (element.attribs['class'] ?? '').split(/\s+/);
+    const ids = [element.attribs['id'] ?? ''];
+    const names = kind === '.' ? classes : kind === '#' ? ids : [element.tagName, ...classes, ...ids];
+    return names.some((name) => name !== '' && pattern.test(name));
+  });
+}
+
+function select($: CheerioAPI, option: SelectorError['option'], selector: string, at: number): Element[] {
+  try {
+    return $.root().find(selector.trim()).toArray();
+  } catch {
+    throw new SelectorError(option, at, selector);
+  }
+}

@@ -1,0 +1,36 @@
+/** Answers that refuse: a status, why, and a word for machines. */
+
+export interface Refusal {
+  readonly status: number;
+  readonly detail: string | readonly Violation[];
+  /** Sent as `x-error`. */
+  readonly error?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One way in which a request breaks the contract, with its place. */
+export interface Violation {
+  readonly loc: readonly (string | number)[];
+  readonly msg: string;
+  readonly type: string;
+}
+
+export const notFound = (path: string): Refusal => ({ status: 404, detail: `There is nothing at ${path}` });
+export const wrongMethod = (allowed: string): Refusal => ({
+  status: 405,
+  detail: 'Method Not Allowed',
+  headers: { allow: allowed },
+});
+export const invalidToken: Refusal = { status: 401, detail: 'Invalid token', error: 'invalid_token' };
+export const noSuchEntity = (what: string): Refusal => ({ status: 412, detail: `${what} was not found` });
+export const notAPage: Refusal = { status: 415, detail: 'The address holds no page', error: 'unsupported_media_type' };
+export const tooLarge: Refusal = { status: 413, detail: 'The request is larger than 1 MB' };
+export const unprocessable = (detail: readonly Violation[]): Refusal => ({ status: 422, detail });
+export const broken: Refusal = { status: 500, detail: 'Internal Server Error' };
+
+/** Said before the work, from the most that the request could cost. */
+export const outOfPoints = (status: 401 | 402 | 403, needed: number, left: number): Refusal => ({
+  status,
+  detail: `Points limit exhausted, the request may cost ${needed} and ${left} are left`,
+  error: 'points_limit_exhausted',
+});

@@ -1,0 +1,114 @@
+/** The service's own log: a row for each request made with the token, written at its start and completed at its end. */
+import type { Wire } from './world/wire.ts';
+import { instantMicros, instantText } from './instant.ts';
+
+/** What a request's end adds to its row. */
+export interface Ending {
+  readonly cost: number;
+  readonly pointsLeft: number | null;
+  readonly status: number;
+  readonly count: number | null;
+  readonly errorText: string | null;
+  readonly executionSeconds: number;
+  readonly tokenExpired: boolean;
+  readonly pointsRunOut: boolean;
+}
+
+export interface Start {
+  readonly id: string;
+  readonly path: string;
+  readonly requestId: string;
+  readonly timeout: number | null;
+  readonly startedAt: Date;
+}
+
+export interface LogQuery {
+  readonly start_time?: string | null | undefined;
+  readonly end_time?: string | null | undefined;
+  readonly limit: number;
+  readonly cursor?: string | null | undefined;
+}
+
+export interface RequestLog {
+  /** Writes the row of a request that starts, and gives what completes it. */
+  readonly begin: (start: Start) => (ending: Ending, endedAt: Date) => void;
+  /** One page of rows. */
+  readonly list: (query: LogQuery) => Wire[];
+}
+
+interface Row {
+  readonly micros: number;
+  readonly start: Start;
+  ending?: Ending & { readonly durationSeconds: number };
+}
+
+export function requestLog(
+  tokenId: string,
+  order: 'descending' | 'ascending',
+  cursor: 'inclusive' | 'exclusive',
+): RequestLog {
+  // Oldest first; every row starts after the one before it, so the order is strict.
+  const rows: Row[] = [];
+
+  /** The number of rows that started before an instant. */
+  const before = (micros: number): number => {
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((rows[middle] as Row).micros < micros) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+
+  return {
+    begin: (start) => {
+      // A clock tells milliseconds; the digits below tell requests of one millisecond apart.
+      const previous = rows.at(-1)?.micros ?? 0;
+      const row: Row = {
+        micros: Math.max(start.startedAt.getTime() * 1000 + ((rows.length * 37) % 500), previous + 1),
+        start,
+      };
+      rows.push(row);
+      return (ending, endedAt) => {
+        row.ending = { ...ending, durationSeconds: (endedAt.getTime() - start.startedAt.getTime()) / 1000 };
+      };
+    },
+    list: (query) => {
+      let from = query.start_time == null ? 0 : before(instantMicros(query.start_time));
+      let to = query.end_time == null ? rows.length : before(instantMicros(query.end_time) + 1);
+      if (query.cursor != null) {
+        const at = instantMicros(query.cursor);
+        const edge = cursor === 'inclusive' ? 0 : 1;
+        if (order === 'descending') to = Math.min(to, before(at + 1 - edge));
+        else from = Math.max(from, before(at + edge));
+      }
+      const window = rows.slice(
+        order === 'descending' ? Math.max(from, to - query.limit) : from,
+        order === 'descending' ? to : Math.min(to, from + query.limit),
+      );
+      return (order === 'descending' ? window.toReversed() : window).map((row) => item(row, tokenId));
+    },
+  };
+}
+
+const item = ({ micros, start, ending }: Row, tokenId: string): Wire => ({
+  '@type': '@token_request',
+  id: start.id,
+  cost: ending?.cost ?? 0,
+  is_paid: (ending?.cost ?? 0) > 0,
+  endpoint: start.path,
+  plan: 'sandbox',
+  started_at: instantText(micros),
+  points_left: ending?.pointsLeft ?? null,
+  token_id: tokenId,
+  duration: ending?.durationSeconds ?? null,
+  response_status_code: ending?.status ?? null,
+  response_error_text: ending?.errorText ?? null,
+  response_count: ending?.count ?? null,
+  response_execution_time: ending?.executionSeconds ?? null,
+  response_request_id: ending === undefined ? null : start.requestId,
+  timeout: start.timeout,
+  is_token_expired: ending?.tokenExpired ?? null,
+  is_points_run_out: ending?.pointsRunOut ?? null,
+});

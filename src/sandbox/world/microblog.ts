@@ -1,0 +1,121 @@
+/** Profiles of the microblogging network. */
+import { between, type Drawing, happens, pick, skewed } from './draw.ts';
+import { handleIn, handlesOf } from './handles.ts';
+import type { Sign } from './images.ts';
+import type { Wire } from './wire.ts';
+import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
+import { PLACES } from './words/places.ts';
+import { sentence } from './words/prose.ts';
+
+export interface Microblog {
+  readonly count: number;
+  /** The index of the profile that an alias (in any letter case) or an address names, or undefined. */
+  readonly find: (asked: string) => number | undefined;
+  readonly item: (index: number, sign: Sign) => Wire;
+}
+
+const HOST = 'microblog.example';
+const OPENED = Date.UTC(2008, 0, 1) / 1000;
+const DAY = 86_400;
+
+export function microblogOf(draw: Drawing, count: number): Microblog {
+  const handles = handlesOf(draw('microblog handle'), count);
+  const rest = draw('microblog rest');
+  const prose = draw('microblog prose');
+
+  const item = (index: number, sign: Sign): Wire => {
+    const drawn = (slot: number): number => rest(index, slot);
+    const alias = handles.of(index);
+    const id = restIdOf(index);
+    const mention = handles.of(drawn(2) % count);
+    const talks = happens(drawn(3), 0.3);
+    const links = drawn(6) % 3;
+    return {
+      '@type': '@microblog_user',
+      internal_id: Buffer.from(`User:${id}`).toString('base64'),
+      rest_id: id,
+      name: `${pick(FIRST_NAMES, drawn(0))} ${pick(LAST_NAMES, drawn(1))}`,
+      alias,
+      url: `https://${HOST}/${alias}`,
+      description: happens(drawn(4), 0.1) ? null : `${sentence(prose, index)}${talks ? ` With @${mention}.` : ''}`,
+      location: happens(drawn(5), 0.3) ? null : pick(PLACES, drawn(5)).city,
+      follower_count: skewed(drawn(7), 0, 2_000_000),
+      following_count: skewed(drawn(8), 0, 5_000),
+      tweet_count: skewed(drawn(9), 1, 90_000),
+      listed_count: happens(drawn(10), 0.05) ? null : skewed(drawn(10), 0, 4_000),
+      favorites_count: skewed(drawn(11), 0, 120_000),
+      media_count: happens(drawn(12), 0.05) ? null : skewed(drawn(12), 0, 9_000),
+      image: happens(drawn(13), 0.05) ? null : sign(`microblog/portrait/${id}.jpg`),
+      banner_url: happens(drawn(14), 0.3) ? null : sign(`microblog/banner/${id}.jpg`),
+      ...verification(drawn),
+      created_at: happens(drawn(15), 0.03) ? null : OPENED + (drawn(16) % (16 * 365)) * DAY + (drawn(17) % DAY),
+      ...(happens(drawn(18), 0.3) && { professional: professional(drawn, id) }),
+      profile_urls: Array.from({ length: links }, (_, at) => ({
+        url: `https://short.example/${alias}-${at}`,
+        expanded_url: `https://site-${1 + ((drawn(19) + at) % 9)}.example/`,
+        display_url: `site-${1 + ((drawn(19) + at) % 9)}.example`,
+      })),
+      mentions: talks ? [{ alias: mention, url: `https://${HOST}/${mention}` }] : [],
+      ...(happens(drawn(20), 0.25) && { birthdate: birthdate(drawn) }),
+      is_profile_translatable: happens(drawn(21), 0.3),
+      has_hidden_subscriptions: happens(drawn(22), 0.1),
+      can_highlight_tweets: happens(drawn(23), 0.2),
+      premium_gifting_eligible: happens(drawn(24), 0.5),
+      highlighted_tweets_count: happens(drawn(23), 0.2) ? drawn(25) % 40 : 0,
+      user_seed_tweet_count: happens(drawn(26), 0.1) ? drawn(26) % 9 : 0,
+      creator_subscriptions_count: happens(drawn(27), 0.2) ? drawn(27) % 12 : 0,
+    };
+  };
+
+  return {
+    count,
+    item,
+    find: (asked) => {
+      const handle = handleIn(asked, HOST);
+      return handle === undefined ? undefined : handles.find(handle.toLowerCase());
+    },
+  };
+}
+
+/** Nineteen digits, as the network gives: more than a double holds. */
+const restIdOf = (index: number): string => String(1_400_000_000_000_000_007n + BigInt(index) * 1_000_003n);
+
+function verification(drawn: (slot: number) => number): Wire {
+  const verified = happens(drawn(30), 0.08);
+  const blue = happens(drawn(31), 0.2);
+  const since = new Date(Date.UTC(2019, 0, 1) + (drawn(32) % 1_500) * DAY * 1000).toISOString();
+  return {
+    verified,
+    // Assumed: the kinds of verification; the contract shows none.
+    verified_type: verified ? pick(['Business', 'Government'], drawn(33)) : null,
+    is_blue_verified: blue,
+    ...((verified || blue) && {
+      verification_info: {
+        '@type': '@microblog_user_verification',
+        is_identity_verified: happens(drawn(34), 0.3),
+        verified_since: since,
+        reason_description: verified ? 'The account belongs to an organization.' : 'The account has a subscription.',
+      },
+    }),
+  };
+}
+
+const professional = (drawn: (slot: number) => number, id: string): Wire => ({
+  '@type': '@microblog_user_professional',
+  rest_id: String(BigInt(id) + 11n),
+  professional_type: pick(['Creator', 'Business'], drawn(40)),
+  categories: pick([[], [{ id: 713, name: 'Science & Technology' }], [{ id: 958, name: 'Entrepreneur' }]], drawn(41)),
+});
+
+function birthdate(drawn: (slot: number) => number): Wire {
+  const [day, month, year] = [between(drawn(50), 1, 28), between(drawn(51), 1, 12), between(drawn(52), 1955, 2004)];
+  return {
+    '@type': '@microblog_user_birthdate',
+    day,
+    month,
+    year,
+    visibility: pick(['', 'Public', 'MutualFollow'], drawn(53)),
+    year_visibility: pick(['', 'Self'], drawn(54)),
+    timestamp: Date.UTC(year, month - 1, day) / 1000,
+  };
+}

@@ -1,0 +1,46 @@
+/** Whoever can publish or be mentioned: a person, or a company. */
+import type { Urn } from '../../service/urn.ts';
+import { type Drawing, happens } from './draw.ts';
+import type { Organizations } from './organizations.ts';
+import type { People } from './people.ts';
+
+export interface Party {
+  readonly kind: 'person' | 'company';
+  readonly urn: Urn;
+  readonly internalId: Urn;
+  readonly name: string;
+  readonly alias: string;
+  readonly url: string;
+  readonly headline: string | null;
+  readonly picture: string | null;
+}
+
+export interface Parties {
+  /** Somebody, by two drawn numbers: which kind, and who of that kind. */
+  readonly at: (kind: number, who: number) => Party;
+  /** Somebody other than this one. */
+  readonly other: (than: Party, kind: number, who: number) => Party;
+}
+
+const COMPANY_SHARE = 0.2;
+
+export function partiesOf(draw: Drawing, people: People, companies: Organizations): Parties {
+  const key = draw('party')(0);
+  const at = (kind: number, who: number): Party =>
+    happens(kind, COMPANY_SHARE) ? company((who ^ key) >>> 0) : person(who);
+  const person = (who: number): Party => {
+    const { portrait, ...rest } = people.at(who % people.count);
+    return { kind: 'person', ...rest, picture: portrait };
+  };
+  const company = (who: number): Party => {
+    const { logo, ...rest } = companies.at(who % companies.count);
+    return { kind: 'company', ...rest, picture: logo };
+  };
+  return {
+    at,
+    other: (than, kind, who) => {
+      const first = at(kind, who);
+      return first.urn.value === than.urn.value ? at(kind, who + 1) : first;
+    },
+  };
+}

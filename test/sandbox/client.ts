@@ -1,0 +1,82 @@
+/** Talks to a sandbox over its socket, and starts sandboxes that end with their test. */
+import { createHash } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { catalog } from '../../src/service/catalog.ts';
+
+export type Item = Readonly<Record<string, any>>;
+
+export interface Told {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; undefined when it is no JSON. */
+  readonly json: any;
+  readonly items: readonly Item[];
+}
+
+/** The day on which tests ask, unless they need another. */
+export const TODAY = new Date('2026-03-02T09:30:00.250Z');
+
+/** UUIDs that count upwards. */
+export function countingIds(): () => string {
+  let count = 0;
+  return () => `00000000-0000-4000-8000-${String(++count).padStart(12, '0')}`;
+}
+
+/** A sandbox with a clock that stands still, closed when the test ends. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await serveSandbox({ seed: 7, now: () => TODAY, newId: countingIds(), ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+export const pathOf = (endpoint: string): string => catalog.find(({ name }) => name === endpoint)?.path ?? endpoint;
+
+/** Sends a body, as JSON unless it is a text, to an endpoint by its name or path. */
+export async function ask(
+  sandbox: Pick<Sandbox, 'url'>,
+  endpoint: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Told> {
+  const response = await fetch(sandbox.url + pathOf(endpoint), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'access-token': SANDBOX_TOKEN, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  return told(response);
+}
+
+/** One page of the request log. */
+export async function askLog(sandbox: Pick<Sandbox, 'url'>, query: Readonly<Record<string, string>> = {}): Promise<Told> {
+  const response = await fetch(`${sandbox.url}/token/requests?${new URLSearchParams(query)}`, {
+    headers: { 'access-token': SANDBOX_TOKEN },
+  });
+  return told(response);
+}
+
+async function told(response: Response): Promise<Told> {
+  const text = await response.text();
+  const json = parsed(text);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json,
+    items: Array.isArray(json) ? json : [],
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
