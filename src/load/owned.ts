@@ -1,7 +1,7 @@
 /** Sets that belong to a question: the rows of one owner, and the bridge of what a question returned. */
 import type { Batch, Cell } from '../normalize/batch.ts';
 import { type BridgeTable, bridgeTables, type RootTable, rootTables, type Table } from '../warehouse/table.ts';
-import { arrayLiteral } from './array.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
 import type { LoadContext } from './root.ts';
 import type { Run } from './run.ts';
 import { deleteRows, insertRows, readOwned, updateRows } from './statements.ts';

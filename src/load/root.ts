@@ -4,7 +4,7 @@ import type { Cell, ChildRow, RootRow } from '../normalize/batch.ts';
 import type { Detail } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import type { ChildTable, RootTable } from '../warehouse/table.ts';
-import { arrayLiteral } from './array.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
 import {
   childRows,
   contentColumns,

@@ -1,8 +1,6 @@
 /** The SQL by which a table is read and written, made once a table: arrays in, never one statement a row. */
+import { quoted } from '../warehouse/identifier.ts';
 import type { Column, RootTable, Table } from '../warehouse/table.ts';
-
-/** A quoted identifier. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const list = (names: readonly string[], prefix = ''): string => names.map((name) => prefix + quoted(name)).join(', ');
 const equal = (names: readonly string[], a: string, b: string): string =>
@@ -17,7 +15,7 @@ const arrays = (table: Table, names: readonly string[]): string =>
 const source = (table: Table, names: readonly string[], as: string): string =>
   `${arrays(table, names)} as ${as}(${list(names)})`;
 
-export const at = (schema: string, table: Table): string => `${quoted(schema)}.${quoted(table.name)}`;
+const at = (schema: string, table: Table): string => `${quoted(schema)}.${quoted(table.name)}`;
 
 /** A column as the text that its cell has. */
 const asCell = ({ name, type }: Column): string =>

@@ -48,6 +48,8 @@ export interface Drift {
 export interface Batch {
   /** Top-level items in the answer; 1 for an answer that is no array of items and is rejected whole. */
   readonly received: number;
+  /** The top-level items as decoded, for paging; none of an answer that is rejected whole. */
+  readonly items: readonly unknown[];
   /** In the order seen, by root table. Two rows of a table may share an id. */
   readonly roots: ReadonlyMap<string, readonly RootRow[]>;
   readonly bridge:

@@ -9,8 +9,7 @@ import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
 import { decode } from './decode.ts';
 import { isKey, LONGEST_KEY, readerOf } from './read.ts';
 import { type Draft, driftCounter, isObject, type Roots, type Scope, type Seen, type Wire } from './scope.ts';
-import { canonicalJson } from '../service/identity.ts';
-import { createHash } from 'node:crypto';
+import { canonicalJson, digestOf } from '../service/identity.ts';
 
 /**
  * The rows of an answer. Never throws on what an answer holds: an item that can't be keyed is rejected with its place
@@ -41,6 +40,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   const complete = !isFull(step);
   return {
     received: decoded.items.length,
+    items: decoded.items,
     roots,
     bridge: endpoint.bridge && {
       table: endpoint.bridge.table,
@@ -60,8 +60,10 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   };
 }
 
-const rejectedWhole = (reason: string): Batch => ({
+/** The batch of an answer that nothing can be made of. */
+export const rejectedWhole = (reason: string): Batch => ({
   received: 1,
+  items: [],
   roots: new Map(),
   bridge: undefined,
   owner: undefined,
@@ -211,5 +213,4 @@ function ownerCell(resource: Resource, name: string, asked: Asked): Cell {
 }
 
 /** What was asked may be longer than a key can be; its digest then stands for it. */
-const shortKey = (text: string): string =>
-  Buffer.byteLength(text) <= LONGEST_KEY ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
+const shortKey = (text: string): string => (Buffer.byteLength(text) <= LONGEST_KEY ? text : `sha256:${digestOf(text)}`);

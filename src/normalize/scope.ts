@@ -55,23 +55,34 @@ export function jsonType(value: unknown): string {
   return typeof value === 'object' && JSON.isRawJSON(value) ? 'number' : typeof value;
 }
 
-/** Sums up differences from the contract, by place and kind. */
-export function driftCounter(): {
+/** Names that the service makes up can be of any length, and an answer can hold any number of them. */
+const LONGEST_PATH = 200;
+const MOST_PATHS = 500;
+
+interface DriftCounter {
   readonly add: (resource: string, path: string, kind: DriftKind, found: unknown) => void;
   readonly all: () => Drift[];
-} {
+}
+
+/** Sums up differences from the contract, by place and kind; past 500 places the rest counts as one, `*`. */
+export function driftCounter(): DriftCounter {
   const counts = new Map<string, Drift>();
+  const count = (resource: string, path: string, kind: DriftKind, found: unknown): boolean => {
+    const id = `${resource}\0${path}\0${kind}`;
+    const known = counts.get(id);
+    if (!known && counts.size >= MOST_PATHS && path !== '*') return false;
+    counts.set(id, {
+      resource,
+      path,
+      kind,
+      count: (known?.count ?? 0) + 1,
+      sampleType: known?.sampleType ?? jsonType(found),
+    });
+    return true;
+  };
   return {
     add: (resource, path, kind, found) => {
-      const id = `${resource}\0${path}\0${kind}`;
-      const known = counts.get(id);
-      counts.set(id, {
-        resource,
-        path,
-        kind,
-        count: (known?.count ?? 0) + 1,
-        sampleType: known?.sampleType ?? jsonType(found),
-      });
+      if (!count(resource, path.slice(0, LONGEST_PATH).toWellFormed(), kind, found)) count(resource, '*', kind, found);
     },
     all: () => [...counts.values()],
   };

@@ -62,3 +62,10 @@ export interface Progress {
   /** When the oldest call in flight was sent. */
   readonly oldestSentAt: Date | undefined;
 }
+
+/** Something that a run has to tell apart from its counts. */
+export interface Notice {
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  readonly sync?: string;
+}

@@ -40,8 +40,9 @@ export function canonicalRequest(endpoint: Endpoint, body: RequestBody): Request
 
 const setOf = (values: readonly unknown[]): unknown[] => [...new Set(values)].sort();
 
+/** SHA-256, in hex, of a text. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
 /** SHA-256, in hex, of an endpoint's name and a canonical body. */
 export const requestKeyOf = (endpointName: string, canonical: RequestBody): string =>
-  createHash('sha256')
-    .update(canonicalJson([endpointName, canonical]))
-    .digest('hex');
+  digestOf(canonicalJson([endpointName, canonical]));

@@ -23,9 +23,23 @@ export interface Paging {
   readonly by: 'once' | 'count' | 'cursor' | 'window';
   /** Request fields that the strategy fills in; a sync may not set them. */
   readonly owns: readonly string[];
+  /** Of a window: the request fields that hold its first and last day. */
+  readonly days?: Days;
   /** Throws nothing. `steps` are one walk, oldest first; only a cursor looks further back than the last. */
   readonly follow: (steps: readonly Step[], splitBy: SplitBy) => Follow;
 }
+
+/** The request fields of a date window, and where its days begin and end. */
+export interface Days {
+  readonly from: string;
+  readonly to: string;
+  /** IANA name of the source's time zone. */
+  readonly timeZone: string;
+}
+
+/** The day, YYYY-MM-DD, that it is at an instant in a time zone. */
+export const dayIn = (timeZone: string, at: Date): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(at);
 
 const DONE: Follow = { requests: [] };
 
@@ -47,9 +61,10 @@ export const counted: Paging = {
 };
 
 /** A full answer's date window is asked again as two halves, down to one day; then in parts. */
-export const window = (at: { readonly from: string; readonly to: string }): Paging => ({
+export const window = (at: Days): Paging => ({
   by: 'window',
   owns: [],
+  days: at,
   follow: (steps, splitBy) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;

@@ -5,7 +5,7 @@ export interface Urn {
   readonly value: string;
 }
 
-const WRITTEN = /^(?:urn:li:)?([A-Za-z][A-Za-z0-9_]*):(\S+)$/;
+const WRITTEN = /^(?:urn:li:)?(?!urn:)([A-Za-z][A-Za-z0-9_]*):(\S+)$/;
 
 /** The URN that a text names (`urn:li:fsd_profile:abc` or `fsd_profile:abc`), or undefined when it names none. */
 export function urnOf(written: string): Urn | undefined {

@@ -21,6 +21,6 @@ export const secSearchCompanies = endpoint({
   sets: ['forms', 'location_codes'],
   facets: ['forms', 'location_codes'],
   returns: secFiling,
-  paging: window({ from: 'date_from', to: 'date_to' }),
+  paging: window({ from: 'date_from', to: 'date_to', timeZone: 'America/New_York' }),
   price: { points: 1 },
 });

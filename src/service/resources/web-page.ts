@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { RequestBody } from '../asked.ts';
 import { given, json, onlyWith, required, text, texts } from '../field.ts';
-import { canonicalJson } from '../identity.ts';
+import { canonicalJson, digestOf } from '../identity.ts';
 import { resource } from '../resource.ts';
 
 /** What each content option is when nobody sets it; an option so left says nothing about the page. */
@@ -22,10 +21,7 @@ const DEFAULTS: RequestBody = {
 const optionsOf = (request: RequestBody): RequestBody =>
   Object.fromEntries(Object.entries(request).filter(([name, value]) => name !== 'url' && value !== DEFAULTS[name]));
 
-const pageKeyOf = (request: RequestBody): string =>
-  createHash('sha256')
-    .update(canonicalJson([request['url'], optionsOf(request)]))
-    .digest('hex');
+const pageKeyOf = (request: RequestBody): string => digestOf(canonicalJson([request['url'], optionsOf(request)]));
 
 export const webPage = resource({
   name: 'WebParserResult',

@@ -1,0 +1,165 @@
+/** Ends a run: moves its marks, sums it up, and says what to do next. */
+import { sql } from 'kysely';
+import type { SyncDefinition } from '../config/definition.ts';
+import { EXIT } from '../errors.ts';
+import { writeMark } from '../ops/marks.ts';
+import type { Ops } from '../ops/schema.ts';
+import { endRun, type Run, type RunTotals, runTotals } from '../ops/runs.ts';
+import type { RunState, SyncSummary } from '../ops/summary.ts';
+import type { RequestBody } from '../service/asked.ts';
+import { dayIn } from '../service/paging.ts';
+import type { Stop } from './carry-out.ts';
+import { LOG_MARK, type WindowMark, windowMarkName } from './prepare.ts';
+
+export interface Conclusion {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  readonly covered: number;
+  readonly stop: Stop | undefined;
+  readonly aborted: boolean;
+  readonly failOnTruncated: boolean;
+  /** A backfill says nothing of what lies outside it, so it moves no mark. */
+  readonly backfill: boolean;
+  readonly startedAt: Date;
+  readonly now: () => Date;
+}
+
+/** Records the end of a run and returns its summary. */
+export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary> {
+  if (!it.backfill) await moveMarks(ops, it);
+  const totals = await runTotals(ops, it.run.id);
+  const end = endOf(it, totals);
+  const at = it.now();
+  await endRun(ops, it.run.id, { ...end, at }, totals);
+  const { asked, ...counts } = totals;
+  return {
+    sync: it.definition.name,
+    endpoint: it.definition.endpoint.name,
+    runId: it.run.id,
+    continued: it.run.continued,
+    ...counts,
+    planned: totals.planned + it.covered,
+    fresh: totals.fresh + it.covered,
+    ...end,
+    tookMs: at.getTime() - it.startedAt.getTime(),
+  };
+}
+
+interface RunEnd {
+  readonly state: RunState;
+  readonly exitCode: number;
+  readonly error: string | null;
+  readonly next: string | null;
+}
+
+function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, totals: RunTotals): RunEnd {
+  if (stop?.exit === EXIT.budget)
+    return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
+  if (stop && stop.exit !== EXIT.rejects)
+    return { state: 'interrupted', exitCode: stop.exit, error: stop.because, next: stop.next };
+  if (aborted) {
+    return {
+      state: 'interrupted',
+      exitCode: EXIT.transient,
+      error: 'stopped by a signal',
+      next: 'Run the sync again; it goes on where it stopped.',
+    };
+  }
+  const rejects = totals.quarantined + totals.failed;
+  const share = rejects / Math.max(1, totals.received + totals.failed);
+  if (share > definition.acceptRejects) {
+    const error =
+      stop?.because ??
+      `${rejects} of ${totals.received + totals.failed} items and inputs were rejected, more than accept.rejects allows`;
+    return {
+      state: 'partial',
+      exitCode: EXIT.rejects,
+      error,
+      next: stop?.next ?? 'See them with sluice quarantine list and sluice status.',
+    };
+  }
+  if (failOnTruncated && totals.truncated > 0) {
+    const error = `${totals.truncated} answers were as long as asked and could not be cut further`;
+    return {
+      state: 'partial',
+      exitCode: EXIT.rejects,
+      error,
+      next: 'Raise count, or give the sync a window or split_by.',
+    };
+  }
+  if (totals.inDoubt > 0) {
+    const error = `${totals.inDoubt} requests were sent and their answers lost`;
+    return {
+      state: 'partial',
+      exitCode: EXIT.transient,
+      error,
+      next: 'Run the sync again, with in_doubt: reconcile to ask them again.',
+    };
+  }
+  return {
+    state: totals.failed > 0 ? 'partial' : 'complete',
+    exitCode: EXIT.complete,
+    error: null,
+    next: advice(totals),
+  };
+}
+
+function advice(totals: RunTotals): string | null {
+  if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
+  if (totals.truncated > 0)
+    return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
+  return null;
+}
+
+async function moveMarks(ops: Ops, it: Conclusion): Promise<void> {
+  const { paging } = it.definition.endpoint;
+  if (paging.by === 'cursor') await moveLogMark(ops, it);
+  if (paging.by === 'window' && paging.days && it.definition.window) await moveWindowMarks(ops, it, paging.days);
+}
+
+/** The log is read up to the first day that is still open, or up to the start of this run. */
+async function moveLogMark(ops: Ops, { run, definition, now }: Conclusion): Promise<void> {
+  if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
+  const open = await ops
+    .selectFrom('requests')
+    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(body ->> 'start_time')`.as('from')])
+    .where('run_id', '=', run.id)
+    .where('state', 'not in', ['loaded', 'empty', 'missing', 'fresh'])
+    .executeTakeFirstOrThrow();
+  const mark = Number(open.n) === 0 ? run.startedAt : open.from;
+  if (mark !== null) await writeMark(ops, definition.name, LOG_MARK, mark, now());
+}
+
+async function moveWindowMarks(
+  ops: Ops,
+  it: Conclusion,
+  days: { readonly to: string; readonly timeZone: string },
+): Promise<void> {
+  const rows = await ops
+    .selectFrom('requests as r')
+    .leftJoin('answers as a', 'a.id', 'r.answer_id')
+    .select([
+      'r.input',
+      sql<boolean>`bool_and(r.state in ('loaded', 'empty', 'missing', 'fresh'))`.as('done'),
+      sql<string | null>`max(r.body ->> ${sql.lit(days.to)})`.as('to'),
+      sql<string | null>`to_char(min(a.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.as('as_of'),
+    ])
+    .where('r.run_id', '=', it.run.id)
+    .groupBy('r.input')
+    .execute();
+  for (const { input, done, to, as_of: asOf } of rows) {
+    if (!done || to === null || asOf === null) continue;
+    const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
+    const mark: WindowMark = { lastCompleteDay: to < over ? to : over, to, asOf };
+    await writeMark(
+      ops,
+      it.definition.name,
+      windowMarkName(it.definition, input as RequestBody),
+      JSON.stringify(mark),
+      it.now(),
+    );
+  }
+}
+
+const dayBefore = (day: string): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);

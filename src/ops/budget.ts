@@ -1,0 +1,43 @@
+/** Limits in points, checked before each call with the most that it can cost. */
+import { sql } from 'kysely';
+import type { Ops } from './schema.ts';
+
+/** A limit and what counts against it already. */
+export interface Limit {
+  /** As in "the budget per run". */
+  readonly what: string;
+  readonly points: number;
+  readonly spent: number;
+}
+
+export interface BudgetGuard {
+  /** Sets points aside; returns the limit that does not allow it, and sets nothing aside then. */
+  readonly reserve: (points: number) => Limit | undefined;
+  /** Gives back what a call did not cost after all. */
+  readonly giveBack: (points: number) => void;
+}
+
+/** A guard over several limits at once; what is reserved counts against each. */
+export function openBudget(limits: readonly Limit[]): BudgetGuard {
+  let reserved = 0;
+  return {
+    reserve: (points) => {
+      const reached = limits.find((limit) => limit.spent + reserved + points > limit.points);
+      if (!reached) reserved += points;
+      return reached && { ...reached, spent: reached.spent + reserved };
+    },
+    giveBack: (points) => {
+      reserved -= points;
+    },
+  };
+}
+
+/** Points set aside since the start of this UTC day, over all syncs. */
+export async function spentToday(ops: Ops, now: Date): Promise<number> {
+  const row = await ops
+    .selectFrom('requests')
+    .select(sql<string>`coalesce(sum(points), 0)`.as('points'))
+    .where('sent_at', '>=', sql<Date>`${`${now.toISOString().slice(0, 10)}T00:00:00Z`}::timestamptz`)
+    .executeTakeFirstOrThrow();
+  return Number(row.points);
+}

@@ -1,0 +1,233 @@
+/** The ledger: every request, known before it is sent, with its state, its attempts and what came of it. */
+import { sql } from 'kysely';
+import type { Task } from '../plan/task.ts';
+import type { RequestBody } from '../service/asked.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
+import type { Ops } from './schema.ts';
+import type { RequestState } from './schema.ts';
+
+/** A request as the ledger holds it, without its answer. */
+export interface LedgerRequest {
+  readonly id: string;
+  readonly requestKey: string;
+  readonly request: RequestBody;
+  readonly body: RequestBody;
+  readonly input: RequestBody;
+  readonly depth: number;
+  readonly parentId: string | null;
+  readonly state: RequestState;
+  readonly attempts: number;
+}
+
+/** Rows a statement takes at once; more would only hold more memory. */
+const CHUNK = 1000;
+
+/**
+ * Enters tasks into the ledger as planned, or as fresh when a stored answer serves them; one already there in this run
+ * is left alone. Returns how many were new.
+ */
+export async function planRequests(
+  ops: Ops,
+  run: { readonly id: string; readonly sync: string; readonly endpoint: string },
+  tasks: readonly Task[],
+  more: { readonly at: Date; readonly parentId?: string; readonly freshAnswers?: ReadonlyMap<string, string> },
+): Promise<number> {
+  let planned = 0;
+  for (let start = 0; start < tasks.length; start += CHUNK) {
+    const part = tasks.slice(start, start + CHUNK);
+    const answers = part.map(({ requestKey }) => more.freshAnswers?.get(requestKey) ?? null);
+    const source = sql<{
+      request_key: string;
+      body: RequestBody;
+      sent_body: RequestBody;
+      input: RequestBody;
+      depth: string;
+      answer_id: string | null;
+    }>`(select * from unnest(
+      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
+      ${arrayLiteral(part.map(({ request }) => canonicalJson(request)))}::jsonb[],
+      ${arrayLiteral(part.map(({ body }) => canonicalJson(body)))}::jsonb[],
+      ${arrayLiteral(part.map(({ input }) => canonicalJson(input)))}::jsonb[],
+      ${arrayLiteral(part.map(({ depth }) => depth))}::bigint[],
+      ${arrayLiteral(answers)}::bigint[]) with ordinality as t(request_key, body, sent_body, input, depth, answer_id, place) order by place)`;
+    const at = more.at.toISOString();
+    const added = await ops
+      .insertInto('requests')
+      .columns([
+        'run_id',
+        'sync',
+        'endpoint',
+        'request_key',
+        'body',
+        'sent_body',
+        'input',
+        'depth',
+        'parent_id',
+        'state',
+        'answer_id',
+        'planned_at',
+        'finished_at',
+      ])
+      .expression((eb) =>
+        eb
+          .selectFrom(source.as('t'))
+          .select([
+            sql<string>`${run.id}::bigint`.as('run_id'),
+            sql<string>`${run.sync}::text`.as('sync'),
+            sql<string>`${run.endpoint}::text`.as('endpoint'),
+            't.request_key',
+            't.body',
+            't.sent_body',
+            't.input',
+            't.depth',
+            sql<string | null>`${more.parentId ?? null}::bigint`.as('parent_id'),
+            sql<RequestState>`case when t.answer_id is null then 'planned' else 'fresh' end`.as('state'),
+            't.answer_id',
+            sql<Date>`${at}::timestamptz`.as('planned_at'),
+            sql<Date | null>`case when t.answer_id is null then null else ${at}::timestamptz end`.as('finished_at'),
+          ]),
+      )
+      .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing())
+      .executeTakeFirst();
+    planned += Number(added.numInsertedOrUpdatedRows ?? 0n);
+  }
+  return planned;
+}
+
+/** Open requests of a run after the given id, in the order planned. */
+export async function openRequests(ops: Ops, runId: string, afterId: string, limit: number): Promise<LedgerRequest[]> {
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['id', 'request_key', 'body', 'sent_body', 'input', 'depth', 'parent_id', 'state', 'attempts'])
+    .where('run_id', '=', runId)
+    .where('state', '=', 'planned')
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({
+    id: String(row.id),
+    requestKey: row.request_key,
+    request: row.body as RequestBody,
+    body: row.sent_body as RequestBody,
+    input: row.input as RequestBody,
+    depth: Number(row.depth),
+    parentId: row.parent_id === null ? null : String(row.parent_id),
+    state: row.state,
+    attempts: Number(row.attempts),
+  }));
+}
+
+/** Commits that a request is about to be sent; nothing may be sent before. Throws when it is no longer ours to send. */
+export async function markSent(
+  ops: Ops,
+  id: string,
+  attempt: { readonly requestId: string; readonly at: Date; readonly points: number },
+): Promise<void> {
+  const sent = await ops
+    .updateTable('requests')
+    .set({
+      state: 'sent',
+      attempts: sql`attempts + 1`,
+      sent_at: attempt.at.toISOString(),
+      x_request_id: sql`coalesce(x_request_id, ${attempt.requestId}::uuid)`,
+      points: sql`coalesce(points, 0) + ${String(attempt.points)}::numeric`,
+    })
+    .where('id', '=', id)
+    .where('state', 'in', ['planned', 'sent', 'in_doubt'])
+    .returning('id')
+    .executeTakeFirst();
+  if (!sent) throw new Error(`request ${id} was settled by somebody else before it was sent`);
+}
+
+/** The end of a request that brought no answer to load, or its return to the plan. */
+export interface Settlement {
+  readonly state: Extract<RequestState, 'planned' | 'missing' | 'failed' | 'in_doubt' | 'skipped' | 'abandoned'>;
+  readonly at: Date;
+  readonly status?: number;
+  readonly failureClass?: string;
+  readonly error?: string;
+  readonly next?: string;
+  /** What the attempt is known to have cost less than was set aside for it. */
+  readonly pointsBack?: number;
+}
+
+/** Records how a request ended, or that it is planned again. */
+export async function settle(ops: Ops, id: string, it: Settlement): Promise<void> {
+  await ops
+    .updateTable('requests')
+    .set({
+      state: it.state,
+      finished_at: it.state === 'planned' || it.state === 'in_doubt' ? null : it.at.toISOString(),
+      status: it.status === undefined ? null : String(it.status),
+      failure_class: it.failureClass ?? null,
+      error: it.error ?? null,
+      next: it.next ?? null,
+      points: sql`greatest(coalesce(points, 0) - ${String(it.pointsBack ?? 0)}::numeric, 0)`,
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Takes the points back that an attempt surely did not cost. */
+export async function returnPoints(ops: Ops, id: string, points: number): Promise<void> {
+  if (points > 0)
+    await ops
+      .updateTable('requests')
+      .set({ points: sql`greatest(coalesce(points, 0) - ${String(points)}::numeric, 0)` })
+      .where('id', '=', id)
+      .execute();
+}
+
+/** Requests of a run by state. */
+export async function countByState(ops: Ops, runId: string): Promise<Readonly<Partial<Record<RequestState, number>>>> {
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['state', sql<string>`count(*)`.as('n')])
+    .where('run_id', '=', runId)
+    .groupBy('state')
+    .execute();
+  return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
+}
+
+/** Moves every request of a run from one state to another and returns their ids. */
+export async function moveAll(
+  ops: Ops,
+  runId: string,
+  from: readonly RequestState[],
+  to: RequestState,
+): Promise<string[]> {
+  const rows = await ops
+    .updateTable('requests')
+    .set({ state: to })
+    .where('run_id', '=', runId)
+    .where('state', 'in', [...from])
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => String(id));
+}
+
+/**
+ * The newest stored answer for each of these request keys that is no older than `since`, over all syncs. Empty and
+ * "no such entity" answers count as bought.
+ */
+export async function freshAnswers(
+  ops: Ops,
+  requestKeys: readonly string[],
+  since: Date,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let start = 0; start < requestKeys.length; start += CHUNK) {
+    const keys = requestKeys.slice(start, start + CHUNK);
+    const rows = await ops
+      .selectFrom('answers')
+      .select(['request_key', sql<string>`max(id)`.as('id')])
+      .where('request_key', '=', sql<string>`any(${arrayLiteral(keys)}::text[])`)
+      .where('received_at', '>=', sql<Date>`${since.toISOString()}::timestamptz`)
+      .groupBy('request_key')
+      .execute();
+    for (const { request_key: key, id } of rows) found.set(key, String(id));
+  }
+  return found;
+}

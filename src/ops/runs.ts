@@ -1,0 +1,194 @@
+/** Runs: one row for each time a sync was carried out, continued where it was cut short. */
+import { sql } from 'kysely';
+import type { Ops } from './schema.ts';
+import { moveAll } from './ledger.ts';
+import type { RunState } from './summary.ts';
+
+export interface Run {
+  readonly id: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  /** The UTC day on which the plan was made; it stays when the run is continued. */
+  readonly today: string;
+  /** RFC 3339, by the clock of the one who began it. */
+  readonly startedAt: string;
+  readonly continued: boolean;
+}
+
+/** A run left open for longer is given up: its plan no longer says what one would ask today. */
+const CONTINUED_WITHIN_MS = 24 * 3_600_000;
+
+/** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
+const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
+
+export interface RunRequest {
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly definitionHash: string;
+  readonly holder: string;
+  readonly now: Date;
+}
+
+/**
+ * The open run of a sync, to be continued; undefined when there is none, when the definition changed or when it is
+ * older than 24 hours: then its open requests are abandoned. The caller holds the sync's lease.
+ */
+export async function continueRun(ops: Ops, it: RunRequest): Promise<Run | undefined> {
+  const now = it.now.toISOString();
+  const open = await ops
+    .selectFrom('runs')
+    .select(['id', 'definition_hash', sql<string>`today::text`.as('today')])
+    .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
+    .where('sync', '=', it.sync)
+    .where('state', 'in', [...OPEN])
+    .orderBy('id', 'desc')
+    .execute();
+  const last = open.find(
+    (run) =>
+      run.definition_hash === it.definitionHash && it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS,
+  );
+  for (const run of open) if (run !== last) await abandonRun(ops, String(run.id), now);
+  if (!last) return undefined;
+  await ops
+    .updateTable('runs')
+    .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
+    .where('id', '=', last.id)
+    .execute();
+  const id = String(last.id);
+  return { id, sync: it.sync, endpoint: it.endpoint, today: last.today, startedAt: last.started_at, continued: true };
+}
+
+/** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
+export async function createRun(ops: Ops, it: RunRequest): Promise<Run> {
+  const startedAt = it.now.toISOString();
+  const today = startedAt.slice(0, 10);
+  const { sync, endpoint, holder } = it;
+  const run = await ops
+    .insertInto('runs')
+    .values({
+      sync,
+      endpoint,
+      definition_hash: it.definitionHash,
+      state: 'running',
+      today,
+      started_at: startedAt,
+      holder,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return { id: String(run.id), sync, endpoint, today, startedAt, continued: false };
+}
+
+async function abandonRun(ops: Ops, id: string, now: string): Promise<void> {
+  await moveAll(ops, id, ['planned', 'sent', 'in_doubt'], 'abandoned');
+  await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
+}
+
+/** Sums over a run's requests and answers, the parts of a continued run together. */
+export interface RunTotals {
+  readonly planned: number;
+  readonly fresh: number;
+  /** Requests that were sent at least once. */
+  readonly asked: number;
+  /** Attempts. */
+  readonly sent: number;
+  readonly answers: number;
+  readonly received: number;
+  readonly loaded: number;
+  readonly unchanged: number;
+  readonly superseded: number;
+  readonly quarantined: number;
+  readonly missing: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  readonly left: number;
+  readonly truncated: number;
+  readonly points: number;
+}
+
+/** What the ledger and the vault hold of a run. */
+export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
+  const count = (condition: string) => sql<string>`count(*) filter (where ${sql.raw(condition)})`;
+  const requests = await ops
+    .selectFrom('requests')
+    .select([
+      sql<string>`count(*)`.as('planned'),
+      count("state = 'fresh'").as('fresh'),
+      sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
+      count('attempts > 0').as('asked'),
+      count("state = 'missing'").as('missing'),
+      count("state = 'failed'").as('failed'),
+      count("state in ('in_doubt', 'sent')").as('in_doubt'),
+      count("state = 'planned'").as('open'),
+      sql<string>`coalesce(sum(points), 0)`.as('points'),
+    ])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  const answers = await ops
+    .selectFrom('answers')
+    .select([
+      sql<string>`count(*)`.as('answers'),
+      sql<string>`coalesce(sum(received), 0)`.as('received'),
+      sql<string>`coalesce(sum(loaded), 0)`.as('loaded'),
+      sql<string>`coalesce(sum(unchanged), 0)`.as('unchanged'),
+      sql<string>`coalesce(sum(superseded), 0)`.as('superseded'),
+      sql<string>`coalesce(sum(quarantined), 0)`.as('quarantined'),
+    ])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  const coverage = await ops
+    .selectFrom('coverage')
+    .select(sql<string>`count(*) filter (where reason is not null)`.as('truncated'))
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return {
+    planned: Number(requests.planned),
+    fresh: Number(requests.fresh),
+    sent: Number(requests.sent),
+    asked: Number(requests.asked),
+    missing: Number(requests.missing),
+    failed: Number(requests.failed),
+    inDoubt: Number(requests.in_doubt),
+    left: Number(requests.open),
+    points: Number(requests.points),
+    answers: Number(answers.answers),
+    received: Number(answers.received),
+    loaded: Number(answers.loaded),
+    unchanged: Number(answers.unchanged),
+    superseded: Number(answers.superseded),
+    quarantined: Number(answers.quarantined),
+    truncated: Number(coverage.truncated),
+  };
+}
+
+/** Writes how a run ended, with its sums. */
+export async function endRun(
+  ops: Ops,
+  runId: string,
+  end: { readonly state: RunState; readonly exitCode: number; readonly error: string | null; readonly at: Date },
+  totals: RunTotals,
+): Promise<void> {
+  await ops
+    .updateTable('runs')
+    .set({
+      state: end.state,
+      exit_code: String(end.exitCode),
+      error: end.error,
+      ended_at: end.at.toISOString(),
+      planned: String(totals.planned),
+      fresh: String(totals.fresh),
+      asked: String(totals.asked),
+      stored: String(totals.answers),
+      received: String(totals.received),
+      loaded: String(totals.loaded),
+      unchanged: String(totals.unchanged),
+      superseded: String(totals.superseded),
+      quarantined: String(totals.quarantined),
+      failed: String(totals.failed),
+      missing: String(totals.missing),
+      truncated: String(totals.truncated),
+      points: String(totals.points),
+    })
+    .where('id', '=', runId)
+    .execute();
+}

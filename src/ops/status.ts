@@ -1,0 +1,139 @@
+/** How things stand: last runs, freshness, backlog, rejects and coverage of every sync, from the operations schema alone. */
+import { sql } from 'kysely';
+import { type Ops, operationsOf } from './schema.ts';
+
+export interface SyncStatus {
+  readonly sync: string;
+  readonly endpoint: string;
+  /** Of the newest run. */
+  readonly state: string;
+  readonly exitCode: number | null;
+  readonly startedAt: Date;
+  readonly endedAt: Date | null;
+  readonly error: string | null;
+  /** End of the newest complete run. */
+  readonly completeAt: Date | null;
+  /** Receipt of the newest answer. */
+  readonly newestAnswerAt: Date | null;
+  /** Requests still planned or in doubt. */
+  readonly open: number;
+  readonly inDoubt: number;
+  /** Answers stored and not loaded yet. */
+  readonly unloaded: number;
+  /** Items and answers in quarantine. */
+  readonly quarantined: number;
+  /** Inputs that failed in the newest run. */
+  readonly failed: number;
+  /** Slices of the newest run of which more may exist than was returned. */
+  readonly truncated: number;
+}
+
+export interface DriftStatus {
+  readonly resource: string;
+  readonly path: string;
+  readonly kind: string;
+  readonly count: number;
+  readonly lastSeenAt: Date;
+}
+
+export interface Status {
+  readonly syncs: readonly SyncStatus[];
+  /** What differs most from the contract, at most 20 places. */
+  readonly drift: readonly DriftStatus[];
+}
+
+/** The status of every sync that ever ran. */
+export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]): Promise<Status> {
+  const ops = operationsOf(warehouse);
+  const newest = await newestRuns(ops);
+  const bySync = new Map((await sumsBySync(ops)).map((row) => [row.sync, row]));
+  return {
+    syncs: newest.map((run) => {
+      const sums = bySync.get(run.sync);
+      return {
+        sync: run.sync,
+        endpoint: run.endpoint,
+        state: run.state,
+        exitCode: run.exit_code === null ? null : Number(run.exit_code),
+        startedAt: run.started_at,
+        endedAt: run.ended_at,
+        error: run.error,
+        completeAt: sums?.complete_at ?? null,
+        newestAnswerAt: sums?.newest_answer_at ?? null,
+        open: Number(sums?.open ?? 0),
+        inDoubt: Number(sums?.in_doubt ?? 0),
+        unloaded: Number(sums?.unloaded ?? 0),
+        quarantined: Number(sums?.quarantined ?? 0),
+        failed: Number(run.failed),
+        truncated: Number(run.truncated),
+      };
+    }),
+    drift: await topDrift(ops),
+  };
+}
+
+const newestRuns = (ops: Ops) =>
+  ops
+    .selectFrom('runs')
+    .distinctOn('sync')
+    .select(['sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed', 'truncated'])
+    .orderBy('sync')
+    .orderBy('id', 'desc')
+    .execute();
+
+const sumsBySync = (ops: Ops) =>
+  ops
+    .selectFrom('runs as r')
+    .select((eb) => [
+      'r.sync',
+      sql<Date | null>`max(r.ended_at) filter (where r.state = 'complete')`.as('complete_at'),
+      eb
+        .selectFrom('answers')
+        .select(sql<Date | null>`max(received_at)`.as('at'))
+        .whereRef('answers.sync', '=', 'r.sync')
+        .as('newest_answer_at'),
+      eb
+        .selectFrom('answers')
+        .select(sql<string>`count(*)`.as('n'))
+        .whereRef('answers.sync', '=', 'r.sync')
+        .where('loaded_at', 'is', null)
+        .as('unloaded'),
+      eb
+        .selectFrom('requests')
+        .select(sql<string>`count(*)`.as('n'))
+        .whereRef('requests.sync', '=', 'r.sync')
+        .where('state', 'in', ['planned', 'sent', 'in_doubt'])
+        .as('open'),
+      eb
+        .selectFrom('requests')
+        .select(sql<string>`count(*)`.as('n'))
+        .whereRef('requests.sync', '=', 'r.sync')
+        .where('state', '=', 'in_doubt')
+        .as('in_doubt'),
+      eb
+        .selectFrom('quarantine')
+        .select(sql<string>`count(*)`.as('n'))
+        .whereRef('quarantine.sync', '=', 'r.sync')
+        .where('resolved_at', 'is', null)
+        .as('quarantined'),
+    ])
+    .groupBy('r.sync')
+    .execute();
+
+async function topDrift(ops: Ops): Promise<DriftStatus[]> {
+  const rows = await ops
+    .selectFrom('drift')
+    .select(['resource', 'path', 'kind', 'count', 'last_seen_at'])
+    .orderBy(sql`count`, 'desc')
+    .orderBy('resource')
+    .orderBy('path')
+    .limit(20)
+    .execute();
+  return rows.map((row) => ({
+    resource: row.resource,
+    path: row.path,
+    kind: row.kind,
+    count: Number(row.count),
+    lastSeenAt: row.last_seen_at,
+  }));
+}
