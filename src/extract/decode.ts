@@ -34,7 +34,6 @@ export async function decode(wire: Buffer, contentEncoding: string, maxBytes: nu
   let body = wire;
   for (const undo of undos) {
     if (!undo) return wire;
-    if (body.length === 0) return body;
     const output = await undone(undo, body, maxBytes);
     if (output === 'too large') return output;
     if (output === 'broken') return wire;

@@ -12,7 +12,6 @@ const UNOPENED: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'host unreachable',
   ETIMEDOUT: 'no connection in time',
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  EPROTO: 'no secure connection: the other side does not speak TLS',
 };
 
 /** Why an exchange was lost, in plain words; `limits` are those it ran under. */
@@ -45,7 +44,7 @@ function unopenedReason(code: string): string {
   const known = Object.hasOwn(UNOPENED, code) ? UNOPENED[code] : undefined;
   if (known !== undefined) return known;
   if (/CERT|SIGNATURE|HOSTNAME/.test(code)) return `the server's certificate is not trusted (${code})`;
-  return /TLS|SSL/.test(code) ? `no secure connection (${code})` : `connection failed (${code})`;
+  return /TLS|SSL|EPROTO/.test(code) ? `no secure connection (${code})` : `connection failed (${code})`;
 }
 
 function brokenReason(cause: Error, answering: boolean): string {

@@ -11,8 +11,9 @@ import { backoffMs, heededMs, retryAfterMs, type Waits } from './wait.ts';
 export interface Attempt {
   /** Of the attempt just made, from 1. */
   readonly number: number;
-  /** Attempts among the earlier ones that followed a decision with `paid`. */
+  /** Attempts so far that followed a retry with `paid`, or a doubt. */
   readonly paidRetries: number;
+  /** Attempts so far that followed any other retry. */
   readonly surelyUnpaidRetries: number;
 }
 

@@ -122,7 +122,9 @@ async function settled(
       return undefined;
     case 'fail': {
       const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
-      await settle(it.ops, request.id, { state: 'failed', at: it.now(), ...status, ...failure });
+      // A service that did not manage says nothing of the input: the next run asks again.
+      const state = decision.class === 'unavailable' ? 'planned' : 'failed';
+      await settle(it.ops, request.id, { state, at: it.now(), ...status, ...failure });
       return {
         as: 'failed',
         because: decision.because,

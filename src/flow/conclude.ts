@@ -65,6 +65,15 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
       next: 'Run the sync again; it goes on where it stopped.',
     };
   }
+  if (totals.left > 0 && !stop) {
+    const error = `${totals.left} requests got no answer from a service in trouble`;
+    return {
+      state: 'interrupted',
+      exitCode: EXIT.transient,
+      error,
+      next: 'Run the sync again later; it goes on where it stopped.',
+    };
+  }
   const rejects = totals.quarantined + totals.failed;
   const share = rejects / Math.max(1, totals.received + totals.failed);
   if (share > definition.acceptRejects) {

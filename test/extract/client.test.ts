@@ -206,6 +206,12 @@ describe('the token', () => {
     expect(outcome.headers).toMatchObject({ 'x-error': 'bad [secret]', 'x-echo': '[secret], b' });
   });
 
+  it('is left in what was paid for, since that is kept to the byte', async () => {
+    const host = await serving((_, response) => response.end(`["${TOKEN}"]`));
+    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    expect(outcome.kind === 'answered' && Buffer.from(outcome.body).toString()).toBe(`["${TOKEN}"]`);
+  });
+
   it.each([undefined, new Secret('')])('is needed before anything else', (token) => {
     const open = () => openClient({ url: 'no address', token, connections: 1, now: () => new Date() });
     expect(open).toThrow(CredentialError);

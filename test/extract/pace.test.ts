@@ -120,6 +120,24 @@ describe('a pace', () => {
     expect(await third).toBe(1000);
   });
 
+  it('keeps the order when one in the queue is stopped and timers keep time badly', async () => {
+    const lateness = [900, 0, 0, 0];
+    const time = clock(() => lateness.shift() ?? 0);
+    const pace = openPace({ perSecond: 1, now: time.now, sleep: time.sleep });
+    const order: number[] = [];
+    const stop = new AbortController();
+    await pace();
+    const first = pace().then(() => order.push(1));
+    const stopped = pace(stop.signal);
+    const last = pace().then(() => order.push(3));
+    await settled();
+    stop.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    await time.run();
+    await Promise.all([first, last]);
+    expect(order).toEqual([1, 3]);
+  });
+
   it('refuses one who is stopped already, and loses no turn by it', async () => {
     const time = clock();
     const pace = openPace({ perSecond: 1, now: time.now, sleep: time.sleep });
