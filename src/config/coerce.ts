@@ -1,6 +1,6 @@
 /** Reads a tree as what a schema takes: source text where text is due, URNs however they were written. */
 import { urnOf } from '../service/urn.ts';
-import { isUrn, type Shape, takesNull, urnChoice, withoutNull } from './shape.ts';
+import { type Shape, takesNull, urnChoice, withoutNull } from './shape.ts';
 import type { ScalarTree, Tree } from './tree.ts';
 
 /** The tree's value in the form that a shape asks for; what doesn't fit is left as it is, for the schema to refuse. */
@@ -78,6 +78,3 @@ export function elementwise(shape: Shape, tree: Tree): Tree {
   const single = due.type === 'array' && tree.kind !== 'list' && !(tree.kind === 'scalar' && isNull(tree));
   return single ? { kind: 'list', items: [tree], span: tree.span } : tree;
 }
-
-/** A row's `type` and `value` as one URN, where one is due. */
-export const isUrnDue = (shape: Shape): boolean => isUrn(withoutNull(shape));

@@ -11,7 +11,7 @@ import { type Source, whereIs } from './source.ts';
 import { type Entry, entryOf, type MapTree, type Tree } from './tree.ts';
 
 /** Keys by which a mapping is a source rather than a mapping of fields; no request field has such a name. */
-export const SOURCE_KEYS = ['file', 'query'] as const;
+const SOURCE_KEYS = ['file', 'query'] as const;
 
 export interface ForEachContext {
   readonly endpoint: Endpoint;

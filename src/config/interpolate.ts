@@ -16,6 +16,7 @@ export interface Malformed {
 
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 const FORMS = 'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$';
+const UNCLOSED = `a variable is not closed by }; ${FORMS}`;
 
 /** The parts of a scalar's text; texts without variables come back as one part. */
 export function partsOf(text: string): readonly Part[] | Malformed {
@@ -45,7 +46,7 @@ function scan(text: string, from: number, inside: boolean): { parts: Part[]; end
       at = variable.end;
     } else literal += text[at++] ?? '';
   }
-  if (inside && text[at] !== '}') throw new MalformedError(`a variable is not closed by }; ${FORMS}`);
+  if (inside && text[at] !== '}') throw new MalformedError(UNCLOSED);
   return { parts: [...parts, literal].filter((it) => it !== ''), end: at };
 }
 
@@ -56,6 +57,7 @@ function scanVariable(text: string, start: number): { part: Variable; end: numbe
   const after = start + 2 + name.length;
   if (text[after] === '}') return { part: { name }, end: after + 1 };
   const sign = text.slice(after, after + 2);
+  if (sign === '') throw new MalformedError(UNCLOSED);
   if (sign !== ':-' && sign !== ':?')
     throw new MalformedError(`\${${name} is followed by ${JSON.stringify(sign)}; ${FORMS}`);
   const { parts, end } = scan(text, after + 2, true);

@@ -40,5 +40,5 @@ export class ConfigError extends UsageError {
 }
 
 /** `file:line:column: message`, with the line of the file below. */
-export const problemText = ({ file, line, column, message, excerpt }: Problem): string =>
+const problemText = ({ file, line, column, message, excerpt }: Problem): string =>
   `${file}:${line}:${column}: ${message}${excerpt && `\n${excerpt}`}`;

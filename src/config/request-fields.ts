@@ -8,12 +8,12 @@ import { check, foundIn } from './check.ts';
 import { elementwise } from './coerce.ts';
 import { insteadOf } from './nearest.ts';
 import type { Report } from './problem.ts';
-import { type Shape, shapeOf, withoutNull } from './shape.ts';
+import { type Shape, shapeOf } from './shape.ts';
 import type { Span } from './source.ts';
 import type { Entry, Tree } from './tree.ts';
 
 /** The schema of one request field. */
-export const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
+const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
   Object.hasOwn(endpoint.request.shape, field) ? (endpoint.request.shape[field] as z.ZodType) : undefined;
 
 /** What one request field takes. */
@@ -106,7 +106,3 @@ function facetOf(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Rep
   const checked = fieldValue(endpoint, { key, keySpan, value }, report);
   return Array.isArray(checked) ? [[key, checked as readonly unknown[]]] : [];
 }
-
-/** True of a field that holds a list. */
-export const isList = (endpoint: Endpoint, field: string): boolean =>
-  withoutNull(fieldShape(endpoint, field)).type === 'array';

@@ -83,7 +83,7 @@ const prices = z
   .describe('First guesses at prices, in points; the request log teaches the true ones.');
 
 /** Keys that hold for every sync, or for one that says them itself. */
-export const shared = {
+const shared = {
   accept: z
     .strictObject({
       rejects: share.default(0.01).describe('Share of rejected items and inputs above which a run ends with exit 4.'),

@@ -52,10 +52,8 @@ const WIDEST = 120;
 /** The line that a span begins in, with a caret under the span; without the secrets that people write into such lines. */
 export function excerptOf(source: Source, span: Span): string {
   const { line, column } = placeOf(source, span.start);
-  const start = source.lineStarts[line - 1] ?? 0;
-  const end = source.lineStarts[line] ?? source.text.length + 1;
-  const whole = masked(source.text.slice(start, end - 1).replace(/\r$/, ''));
-  if (whole.trim() === '') return '';
+  const whole = lineOf(source, line);
+  if (whole === '') return '';
   const cut = Math.max(0, Math.min(column - 1 - WIDEST / 2, whole.length - WIDEST));
   const shown = whole.slice(cut, cut + WIDEST);
   const width = Math.max(1, Math.min(span.end - span.start, shown.length - (column - 1 - cut)));
@@ -64,18 +62,31 @@ export function excerptOf(source: Source, span: Span): string {
   return `  ${margin} | ${shown}\n  ${' '.repeat(margin.length)} | ${before}${'^'.repeat(width)}`;
 }
 
+/** Masked lines by number: thousands of problems may stand in one line of a million characters. */
+const lines = new WeakMap<Source, Map<number, string>>();
+
+function lineOf(source: Source, line: number): string {
+  const known = lines.get(source) ?? new Map<number, string>();
+  lines.set(source, known);
+  const found = known.get(line);
+  if (found !== undefined) return found;
+  const start = source.lineStarts[line - 1] ?? 0;
+  const end = source.lineStarts[line] ?? source.text.length + 1;
+  const text = masked(source.text.slice(start, end - 1).trimEnd());
+  known.set(line, text);
+  return text;
+}
+
+// The bounds keep the time of a search in proportion to the text.
+const WEB_LOGIN = /(\bhttps?:\/\/)([^\s/@]{1,500})(?=@)/gi;
+/** A password of a database may hold any character, whether or not an address allows it. */
+const OTHER_LOGIN = /((?<!\bhttps?):\/\/)(\S{1,500})(?=@)/gi;
 /** Values of these keys, and of what they get misspelled to, are secrets. */
-const SECRET_KEY = /(\b\w*(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth)\w*["']?\s*:\s*)([^\s$#][^#]*)/i;
+const SECRET_KEY =
+  /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth)\w{0,30}["']?\s{0,9}:\s{0,9})([^\s$#][^#]*)/i;
 
 /** A text without logins of addresses and values of secret keys; of the same length, so that a caret below it stays in place. */
 export function masked(text: string): string {
-  const stars = (secret: string): string => '*'.repeat(secret.length);
-  const hide = (_: string, before: string, secret: string): string => before + stars(secret);
-  return (
-    text
-      .replace(/(\bhttps?:\/\/)([^\s/@]+)(?=@)/gi, hide)
-      // A password of a database may hold any character, whether or not an address allows it.
-      .replace(/((?<!\bhttps?):\/\/)(\S+)(?=@)/gi, hide)
-      .replace(SECRET_KEY, hide)
-  );
+  const hide = (_: string, before: string, secret: string): string => before + '*'.repeat(secret.length);
+  return text.replace(WEB_LOGIN, hide).replace(OTHER_LOGIN, hide).replace(SECRET_KEY, hide);
 }

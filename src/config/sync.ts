@@ -1,8 +1,7 @@
 /** One sync of a config: checked against its endpoint's contract, and filled in. */
-import { createHash } from 'node:crypto';
 import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { canonicalJson } from '../service/identity.ts';
+import { canonicalJson, digestOf } from '../service/identity.ts';
 import { check, type Checked, foundIn } from './check.ts';
 import { checkSchedule } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';
@@ -117,7 +116,7 @@ function define(
     inDoubt: settings.in_doubt ?? defaults.inDoubt,
     acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
     budgetPerRun: settings.budget?.per_run,
-    hash: createHash('sha256').update(canonicalJson(asks)).digest('hex'),
+    hash: digestOf(canonicalJson(asks)),
   };
 }
 

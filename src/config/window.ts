@@ -10,7 +10,7 @@ import { duration } from './quantity.ts';
 import { type Entry, entryOf, type Tree } from './tree.ts';
 
 /** The word for the day on which a plan is made. */
-export const TODAY = 'today';
+const TODAY = 'today';
 
 const TO = `allowed is ${TODAY}, or a day written YYYY-MM-DD`;
 

@@ -39,7 +39,7 @@ export function treeOfYaml(source: Source, report: Report): Tree | undefined {
     report(WHOLE, 'the file is empty; a config has the keys service, warehouse and syncs');
     return undefined;
   }
-  return new Builder(source, report).build(document.contents, WHOLE, 0);
+  return new Builder(source, report).build(document.contents, WHOLE, 1);
 }
 
 const OWN_WORDS: Readonly<Record<string, string>> = {

@@ -83,10 +83,9 @@ function joinedUrns(row: Row, isUrnField: (field: string) => boolean): Row {
   ]);
 }
 
-function urnIn(row: Row, field: string): unknown {
-  const [type, value] = [row[`${field}_type`], row[`${field}_value`]];
-  return isMissing(type) && isMissing(value) ? null : { type, value };
-}
+const urnIn = (row: Row, field: string): unknown => urnFrom(row[`${field}_type`], row[`${field}_value`]);
+const urnFrom = (type: unknown, value: unknown): unknown =>
+  isMissing(type) && isMissing(value) ? null : { type, value };
 
 function pick(field: string, given: unknown, column: string | undefined, takesUrn: boolean): unknown {
   if (!isRecord(given)) {
@@ -98,7 +97,8 @@ function pick(field: string, given: unknown, column: string | undefined, takesUr
     if (Object.hasOwn(given, column)) return given[column];
     throw new RowError(`there is no column ${JSON.stringify(column)}${insteadOf(column, columns)}`);
   }
-  if (takesUrn && columns.length === 2 && 'type' in given && 'value' in given) return given;
+  if (takesUrn && columns.length === 2 && 'type' in given && 'value' in given)
+    return urnFrom(given['type'], given['value']);
   if (Object.hasOwn(given, field)) return given[field];
   if (takesUrn && `${field}_type` in given && `${field}_value` in given) return urnIn(given, field);
   const [only] = columns;

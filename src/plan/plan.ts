@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalRequest, requestKeyOf } from '../service/identity.ts';
+import { isoDay } from '../service/request.ts';
 import { instantText, microsOf } from '../service/walk.ts';
 import type { Task } from './task.ts';
 
@@ -26,6 +27,7 @@ const LOG_PAGE = 100;
 
 /** The requests that a sync begins with, each once, in the order of its inputs. Throws a UsageError when `from` is after `to`. */
 export function planTasks(definition: SyncDefinition, inputs: readonly RequestBody[], facts: PlanFacts): Task[] {
+  checkDays(definition, facts);
   const tasks = new Map<string, Task>();
   for (const input of inputs) {
     const asked = { ...definition.request, ...input };
@@ -50,6 +52,15 @@ export function taskOf(
   const sent = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined && value !== null));
   const request = canonicalRequest(endpoint, sent);
   return { requestKey: requestKeyOf(endpoint.name, request), request, body: sent, input, depth };
+}
+
+function checkDays({ name }: SyncDefinition, { from, to }: PlanFacts): void {
+  for (const [flag, day] of Object.entries({ from, to })) {
+    if (day === undefined || isoDay.safeParse(day).success) continue;
+    throw new UsageError(
+      `${name}: --${flag} is ${JSON.stringify(day)}; allowed is a day of the calendar written YYYY-MM-DD`,
+    );
+  }
 }
 
 function timesOf(definition: SyncDefinition, asked: RequestBody, facts: PlanFacts): RequestBody[] {

@@ -1,0 +1,230 @@
+/** Variables in values: what they become, where they are refused, and that their values are never shown. */
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fill, partsOf } from '../../src/config/interpolate.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { ConfigError } from '../../src/config/problem.ts';
+import { HEAD, inFolder, load, loadSync, told, toldOf } from './written.ts';
+
+const filled = (text: string, env: Readonly<Record<string, string>>): string | undefined => {
+  const parts = partsOf(text);
+  if ('malformed' in parts) return undefined;
+  const result = fill(parts, (name) => env[name]);
+  return 'text' in result ? result.text : `unset ${result.unset.name}`;
+};
+
+describe('interpolation', () => {
+  it.each([
+    ['no variables', 'no variables'],
+    ['${A}', 'a'],
+    ['x${A}y${B}z', 'xaybz'],
+    ['${EMPTY}', ''],
+    ['${A:-d}', 'a'],
+    ['${NONE:-d}', 'd'],
+    ['${EMPTY:-d}', 'd'],
+    ['${NONE:-}', ''],
+    ['${NONE:-${A}}', 'a'],
+    ['${NONE:-x ${NONE:-${B}} y}', 'x b y'],
+    ['${NONE:-http://h:1/?a=b:c}', 'http://h:1/?a=b:c'],
+    ['${A:?say so}', 'a'],
+    ['${NONE:?say so}', 'unset NONE'],
+    ['${EMPTY:?say so}', 'unset EMPTY'],
+    ['${NONE}', 'unset NONE'],
+    ['$$', '$'],
+    ['$${A}', '${A}'],
+    ['$$$${A}', '$${A}'],
+    ['$A and $', '$A and $'],
+    ['${_x9}', 'unset _x9'],
+  ])('makes %j %j', (text, expected) => {
+    expect(filled(text, { A: 'a', B: 'b', EMPTY: '' })).toBe(expected);
+  });
+
+  it('never looks for variables in a variable’s value', () => {
+    expect(filled('${A}', { A: '${B} $$' })).toBe('${B} $$');
+  });
+
+  it.each(['${', '${}', '${A', '${A:-x', '${1A}', '${A-x}', '${A?x}', '${A:=x}', '${A B}', '${A:-${}}'])(
+    'refuses %j',
+    (text) => {
+      expect(partsOf(text)).toMatchObject({
+        malformed: expect.stringContaining(
+          'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$',
+        ),
+      });
+    },
+  );
+
+  it('gives any text back once its dollar signs are doubled', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', ':', '-', ' ') }),
+        (text) => filled(text.replaceAll('$', '$$$$'), {}) === text,
+      ),
+    );
+  });
+});
+
+describe('a variable in a config', () => {
+  const GROUP = 'endpoint: pronet.group, request: { group: "${G}"';
+
+  it('may stand in any value, with the type that is due there', async () => {
+    const sync = await loadSync(
+      '  a:\n    endpoint: ${E}\n    after: ["${A:-}b"]\n    max_age: ${AGE}\n    request: { count: "${N}", forms: ["${F}", "-${F}"], date_from: "${DAY}", entity_name: "${NUMBER}" }\n  b: { endpoint: photoshare.user, request: { user: "${U:-x}", with_posts: "${FLAG}" } }',
+      { E: 'sec.search.companies', AGE: '2d', N: '50', F: '10-K', DAY: '2024-01-01', NUMBER: '0900', FLAG: 'false' },
+    );
+    expect(sync).toMatchObject({
+      after: ['b'],
+      maxAgeMs: 172_800_000,
+      request: { count: 50, forms: ['10-K', '-10-K'], date_from: '2024-01-01', entity_name: '0900' },
+    });
+  });
+
+  it('is not looked for in keys', async () => {
+    expect(await toldOf('  "${A}": { endpoint: token.requests }', { A: 'a' })).toEqual([
+      expect.stringMatching(/^4:3: "\$\{A\}" can't name a sync/),
+    ]);
+  });
+
+  it('is not a URN, a list or a mapping of its own making', async () => {
+    expect(
+      await loadSync('  a: { endpoint: pronet.search.users, request: { count: 1, location: ["${L}"] } }', {
+        L: '[Berlin, Paris]',
+      }),
+    ).toMatchObject({ request: { location: ['[Berlin, Paris]'] } });
+  });
+
+  it('that is unset is placed where it stands', async () => {
+    expect(await toldOf(`  a: { ${GROUP} } }`)).toEqual([
+      '4:51: the variable G is not set; set it (or G_FILE), or write ${G:-default}',
+    ]);
+    expect(
+      await toldOf('  a:\n    endpoint: pronet.group\n    request:\n      group: urn:li:group:${G:?name a group}\n'),
+    ).toEqual(['7:27: the variable G is not set: name a group']);
+  });
+
+  it('that is malformed is placed at its value', async () => {
+    expect(await toldOf('  a: { endpoint: pronet.group, request: { group: "x ${G" } }')).toEqual([
+      '4:50: a variable is not closed by }; allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$',
+    ]);
+  });
+
+  it('hides nothing else that is wrong', async () => {
+    expect(await toldOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", frms: [x] } }')).toEqual([
+      '4:59: the variable N is not set; set it (or N_FILE), or write ${N:-default}',
+      expect.stringMatching(/^4:66: unknown key "frms"/),
+    ]);
+  });
+
+  it('keeps its value to itself when that is refused, unless it is a number', async () => {
+    expect(
+      await toldOf('  a: { endpoint: sec.search.companies, request: { count: "${N}", date_from: "${D}" } }', {
+        N: '101',
+        D: 'hush',
+      }),
+    ).toEqual([
+      '4:58: count is 101; allowed is a whole number from 1 to 100',
+      '4:77: date_from is the value of ${D}; must be a date written YYYY-MM-DD',
+    ]);
+    expect(
+      await told('service: { url: "${U}" }\nwarehouse: { url: "${W}" }\nsyncs: { a: { endpoint: token.requests } }\n', {
+        U: '',
+        W: 'mysql://hush@x',
+      }),
+    ).toEqual([
+      '1:17: url is empty, the value of ${U}; allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com',
+      '2:19: url is the value of ${W}; allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE',
+    ]);
+  });
+
+  it('may not bring in what Postgres can’t keep', async () => {
+    expect(await toldOf(`  a: { ${GROUP} } }`, { G: '\uD83D' })).toEqual([
+      '4:50: ${G}: the text holds half of a surrogate pair; write the whole character',
+    ]);
+  });
+});
+
+describe('the token', () => {
+  const config = (token: string): string =>
+    `service: { url: "http://a.example", token: ${token} }\nwarehouse: { url: "embedded:x" }\nsyncs: { a: { endpoint: token.requests } }\n`;
+
+  it.each([
+    ['an unset variable', '"${T}"', {}],
+    ['an empty variable', '"${T}"', { T: '' }],
+    ['an unset variable with an empty default', '"${T:-}"', {}],
+    ['an empty text', '""', {}],
+    ['null', '', {}],
+  ])('is absent for %s', async (_, token, env) => {
+    expect((await load(config(token), env)).service.token).toBeUndefined();
+  });
+
+  it('is what its variable says', async () => {
+    expect((await load(config('"${T}"'), { T: 'abc' })).service.token?.reveal()).toBe('abc');
+  });
+
+  it('must be set where the config says so', async () => {
+    expect(await told(config('"${T:?from the dashboard}"'))).toEqual([
+      '1:45: the variable T is not set: from the dashboard',
+    ]);
+    expect(await told(config('"Bearer ${T}"'))).toEqual([
+      '1:52: the variable T is not set; set it (or T_FILE), or write ${T:-default}',
+    ]);
+  });
+
+  it.each(['two words', 'naïve', 'line\nbreak'])('is refused unseen when no header takes it: %j', async (value) => {
+    expect(await told(config('"${T}"'), { T: value })).toEqual([
+      '1:44: token is not what a header takes; allowed are printable ASCII characters without spaces',
+    ]);
+  });
+});
+
+describe('a secret from a file', () => {
+  const CONFIG =
+    'service: { url: "http://a.example", token: "${T}" }\nwarehouse: { url: "${D:-embedded:x}" }\nsyncs: { a: { endpoint: token.requests } }\n';
+  const loadWith = (
+    files: Readonly<Record<string, string>>,
+    env: (folder: string) => Readonly<Record<string, string>>,
+  ) =>
+    inFolder({ 'sluice.yaml': CONFIG, ...files }, async (folder) => {
+      const { service, warehouse } = await loadConfig(join(folder, 'sluice.yaml'), env(folder));
+      return { token: service.token?.reveal(), warehouse: warehouse.url.reveal() };
+    });
+
+  it.each(['abc', 'abc\n', 'abc\r\n'])('is its text without the line’s end: %j', async (text) => {
+    expect(await loadWith({ t: text }, (folder) => ({ T_FILE: join(folder, 't') }))).toEqual({
+      token: 'abc',
+      warehouse: 'embedded:x',
+    });
+  });
+
+  it('is read where the variable is unset or empty, and before a default', async () => {
+    expect(
+      await loadWith({ t: 'abc', d: 'embedded:y\n' }, (folder) => ({
+        T: '',
+        T_FILE: join(folder, 't'),
+        D_FILE: join(folder, 'd'),
+      })),
+    ).toEqual({ token: 'abc', warehouse: 'embedded:y' });
+  });
+
+  it('yields to the variable itself', async () => {
+    expect(await loadWith({}, () => ({ T: 'abc', T_FILE: '/nowhere' }))).toMatchObject({ token: 'abc' });
+  });
+
+  it('is refused, with its place, when it can’t be read', async () => {
+    const error = (await loadWith({}, () => ({ T_FILE: '/nowhere/t' })).catch((it: unknown) => it)) as ConfigError;
+    expect(error.problems).toMatchObject([
+      { line: 1, column: 45, message: 'T_FILE names "/nowhere/t", which can\'t be read (ENOENT)' },
+    ]);
+  });
+
+  it('is not read for a variable that the config doesn’t use', async () => {
+    expect(await loadWith({}, () => ({ X_FILE: '/nowhere/t' }))).toMatchObject({ token: undefined });
+  });
+});
+
+it('names no variable of the environment in the shipped defaults', async () => {
+  expect(
+    (await load(`${HEAD}  a: { endpoint: token.requests }\n`, { SLUICE_SERVICE_TOKEN: 'abc' })).service.token,
+  ).toBeUndefined();
+});

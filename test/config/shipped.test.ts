@@ -1,0 +1,167 @@
+/** The files that are shipped and the one that `init` writes load as they are, and show all there is. */
+import { readdir, readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { settable } from '../../src/config/request-fields.ts';
+import { fileSchema, syncSchema } from '../../src/config/settings.ts';
+import { shapeOf } from '../../src/config/shape.ts';
+import { configTemplate, ENV_EXAMPLE, GITIGNORE } from '../../src/config/template.ts';
+import { readInputs } from '../../src/plan/inputs.ts';
+import { orderSyncs } from '../../src/plan/order.ts';
+import { planTasks } from '../../src/plan/plan.ts';
+import { catalog } from '../../src/service/catalog.ts';
+import { load } from './written.ts';
+
+const names = (await readdir('configs')).filter((name) => name.endsWith('.yaml'));
+const everyEndpoint = catalog.map(({ name }) => name).toSorted();
+const effects = {
+  readFile: (path: string) => readFile(path, 'utf8'),
+  query: () => Promise.resolve([{ type: 'fsd_profile', value: 'a' }]),
+};
+
+/** Every key in a value, at any depth. */
+function keysIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(keysIn);
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).flatMap(([key, inner]) => [key, ...keysIn(inner)])
+    : [];
+}
+
+describe.each(names)('configs/%s', (name) => {
+  it('loads without any variable, and plans with its own files', async () => {
+    const { syncs } = await loadConfig(`configs/${name}`, {});
+    for (const sync of syncs) {
+      const tasks = planTasks(sync, await readInputs(sync, effects), { today: '2026-01-02' });
+      expect([sync.name, tasks.length > 0]).toEqual([sync.name, true]);
+    }
+  });
+
+  it('asks every endpoint', async () => {
+    const { syncs } = await loadConfig(`configs/${name}`, {});
+    expect([...new Set(syncs.map(({ endpoint }) => endpoint.name))].toSorted()).toEqual(everyEndpoint);
+  });
+
+  it('begins with the line by which editors find the schema', async () => {
+    expect(await readFile(`configs/${name}`, 'utf8')).toMatch(
+      /^# yaml-language-server: \$schema=\.\/sync\.schema\.json\n/,
+    );
+  });
+});
+
+describe('the quickstart', () => {
+  it('uses the names of variables that the shipped configs share', async () => {
+    const env = {
+      SLUICE_SERVICE_URL: 'http://127.0.0.1:9/',
+      SLUICE_SERVICE_TOKEN: 'abc',
+      DATABASE_URL: 'postgres://x@db/y',
+    };
+    const { service, warehouse } = await loadConfig('configs/quickstart.yaml', env);
+    expect([service.url, service.token?.reveal(), warehouse.url.reveal()]).toEqual([
+      'http://127.0.0.1:9',
+      'abc',
+      'postgres://x@db/y',
+    ]);
+    const unset = await loadConfig('configs/quickstart.yaml', {});
+    expect([unset.service.url, unset.service.token, unset.warehouse.url.reveal()]).toEqual([
+      'http://127.0.0.1:8787',
+      undefined,
+      'embedded:.sluice',
+    ]);
+  });
+
+  it('buys nothing twice: each sync that costs has a max_age', async () => {
+    const { syncs } = await loadConfig('configs/quickstart.yaml', {});
+    expect(syncs.filter(({ endpoint, maxAgeMs }) => endpoint.price.points > 0 && maxAgeMs === undefined)).toEqual([]);
+  });
+
+  it('asks for people before their schools, and for the costs at the end', async () => {
+    const order = orderSyncs((await loadConfig('configs/quickstart.yaml', {})).syncs).map(({ name }) => name);
+    expect(order.indexOf('people')).toBeLessThan(order.indexOf('schools'));
+    expect(order.at(-1)).toBe('costs');
+  });
+});
+
+describe('the example', () => {
+  it('shows every key', async () => {
+    const text = await readFile('configs/example.yaml', 'utf8');
+    const keys = new Set(keysIn(parse(text)));
+    const own = [...keysIn(shapeOf(fileSchema).properties), ...keysIn(shapeOf(syncSchema).properties)];
+    const vocabulary = new Set([
+      'type',
+      'description',
+      'properties',
+      'required',
+      'additionalProperties',
+      'anyOf',
+      'items',
+      'enum',
+      'pattern',
+      'default',
+      'minimum',
+      'maximum',
+      'exclusiveMinimum',
+      'propertyNames',
+      'minLength',
+    ]);
+    const prices = new Set(everyEndpoint);
+    const wanted = [
+      ...own.filter((key) => !vocabulary.has(key) && !prices.has(key)),
+      'file',
+      'column',
+      'query',
+      'lookback',
+      'from',
+      'to',
+    ];
+    expect([...new Set(wanted)].filter((key) => !keys.has(key))).toEqual([]);
+  });
+
+  it.each(catalog.map((endpoint) => [endpoint.name, endpoint] as const))(
+    'shows every request field of %s',
+    async (_, endpoint) => {
+      const { syncs } = await loadConfig('configs/example.yaml', {});
+      const shown = await Promise.all(
+        syncs
+          .filter((it) => it.endpoint === endpoint)
+          .map(async (sync) => [
+            ...planTasks(sync, await readInputs(sync, effects), { today: '2026-01-02' }).flatMap(({ body }) =>
+              Object.keys(body),
+            ),
+            ...Object.keys(sync.splitBy),
+          ]),
+      );
+      expect(settable(endpoint).filter((field) => field !== 'timeout' && !shown.flat().includes(field))).toEqual([]);
+    },
+  );
+});
+
+describe('what init writes', () => {
+  it('loads as it is', async () => {
+    const { syncs } = await load(configTemplate('./sync.schema.json'));
+    expect(syncs.map(({ name }) => name)).toEqual(['pages', 'costs']);
+  });
+
+  it('loads with every commented sync and key taken in', async () => {
+    const text = configTemplate('./sync.schema.json')
+      .replace(/^( *)# (?= *(?:[a-z_]+:|- ))/gm, '$1')
+      .replace(/^ {6}url: \{ file.*\n/m, '');
+    const config = await load(text);
+    expect(config.syncs.map(({ name }) => name)).toEqual(['pages', 'people', 'schools', 'filings', 'costs']);
+    expect(config.warehouse.schema).toBe('sluice');
+  });
+
+  it('points editors to the schema', () => {
+    expect(configTemplate('https://a.example/sync.schema.json').split('\n')[0]).toBe(
+      '# yaml-language-server: $schema=https://a.example/sync.schema.json',
+    );
+  });
+
+  it('names in .env.example every variable that the config uses, and no secret', () => {
+    const used = [...configTemplate('x').matchAll(/^[^#\n]*\$\{([A-Z_]+)/gm)].map(([, name]) => name);
+    expect(used).toEqual(['SLUICE_SERVICE_URL', 'SLUICE_SERVICE_TOKEN', 'DATABASE_URL']);
+    for (const name of used) expect(ENV_EXAMPLE).toMatch(new RegExp(`^#?${name}=`, 'm'));
+    expect(ENV_EXAMPLE).toMatch(/^SLUICE_SERVICE_TOKEN=$/m);
+    expect(GITIGNORE.split('\n')).toEqual(['.env', '.sluice/', '']);
+  });
+});

@@ -1,0 +1,405 @@
+/** Inputs from lists, files and queries, and the rows that are refused before anything is spent. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { InputSource, SyncDefinition } from '../../src/config/definition.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { UsageError } from '../../src/errors.ts';
+import { type InputEffects, readInputs } from '../../src/plan/inputs.ts';
+import { HEAD, inFolder } from '../config/written.ts';
+import { syncOf } from './sync.ts';
+
+type Rows = Awaited<ReturnType<InputEffects['query']>>;
+
+const URN_SYNC = 'endpoint: pronet.user.education, request: { count: 10 }';
+
+/** The inputs of a sync written in a config, beside files of these texts. */
+const read = (
+  sync: string,
+  files: Readonly<Record<string, string>> = {},
+  rows: Rows = [],
+): Promise<readonly unknown[]> =>
+  inFolder({ 'sluice.yaml': `${HEAD}  a: { ${sync} }\n`, ...files }, async (folder) => {
+    const { syncs } = await loadConfig(join(folder, 'sluice.yaml'), {});
+    return readInputs(syncs[0] as SyncDefinition, {
+      readFile: (path) => readFile(path, 'utf8'),
+      query: () => Promise.resolve(rows),
+    });
+  });
+
+/** The lines of the refusal, without the folder. */
+async function refusal(sync: string, files: Readonly<Record<string, string>> = {}, rows: Rows = []): Promise<string[]> {
+  const error = await read(sync, files, rows).then(
+    (inputs) => inputs,
+    (cause: unknown) => cause,
+  );
+  expect(error).toBeInstanceOf(UsageError);
+  return (error as UsageError).message.split('\n').map((line) => line.replaceAll(/\S*sluice-config-\w+\//g, ''));
+}
+
+const users = (...names: string[]) => names.map((user) => ({ user }));
+
+describe('lists', () => {
+  it('give one input a value, none without for_each an empty one', async () => {
+    expect(await read('endpoint: microblog.user, for_each: { user: [a, 1.10, "b"] }')).toEqual(users('a', '1.10', 'b'));
+    expect(await read('endpoint: microblog.user, request: { user: a }')).toEqual([{}]);
+  });
+
+  it('make their cross product, the first key slowest', async () => {
+    expect(await read('endpoint: photoshare.user.posts, for_each: { user: [a, b], count: [1, 2] }')).toEqual([
+      { user: 'a', count: 1 },
+      { user: 'a', count: 2 },
+      { user: 'b', count: 1 },
+      { user: 'b', count: 2 },
+    ]);
+  });
+
+  it('of mappings bring what belongs together', async () => {
+    expect(
+      await read(
+        'endpoint: pronet.search.users, request: { count: 1 }, for_each: [{ first_name: Ada, location: Berlin }, { last_name: L, location: [A, "urn:li:geo:1"] }]',
+      ),
+    ).toEqual([
+      { first_name: 'Ada', location: ['Berlin'] },
+      { last_name: 'L', location: ['A', { type: 'geo', value: '1' }] },
+    ]);
+  });
+
+  it('give a list field one element each, or a whole list', async () => {
+    expect(
+      await read('endpoint: sec.search.companies, request: { count: 1 }, for_each: { forms: [10-K, 4, [10-Q, 8-K]] }'),
+    ).toEqual([{ forms: ['10-K'] }, { forms: ['4'] }, { forms: ['10-Q', '8-K'] }]);
+  });
+
+  it('must make whole requests', async () => {
+    expect(await refusal('endpoint: photoshare.user.posts, for_each: [{ user: a, count: 1 }, { user: b }]')).toEqual([
+      'a: an input is refused',
+      '  input 2: missing: count (allowed is a whole number of at least 1)',
+      '  asked for at for_each',
+    ]);
+  });
+
+  it('may not make millions', async () => {
+    const rows = Array.from({ length: 1001 }, (_, at) => ({ user: `u${at}` }));
+    const forEach: InputSource[] = [
+      { from: 'list', rows },
+      { from: 'list', rows: rows.map((_, at) => ({ count: at + 1 })) },
+    ];
+    const effects = { readFile: () => Promise.resolve(''), query: () => Promise.resolve([]) };
+    await expect(readInputs(syncOf('photoshare.user.posts', { forEach }), effects)).rejects.toThrow(
+      'a: for_each makes 1002001 inputs; at most 1000000 are allowed',
+    );
+  });
+});
+
+describe('files', () => {
+  const POSTS = 'endpoint: photoshare.user.posts, request: { count: 1 }';
+  it.each([
+    ['CSV with a column named', '{ user: { file: in.csv, column: name } }', { 'in.csv': 'id,name\n1,a\n2,b\n' }],
+    ['CSV with the field’s own column', '{ user: { file: in.csv } }', { 'in.csv': 'id,user\n1,a\n2,b\n' }],
+    ['CSV of one column', '{ user: { file: in.csv } }', { 'in.csv': 'anything\na\nb\n' }],
+    ['CSV whose columns are fields', '{ file: in.csv }', { 'in.csv': 'user\na\nb\n' }],
+    [
+      'CSV with a mark, Windows’ line ends, blanks and no last line end',
+      '{ user: { file: in.csv, column: user } }',
+      { 'in.csv': '\uFEFFuser , x\r\n"a",1\r\n\r\nb,2' },
+    ],
+    ['CSV in another letter case', '{ user: { file: IN.CSV, column: user } }', { 'IN.CSV': 'user\na\nb' }],
+    ['TSV', '{ user: { file: in.tsv, column: user } }', { 'in.tsv': 'user\tx\na\t1\nb\t2\n' }],
+    [
+      'JSON lines with a column named',
+      '{ user: { file: in.jsonl, column: name } }',
+      { 'in.jsonl': '{"name":"a"}\n\n{"name":"b","x":{}}\n' },
+    ],
+    ['JSON lines of texts', '{ user: { file: in.ndjson } }', { 'in.ndjson': '"a"\n"b"\n' }],
+    [
+      'JSON lines whose keys are fields',
+      '{ file: in.jsonl }',
+      { 'in.jsonl': '{"user":"a"}\n{"user":"b","timeout":null}\n' },
+    ],
+    ['text', '{ user: { file: in.txt } }', { 'in.txt': '\uFEFFa\r\n\r\n  b  \r\n' }],
+    ['text without an extension, in a folder', '{ user: { file: deep/in } }', { 'deep/in': 'a\nb' }],
+  ])('%s', async (_, forEach, files) => {
+    expect(await read(`${POSTS}, for_each: ${forEach}`, files)).toEqual(users('a', 'b'));
+  });
+
+  it('keep quoted commas, quotes and line ends, and whatever looks like SQL', async () => {
+    const texts = ['a,b', 'say "hi"', 'two\nlines', "'); drop table x;--", '\\N', ' padded '];
+    const csv = `user\n${texts.map((it) => `"${it.replaceAll('"', '""')}"`).join('\n')}\n`;
+    expect(await read(`${POSTS}, for_each: { user: { file: in.csv } }`, { 'in.csv': csv })).toEqual(users(...texts));
+  });
+
+  it('give numbers and flags where these are due, and text as it was written', async () => {
+    expect(
+      await read('endpoint: photoshare.user.posts, for_each: { file: in.csv }', { 'in.csv': 'user,count\n007,12\n' }),
+    ).toEqual([{ user: '007', count: 12 }]);
+    expect(
+      await read('endpoint: photoshare.user, for_each: { file: in.csv }', {
+        'in.csv': 'user,with_posts\na,true\nb,\nc,false\n',
+      }),
+    ).toEqual([{ user: 'a', with_posts: true }, { user: 'b' }, { user: 'c', with_posts: false }]);
+    expect(
+      await read('endpoint: photoshare.user, for_each: { file: in.jsonl }', {
+        'in.jsonl': '{"user":9007199254740993,"with_posts":true}\n{"user":3.10}\n',
+      }),
+    ).toEqual([{ user: '9007199254740993', with_posts: true }, { user: '3.10' }]);
+  });
+
+  it('give URNs in every way they are written', async () => {
+    const jsonl =
+      '"fsd_profile:a"\n"urn:li:fsd_profile:b"\n{"type":"fsd_profile","value":"c"}\n{"urn":"fsd_profile:d","x":1}\n{"urn_type":"fsd_profile","urn_value":"e"}\n{"urn":{"type":"fsd_profile","value":6}}\n';
+    expect(await read(`${URN_SYNC}, for_each: { urn: { file: in.jsonl } }`, { 'in.jsonl': jsonl })).toEqual(
+      ['a', 'b', 'c', 'd', 'e', '6'].map((value) => ({ urn: { type: 'fsd_profile', value } })),
+    );
+    expect(
+      await read(`${URN_SYNC}, for_each: { urn: { file: in.csv } }`, { 'in.csv': 'type,value\nfsd_profile,a\n' }),
+    ).toEqual([{ urn: { type: 'fsd_profile', value: 'a' } }]);
+  });
+
+  it('make a cross product with lists', async () => {
+    expect(
+      await read('endpoint: photoshare.user.posts, for_each: { count: [1, 2], user: { file: in.txt } }', {
+        'in.txt': 'a\nb',
+      }),
+    ).toHaveLength(4);
+  });
+
+  it('give a million-character cell back whole', async () => {
+    const long = 'x'.repeat(1_000_000);
+    expect(await read(`${POSTS}, for_each: { user: { file: in.csv } }`, { 'in.csv': `user\n${long}\n` })).toEqual(
+      users(long),
+    );
+  });
+});
+
+describe('files that are refused', () => {
+  const PAGE = 'endpoint: webparser.parse';
+  const column = (file: string, name = 'url'): string =>
+    `${PAGE}, for_each: { url: { file: ${file}, column: ${name} } }`;
+  const AT = '  named at sluice.yaml:4:52';
+
+  it.each([
+    [
+      'missing',
+      column('in.csv'),
+      {},
+      "a: in.csv can't be read (ENOENT); allowed is a file, its path taken from the config's folder",
+    ],
+    ['empty', column('in.csv'), { 'in.csv': '' }, 'a: in.csv holds no inputs; write at least one, or remove the sync'],
+    [
+      'of a header alone',
+      column('in.csv'),
+      { 'in.csv': 'url,x\n' },
+      'a: in.csv holds no inputs; write at least one, or remove the sync',
+    ],
+    [
+      'of blanks',
+      `${PAGE}, for_each: { url: { file: in.txt } }`,
+      { 'in.txt': ' \n\n' },
+      'a: in.txt holds no inputs; write at least one, or remove the sync',
+    ],
+    [
+      'with rows of another width',
+      column('in.csv'),
+      { 'in.csv': 'url,x\nhttp://a.example,1\nhttp://b.example\n' },
+      'a: in.csv:3: 1 cells found; the header names 2',
+    ],
+    [
+      'with an open quote',
+      column('in.csv'),
+      { 'in.csv': 'url\n"http://a.example\n' },
+      /^a: in\.csv:\d+: this is no CSV: Quote Not Closed/,
+    ],
+    [
+      'with a column twice',
+      column('in.csv'),
+      { 'in.csv': 'url,url\na,b\n' },
+      'a: in.csv:1: the header names the column "url" twice',
+    ],
+    [
+      'with a broken line of JSON',
+      column('in.jsonl'),
+      { 'in.jsonl': '{"url":"http://a.example"}\n\n{"url":\n' },
+      /^a: in\.jsonl:3: this line is no JSON \(.*\); allowed is one JSON value a line$/,
+    ],
+    [
+      'of text, asked for a column',
+      column('in.txt'),
+      { 'in.txt': 'a\n' },
+      'a: in.txt has no named columns; name a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }',
+    ],
+  ])('%s', async (_, sync, files, message) => {
+    const [first, second, ...more] = await refusal(sync, files);
+    expect(first).toMatch(message);
+    expect([second, more]).toEqual([AT, []]);
+  });
+
+  it('of text, asked for fields', async () => {
+    expect((await refusal(`${PAGE}, for_each: { file: in.txt }`, { 'in.txt': 'a\n' }))[0]).toMatch(
+      /^a: in\.txt has no named columns/,
+    );
+  });
+
+  it('without the column', async () => {
+    expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': 'url,x\nhttp://a.example,1\n' })).toEqual([
+      'a: an input is refused',
+      '  in.csv:2: there is no column "ulr"; did you mean "url"? allowed: url, x',
+      '  asked for at sluice.yaml:4:52',
+    ]);
+    expect((await refusal(`${PAGE}, for_each: { url: { file: in.csv } }`, { 'in.csv': 'a,b\n1,2\n' }))[1]).toBe(
+      '  in.csv:2: the columns are a, b; allowed is one column, one named url',
+    );
+  });
+
+  it('with rows that break the contract, each named with its line', async () => {
+    const csv = 'url,x\nhttp://a.example/,1\nhttp://b,2\n"http://c.example/\nbroken",3\nftp://d.example/,4\n,5\n';
+    expect(await refusal(column('in.csv'), { 'in.csv': csv })).toEqual([
+      'a: 3 inputs are refused',
+      '  in.csv:3: url is http://b; allowed is text of 10 to 2083 characters',
+      '  in.csv:6: url is ftp://d.example/; must be an absolute http or https address',
+      '  in.csv:7: url is empty; allowed is a value in every row',
+      '  asked for at sluice.yaml:4:52',
+    ]);
+  });
+
+  it('with a URN of the wrong type, an unknown field, or one that is set already', async () => {
+    expect(
+      (
+        await refusal(`${URN_SYNC}, for_each: { urn: { file: in.txt } }`, {
+          'in.txt': 'fsd_profile:a\nactivity:b\nada\n',
+        })
+      ).slice(1, 3),
+    ).toEqual([
+      '  in.txt:2: urn is activity:b; only URNs of type fsd_profile are allowed here, found "activity"',
+      '  in.txt:3: urn is ada; allowed is a URN of type fsd_profile, written fsd_profile:VALUE, urn:li:fsd_profile:VALUE or { type: fsd_profile, value: VALUE }',
+    ]);
+    expect(
+      (await refusal(`${URN_SYNC}, for_each: { file: in.csv }`, { 'in.csv': 'urn,cuont\nfsd_profile:a,1\n' }))[1],
+    ).toBe(
+      '  in.csv:2: pronet.user.education has no field "cuont"; did you mean "count"? allowed: urn, count, timeout, alias',
+    );
+    expect(
+      (await refusal(`${URN_SYNC}, for_each: { file: in.csv }`, { 'in.csv': 'urn,count\nfsd_profile:a,1\n' }))[1],
+    ).toBe('  in.csv:2: count is set by request and by this row; allowed is one of them');
+  });
+
+  it('with fields that the window fills in', async () => {
+    const sync =
+      'endpoint: sec.search.companies, request: { count: 1 }, window: { from: 2024-01-01 }, for_each: { file: in.csv }';
+    expect((await refusal(sync, { 'in.csv': 'entity_name,date_to\nA,2024-01-01\n' }))[1]).toBe(
+      '  in.csv:2: date_to is filled in by window; allowed is one of them',
+    );
+  });
+
+  it('with a cell that no warehouse holds', async () => {
+    expect(
+      (
+        await refusal('endpoint: microblog.user, for_each: { user: { file: in.jsonl } }', {
+          'in.jsonl': '"a\\u0000"\n"\\ud800"\n',
+        })
+      ).slice(1, 3),
+    ).toEqual([
+      '  in.jsonl:1: user: the text holds a NUL character; remove it',
+      '  in.jsonl:2: user: the text holds half of a surrogate pair; write the whole character',
+    ]);
+  });
+
+  it('tells twenty rows and counts the rest', async () => {
+    const lines = await refusal(column('in.csv'), { 'in.csv': `url,x\n${'a,b\n'.repeat(100)}` });
+    expect([lines.length, lines[0], lines[21]]).toEqual([23, 'a: 100 inputs are refused', '  and 80 more']);
+  });
+
+  it('whose rows leave the request incomplete', async () => {
+    expect(
+      await refusal('endpoint: photoshare.user.posts, for_each: { file: in.csv }', {
+        'in.csv': 'user,count\na,1\nb,\n',
+      }),
+    ).toEqual([
+      'a: an input is refused',
+      '  input 2: missing: count (allowed is a whole number of at least 1)',
+      '  asked for at for_each',
+    ]);
+  });
+});
+
+describe('queries', () => {
+  const QUERY = '{ query: "select 1" }';
+
+  it('give a URN by the columns type and value, or by their only column', async () => {
+    expect(
+      await read(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [
+        { type: 'fsd_profile', value: 'a' },
+        { type: 'fsd_profile', value: 9n },
+      ]),
+    ).toEqual([{ urn: { type: 'fsd_profile', value: 'a' } }, { urn: { type: 'fsd_profile', value: '9' } }]);
+    expect(await read(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ anything: 'fsd_profile:a' }])).toEqual([
+      { urn: { type: 'fsd_profile', value: 'a' } },
+    ]);
+  });
+
+  it('give fields by their columns, URNs as the warehouse names them, and leave nulls out', async () => {
+    const rows = [
+      { urn_type: 'fsd_profile', urn_value: 'a', alias: null },
+      { urn_type: 'fsd_profile', urn_value: 'b', alias: 'bee' },
+    ];
+    expect(await read(`${URN_SYNC}, for_each: ${QUERY}`, {}, rows)).toEqual([
+      { urn: { type: 'fsd_profile', value: 'a' } },
+      { urn: { type: 'fsd_profile', value: 'b' }, alias: 'bee' },
+    ]);
+  });
+
+  it('give numbers, dates and lists as the contract wants them', async () => {
+    const rows = [
+      { count: 5n, entity_name: 320193, forms: ['10-K', '10-Q'], date_from: '2024-01-01' },
+      { count: '6', forms: '8-K' },
+    ];
+    expect(await read(`endpoint: sec.search.companies, for_each: ${QUERY}`, {}, rows)).toEqual([
+      { count: 5, entity_name: '320193', forms: ['10-K', '10-Q'], date_from: '2024-01-01' },
+      { count: 6, forms: ['8-K'] },
+    ]);
+  });
+
+  it('without rows give no inputs: the parent’s table may be empty yet', async () => {
+    expect(await read(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [])).toEqual([]);
+  });
+
+  it('name the rows that are refused', async () => {
+    const rows = [
+      { type: 'fsd_profile', value: 'a' },
+      { type: 'fsd_company', value: 'b' },
+      { type: null, value: null },
+    ];
+    expect(await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, rows)).toEqual([
+      'a: 2 inputs are refused',
+      '  row 2 of the query: type is fsd_company; only URNs of type fsd_profile are allowed here, found "fsd_company"',
+      '  row 3 of the query: urn is empty; allowed is a value in every row',
+      '  asked for at sluice.yaml:4:82',
+    ]);
+    expect((await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ id: 1, name: 'x' }]))[1]).toBe(
+      '  row 1 of the query: the columns are id, name; allowed is one column, one named urn, or type and value',
+    );
+    expect((await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ urn: null }]))[1]).toBe(
+      '  row 1 of the query: urn is empty; allowed is a value in every row',
+    );
+  });
+});
+
+it('gives every text that a CSV can hold back as it was', async () => {
+  const cell = fc.string({
+    unit: fc.constantFrom('a', ',', '"', '\n', ' ', '\t', ';', 'é', '🜚', '\\', "'"),
+    minLength: 1,
+    maxLength: 12,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 6 }), async (cells) => {
+      const csv = `user,x\n${cells.map((it) => `"${it.replaceAll('"', '""')}",1`).join('\n')}\n`;
+      const sync = syncOf('microblog.user', {
+        forEach: [{ from: 'file', path: 'in.csv', field: 'user', column: 'user', where: 'a:1:1' }],
+      });
+      const inputs = await readInputs(sync, { readFile: () => Promise.resolve(csv), query: () => Promise.resolve([]) });
+      expect(inputs.map(({ user }) => user)).toEqual(cells);
+    }),
+    { numRuns: 60 },
+  );
+});

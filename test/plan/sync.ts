@@ -1,0 +1,27 @@
+/** Sync definitions for tests of plans: a valid one of an endpoint, with what matters said. */
+import type { SyncDefinition } from '../../src/config/definition.ts';
+import { endpointNamed } from '../../src/service/catalog.ts';
+
+/** A sync of that endpoint. */
+export function syncOf(endpointName: string, said: Partial<SyncDefinition> = {}): SyncDefinition {
+  const endpoint = endpointNamed(endpointName);
+  if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
+  return {
+    name: 'a',
+    endpoint,
+    request: {},
+    forEach: undefined,
+    window: undefined,
+    splitBy: {},
+    after: [],
+    maxAgeMs: undefined,
+    lookbackMs: 0,
+    from: undefined,
+    schedule: undefined,
+    inDoubt: 'reconcile',
+    acceptRejects: 0.01,
+    budgetPerRun: undefined,
+    hash: 'h',
+    ...said,
+  };
+}
