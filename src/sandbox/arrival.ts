@@ -12,9 +12,9 @@ export interface LoggedRequest {
   readonly body: unknown;
   /** The client's `x-request-id`, or the one that the sandbox gave. */
   readonly requestId: string;
-  /** Requests under way when it arrived, itself included. */
+  /** Requests without an answer when it arrived, itself included; one whose answer is being sent counts no more. */
   readonly inFlight: number;
-  /** Status that was sent; null while there is none, and for ever when the connection was reset before. */
+  /** Status of the answer; null while there is none, and for ever when the connection was reset before it. */
   readonly status: number | null;
   /** Points charged. */
   readonly cost: number;

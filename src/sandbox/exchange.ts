@@ -11,6 +11,7 @@ import type { Fault, Trouble } from './fault.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { Settings } from './options.ts';
 import { errorTextOf, type Outcome, outcomeOf, refused, replaced } from './outcome.ts';
+import { broken } from './refusal.ts';
 import type { LogQuery, RequestLog } from './request-log.ts';
 import type { Reply } from './send.ts';
 import type { Validated } from './validate.ts';
@@ -23,6 +24,7 @@ export interface Service {
   readonly account: Account;
   readonly log: RequestLog;
   readonly plan: () => FaultPlan;
+  readonly closing: AbortSignal;
   /** Rejects when the sandbox closes. */
   readonly sleep: (waitMs: number) => Promise<void>;
 }
@@ -38,19 +40,19 @@ export interface Call {
 export interface Exchanged {
   readonly reply: Reply;
   readonly trouble: Trouble | undefined;
-  /** To be called when the answer has ended: completes the row of the log. */
-  readonly ended: () => void;
 }
 
 const NOTHING: Exchanged = {
   reply: { status: 0, headers: {}, body: Buffer.alloc(0) },
   trouble: { kind: 'reset', stage: 'before' },
-  ended: () => undefined,
 };
 
-/** Answers one request. */
+/**
+ * Answers one request. Its row of the log is complete before the answer is sent, so whoever has an answer finds it there.
+ * Rejects when the sandbox closes meanwhile.
+ */
 export async function exchange(service: Service, call: Call): Promise<Exchanged> {
-  const { settings, account, log } = service;
+  const { settings, account } = service;
   const { arrival, endpoint } = call;
   const fault = service.plan()(endpoint.name, arrival.body);
   if (fault) arrival.fault = fault.do.kind;
@@ -58,50 +60,48 @@ export async function exchange(service: Service, call: Call): Promise<Exchanged>
   if (fault?.do.kind === 'out_of_points') account.exhaust(fault.do.status);
   if (fault?.do.kind === 'revoked') account.revoke();
 
-  const complete =
-    call.token === settings.token && !isLog(endpoint)
-      ? log.begin({
-          id: settings.newId(),
-          path: endpoint.path,
-          requestId: arrival.requestId,
-          timeout: timeoutOf(arrival.body),
-          startedAt: arrival.arrivedAt,
-        })
-      : () => undefined;
-  const outcome = await work(service, call, fault);
+  const isHolder = call.token === settings.token;
+  const complete = isHolder && !isLog(endpoint) ? begin(service, arrival, endpoint) : () => undefined;
+  const outcome = await work(service, call, fault).catch((error: unknown) => {
+    if (service.closing.aborted) throw error;
+    return refused(broken(error));
+  });
   arrival.cost = outcome.cost;
   arrival.count = outcome.count;
+  const endedAt = settings.now();
   const pointsLeft = Number.isFinite(account.left()) ? account.left() : null;
-  const executionSeconds = (settings.now().getTime() - arrival.arrivedAt.getTime()) / 1000;
-  return {
-    trouble: fault?.do,
-    reply: {
+  const executionSeconds = (endedAt.getTime() - arrival.arrivedAt.getTime()) / 1000;
+  complete(
+    {
+      cost: outcome.cost,
+      pointsLeft,
       status: outcome.status,
-      body: outcome.body,
-      headers: {
-        'content-type': 'application/json',
-        'x-request-id': arrival.requestId,
-        'x-execution-time': executionSeconds.toFixed(3),
-        ...(pointsLeft !== null && call.token === settings.token && { 'x-token-points': String(pointsLeft) }),
-        ...outcome.headers,
-      },
+      count: outcome.count,
+      errorText: errorTextOf(outcome),
+      executionSeconds,
+      tokenExpired: account.isRevoked(),
+      pointsRunOut: outcome.headers['x-error'] === 'points_limit_exhausted',
     },
-    ended: () =>
-      complete(
-        {
-          cost: outcome.cost,
-          pointsLeft,
-          status: outcome.status,
-          count: outcome.count,
-          errorText: errorTextOf(outcome),
-          executionSeconds,
-          tokenExpired: account.isRevoked(),
-          pointsRunOut: outcome.headers['x-error'] === 'points_limit_exhausted',
-        },
-        settings.now(),
-      ),
+    endedAt,
+  );
+  const headers = {
+    'content-type': 'application/json',
+    'x-request-id': arrival.requestId,
+    'x-execution-time': executionSeconds.toFixed(3),
+    ...(pointsLeft !== null && isHolder && { 'x-token-points': String(pointsLeft) }),
+    ...outcome.headers,
   };
+  return { reply: { status: outcome.status, headers, body: outcome.body }, trouble: fault?.do };
 }
+
+const begin = ({ settings, log }: Service, arrival: Arrival, endpoint: Endpoint): ReturnType<RequestLog['begin']> =>
+  log.begin({
+    id: settings.newId(),
+    path: endpoint.path,
+    requestId: arrival.requestId,
+    timeout: timeoutOf(arrival.body),
+    startedAt: arrival.arrivedAt,
+  });
 
 /** The answer and its price. Points are set aside before the work and settled after it. */
 async function work(service: Service, call: Call, fault: Fault | undefined): Promise<Outcome> {

@@ -47,7 +47,7 @@ function shareOf(text: string, rate: string): number {
 
 function troubleOf(text: string, kind: string, value: string | undefined): Trouble {
   if (/^\d+$/.test(kind)) return statusOf(text, Number(kind), value);
-  const parse = KINDS[kind];
+  const parse = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (!parse) throw wrong(text, `there is no kind ${JSON.stringify(kind)}`);
   const trouble = parse(value);
   if (trouble) return trouble;

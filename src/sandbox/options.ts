@@ -1,6 +1,7 @@
 /** How a sandbox is set up. */
 import { randomUUID } from 'node:crypto';
 import type { Fault } from './fault.ts';
+import { UsageError } from '../errors.ts';
 import { SANDBOX_TOKEN } from './world/known.ts';
 import { type Size, type SizeName, sizeOf } from './world/size.ts';
 
@@ -51,9 +52,11 @@ export interface Settings extends Required<Omit<SandboxOptions, 'size' | 'latenc
   readonly respond: Respond;
 }
 
-/** The options with every default filled in. Throws a UsageError when a size is none. */
+/** The options with every default filled in. Throws a UsageError when a size, the points or the latency is none. */
 export function settingsOf(options: SandboxOptions): Settings {
   const { latencyMs = 0, size, ...given } = options;
+  notNegative('points', given.points);
+  notNegative('latency', typeof latencyMs === 'number' ? latencyMs : undefined);
   return {
     port: 0,
     host: '127.0.0.1',
@@ -70,4 +73,9 @@ export function settingsOf(options: SandboxOptions): Settings {
     size: sizeOf(size),
     latencyMs: typeof latencyMs === 'number' ? () => latencyMs : latencyMs,
   };
+}
+
+function notNegative(name: string, value: number | undefined): void {
+  if (value === undefined || value >= 0) return;
+  throw new UsageError(`The sandbox's ${name} can't be ${value}: 0 or more is allowed.`);
 }

@@ -26,7 +26,11 @@ export const noSuchEntity = (what: string): Refusal => ({ status: 412, detail: `
 export const notAPage: Refusal = { status: 415, detail: 'The address holds no page', error: 'unsupported_media_type' };
 export const tooLarge: Refusal = { status: 413, detail: 'The request is larger than 1 MB' };
 export const unprocessable = (detail: readonly Violation[]): Refusal => ({ status: 422, detail });
-export const broken: Refusal = { status: 500, detail: 'Internal Server Error' };
+/** A mistake in the sandbox or in a test's hook. */
+export const broken = (error: unknown): Refusal => ({
+  status: 500,
+  detail: `The sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
+});
 
 /** Said before the work, from the most that the request could cost. */
 export const outOfPoints = (status: 401 | 402 | 403, needed: number, left: number): Refusal => ({

@@ -31,11 +31,15 @@ function write(response: ServerResponse, body: Buffer, trouble: Trouble | undefi
       response.socket?.destroySoon(),
     );
   } else if (trouble?.kind === 'reset') {
-    part(response, body.subarray(0, body.length / 2), () => response.socket?.resetAndDestroy());
+    const reset = (): void => void response.socket?.resetAndDestroy();
+    part(response, body.subarray(0, body.length / 2), () => setTimeout(reset, READ_MS));
   } else {
     response.end(body);
   }
 }
+
+/** A reset throws away what its receiver has not read: with no time to read there would be no headers to see. */
+const READ_MS = 25;
 
 /** Sends headers and some of the body, then breaks the connection. */
 function part(response: ServerResponse, bytes: Buffer, breakOff: () => void): void {

@@ -38,8 +38,14 @@ function valueOf(endpoint: Endpoint, name: string, text: string): unknown {
 function validate(endpoint: Endpoint, input: unknown, place: 'body' | 'query'): Validated {
   const result = endpoint.request.safeParse(input);
   if (result.success) return { request: result.data };
-  return { refusal: unprocessable(result.error.issues.flatMap((issue) => violationsOf(issue, input, place))) };
+  const violations = result.error.issues.flatMap((issue) => violationsOf(issue, input, place));
+  return { refusal: unprocessable(firstOfEachPlace(violations)) };
 }
+
+const firstOfEachPlace = (violations: readonly Violation[]): Violation[] =>
+  [
+    ...new Map(violations.toReversed().map((violation) => [JSON.stringify(violation.loc), violation])).values(),
+  ].toReversed();
 
 function violationsOf(issue: z.core.$ZodIssue, input: unknown, place: string): Violation[] {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));

@@ -5,16 +5,16 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { catalog } from '../../src/service/catalog.ts';
+import type { Item, LogRow } from './items.ts';
 
-export type Item = Readonly<Record<string, any>>;
-
-export interface Told {
+export interface Told<T = Item> {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
   /** The parsed body; undefined when it is no JSON. */
-  readonly json: any;
-  readonly items: readonly Item[];
+  readonly json: unknown;
+  /** The parsed body when it is an array, else nothing. */
+  readonly items: readonly T[];
 }
 
 /** The day on which tests ask, unless they need another. */
@@ -36,12 +36,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 export const pathOf = (endpoint: string): string => catalog.find(({ name }) => name === endpoint)?.path ?? endpoint;
 
 /** Sends a body, as JSON unless it is a text, to an endpoint by its name or path. */
-export async function ask(
+export async function ask<T = Item>(
   sandbox: Pick<Sandbox, 'url'>,
   endpoint: string,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Told> {
+): Promise<Told<T>> {
   const response = await fetch(sandbox.url + pathOf(endpoint), {
     method: 'POST',
     redirect: 'manual',
@@ -52,14 +52,17 @@ export async function ask(
 }
 
 /** One page of the request log. */
-export async function askLog(sandbox: Pick<Sandbox, 'url'>, query: Readonly<Record<string, string>> = {}): Promise<Told> {
-  const response = await fetch(`${sandbox.url}/token/requests?${new URLSearchParams(query)}`, {
+export async function askLog(
+  sandbox: Pick<Sandbox, 'url'>,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Told<LogRow>> {
+  const response = await fetch(`${sandbox.url}/token/requests?${new URLSearchParams(query).toString()}`, {
     headers: { 'access-token': SANDBOX_TOKEN },
   });
   return told(response);
 }
 
-async function told(response: Response): Promise<Told> {
+async function told<T>(response: Response): Promise<Told<T>> {
   const text = await response.text();
   const json = parsed(text);
   return {
@@ -67,7 +70,7 @@ async function told(response: Response): Promise<Told> {
     headers: response.headers,
     text,
     json,
-    items: Array.isArray(json) ? json : [],
+    items: Array.isArray(json) ? (json as T[]) : [],
   };
 }
 

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { KNOWN_PAGES } from '../../src/sandbox/world/known.ts';
 import { catalog } from '../../src/service/catalog.ts';
-import { ask, askLog, countingIds, type Item, TODAY } from './client.ts';
+import { ask, askLog, countingIds, TODAY } from './client.ts';
+import type { Item } from './items.ts';
 import { checkItem, type Findings, pathsOf } from './shape.ts';
 
 /** Where the contract writes `or null`. */
@@ -29,7 +30,10 @@ const NULLABLE = new Set(
     .split(/\n(?= {2}\w+:)/)
     .flatMap((line) => {
       const [name = '', fields = ''] = line.split(':');
-      return fields.trim().split(/\s+/).map((field) => `${name.trim()}.${field}`);
+      return fields
+        .trim()
+        .split(/\s+/)
+        .map((field) => `${name.trim()}.${field}`);
     }),
 );
 
@@ -45,25 +49,49 @@ beforeAll(async () => {
     const told = await Promise.all(bodies.map((body) => ask(sandbox, endpoint, body)));
     const statuses = new Set(told.map(({ status }) => status));
     expect([endpoint, ...statuses]).toEqual([endpoint, 200]);
-    samples.set(endpoint, told.flatMap(({ items }) => items));
+    samples.set(
+      endpoint,
+      told.flatMap(({ items }) => items),
+    );
   };
   const { microblog } = sandbox.world;
   const urns = Array.from({ length: 150 }, (_, index) => sandbox.world.people.at(index).urn);
   const microblogUsers = Array.from({ length: 120 }, (_, index) => String(microblog.item(index, String)['alias']));
   const photoshareUsers = Array.from({ length: 80 }, (_, index) => idOf(index));
-  await all('webparser.parse', KNOWN_PAGES.map((url) => ({ url, extract_contacts: true })));
+  await all(
+    'webparser.parse',
+    KNOWN_PAGES.map((url) => ({ url, extract_contacts: true })),
+  );
   await all('sec.search.companies', [
     { count: 100 },
     { count: 100, forms: ['8-K', '10-K', 'S-1'] },
     { count: 100, entity_name: 'AAPL' },
   ]);
-  await all('pronet.post.reposts', Array.from({ length: 60 }, (_, at) => ({ urn: postUrn(at), count: 200 })));
+  await all(
+    'pronet.post.reposts',
+    Array.from({ length: 60 }, (_, at) => ({ urn: postUrn(at), count: 200 })),
+  );
   await all('pronet.search.users', [{ count: 1000 }]);
-  await all('pronet.user.education', urns.map((urn) => ({ urn, count: 100 })));
-  await all('pronet.group', Array.from({ length: 40 }, (_, at) => ({ group: String(1001 + at) })));
-  await all('microblog.user', microblogUsers.map((user) => ({ user })));
-  await all('photoshare.user', photoshareUsers.map((user) => ({ user, with_creation_date: true, with_posts: true })));
-  await all('photoshare.user.posts', photoshareUsers.map((user) => ({ user, count: 30 })));
+  await all(
+    'pronet.user.education',
+    urns.map((urn) => ({ urn, count: 100 })),
+  );
+  await all(
+    'pronet.group',
+    Array.from({ length: 40 }, (_, at) => ({ group: String(1001 + at) })),
+  );
+  await all(
+    'microblog.user',
+    microblogUsers.map((user) => ({ user })),
+  );
+  await all(
+    'photoshare.user',
+    photoshareUsers.map((user) => ({ user, with_creation_date: true, with_posts: true })),
+  );
+  await all(
+    'photoshare.user.posts',
+    photoshareUsers.map((user) => ({ user, count: 30 })),
+  );
   // A log with a refusal in it, so that there is an error text.
   await ask(sandbox, 'pronet.group', { group: 'none' });
   sandbox.setPoints(1_000);
@@ -89,7 +117,6 @@ describe.each(catalog)('answers of $name', ({ name, returns }) => {
     const empty = pathsOf(returns, returns.name).filter((path) => !filled.has(path) && !EMPTY_WITHIN.test(path));
     expect(empty).toEqual([]);
   });
-
 });
 
 function check(endpoint: string): Findings {

@@ -35,7 +35,8 @@ function checkObject(
   const tagged = object['@type'] === tag || (at.endsWith('.mentioned[]') && !('@type' in object));
   if (!tagged) findings.wrong.push(`${at} has the tag ${String(object['@type'])}`);
   for (const name of Object.keys(object)) {
-    if (name !== '@type' && (fields[name] === undefined || fields[name].shape === 'given')) findings.wrong.push(`${at}.${name} is unknown`);
+    if (name !== '@type' && (fields[name] === undefined || fields[name].shape === 'given'))
+      findings.wrong.push(`${at}.${name} is unknown`);
   }
   for (const [name, field] of Object.entries(fields)) {
     if (field.shape === 'given') continue;
@@ -50,9 +51,16 @@ function checkObject(
   }
 }
 
-function checkField(field: Exclude<Field, { shape: 'given' }>, value: unknown, at: string, nullable: Nullable, findings: Findings): void {
+function checkField(
+  field: Exclude<Field, { shape: 'given' }>,
+  value: unknown,
+  at: string,
+  nullable: Nullable,
+  findings: Findings,
+): void {
   if (value === '' || (Array.isArray(value) && value.length === 0)) {
-    if (field.shape === 'list' || field.shape === 'nested-list' || (field.shape === 'scalar' && field.kind === 'text')) return;
+    if (field.shape === 'list' || field.shape === 'nested-list' || (field.shape === 'scalar' && field.kind === 'text'))
+      return;
   }
   findings.filled.add(at);
   switch (field.shape) {
@@ -81,9 +89,11 @@ function checkElement(
   findings: Findings,
 ): void {
   if (field.shape === 'nested-list') checkItem(field.resource(), element, at, nullable, findings);
-  else if (field.element.of === 'object') checkObject(field.element.fields, field.element.tag, element, at, nullable, findings);
+  else if (field.element.of === 'object')
+    checkObject(field.element.fields, field.element.tag, element, at, nullable, findings);
   else if (field.element.of === 'scalar' && typeof element !== 'string') findings.wrong.push(`${at} is no text`);
-  else if (field.element.of === 'json' && (element === null || typeof element !== 'object')) findings.wrong.push(`${at} is no object`);
+  else if (field.element.of === 'json' && (element === null || typeof element !== 'object'))
+    findings.wrong.push(`${at} is no object`);
 }
 
 const isInteger = (value: unknown): boolean => Number.isSafeInteger(value);
@@ -105,21 +115,22 @@ export function pathsOf(resource: Resource, at: string): string[] {
 }
 
 function fieldPaths(fields: Fields, at: string, deep: boolean): string[] {
-  return Object.entries(fields).flatMap(([name, field]) => {
-    const path = `${at}.${name}`;
-    switch (field.shape) {
-      case 'given':
-        return [];
-      case 'scalar':
-        return [path];
-      case 'object':
-        return [path, ...fieldPaths(field.fields, path, deep)];
-      case 'list':
-        return [path, ...(field.element.of === 'object' ? fieldPaths(field.element.fields, `${path}[]`, deep) : [])];
-      case 'nested':
-        return [path, ...(deep ? fieldPaths(field.resource().fields, path, false) : [])];
-      case 'nested-list':
-        return [path, ...(deep ? fieldPaths(field.resource().fields, `${path}[]`, false) : [])];
-    }
-  });
+  return Object.entries(fields).flatMap(([name, field]) => pathsOfField(field, `${at}.${name}`, deep));
+}
+
+function pathsOfField(field: Field, path: string, deep: boolean): string[] {
+  switch (field.shape) {
+    case 'given':
+      return [];
+    case 'scalar':
+      return [path];
+    case 'object':
+      return [path, ...fieldPaths(field.fields, path, deep)];
+    case 'list':
+      return [path, ...(field.element.of === 'object' ? fieldPaths(field.element.fields, `${path}[]`, deep) : [])];
+    case 'nested':
+      return [path, ...(deep ? fieldPaths(field.resource().fields, path, false) : [])];
+    case 'nested-list':
+      return [path, ...(deep ? fieldPaths(field.resource().fields, `${path}[]`, false) : [])];
+  }
 }

@@ -4,7 +4,7 @@ import type { Element } from './dom.ts';
 
 const BOILERPLATE =
   'nav, header, footer, aside, form, dialog, [role="navigation"], [role="banner"], [role="contentinfo"]';
-const CONTAINERS = 'main, article, section, div, td, body';
+const CONTAINERS = 'main, article, section, div, td';
 const BLOCKS = 'p, pre, blockquote, li, dd, td';
 
 /**
@@ -17,7 +17,7 @@ export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<Elemen
   const scores = new Map<Element, number>();
   body.find(BLOCKS).each((_, block) => {
     const length = textOf($(block)).length;
-    const container = $(block).closest(CONTAINERS).get(0) as Element | undefined;
+    const container = $(block).closest(`${CONTAINERS}, body`).get(0) as Element | undefined;
     if (container === undefined || length < minTextBlock) return;
     // A block belongs to what holds it and, less and less, to what is around that.
     let share = length;
@@ -30,9 +30,7 @@ export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<Elemen
     (most, [element, score]) => (score > most[1] ? [element, score] : most),
     [undefined, 0],
   );
-  return best === undefined || best.tagName === 'body'
-    ? body.children()
-    : $(best);
+  return best === undefined || best.tagName === 'body' ? body.children() : $(best);
 }
 
 const textOf = (element: Cheerio<Element>): string => element.text().replaceAll(/\s+/g, ' ').trim();

@@ -1,6 +1,6 @@
 /** Whoever can publish or be mentioned: a person, or a company. */
 import type { Urn } from '../../service/urn.ts';
-import { type Drawing, happens } from './draw.ts';
+import { happens } from './draw.ts';
 import type { Organizations } from './organizations.ts';
 import type { People } from './people.ts';
 
@@ -24,10 +24,8 @@ export interface Parties {
 
 const COMPANY_SHARE = 0.2;
 
-export function partiesOf(draw: Drawing, people: People, companies: Organizations): Parties {
-  const key = draw('party')(0);
-  const at = (kind: number, who: number): Party =>
-    happens(kind, COMPANY_SHARE) ? company((who ^ key) >>> 0) : person(who);
+export function partiesOf(people: People, companies: Organizations): Parties {
+  const at = (kind: number, who: number): Party => (happens(kind, COMPANY_SHARE) ? company(who) : person(who));
   const person = (who: number): Party => {
     const { portrait, ...rest } = people.at(who % people.count);
     return { kind: 'person', ...rest, picture: portrait };

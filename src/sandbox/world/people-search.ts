@@ -32,7 +32,7 @@ export interface Found {
 }
 
 /** A free keyword alone finds no more than this. */
-export const KEYWORD_ONLY = 10;
+const KEYWORD_ONLY = 10;
 
 export type PeopleSearch = (query: PeopleQuery) => Found;
 

@@ -27,7 +27,7 @@ export interface Photoshare {
 
 const HOST = 'photoshare.example';
 /** How many recent posts a profile brings. */
-export const RECENT_POSTS = 12;
+const RECENT_POSTS = 12;
 const FIRST_ID = 2_000_000_000n;
 const ID_STEP = 7_919n;
 const OPENED = Date.UTC(2011, 0, 1) / 1000;

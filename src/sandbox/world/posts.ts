@@ -38,7 +38,7 @@ const SPAN_SECONDS = 6 * 365 * 86_400;
 
 export function postsOf(draw: Drawing, count: number, people: People, companies: Organizations): Posts {
   const draws = { rest: draw('post rest'), repost: draw('repost rest') };
-  const parties = partiesOf(draw, people, companies);
+  const parties = partiesOf(people, companies);
   const ownWords = contentsOf(draw, 'post', parties);
   const repostWords = contentsOf(draw, 'repost', parties);
 

@@ -1,0 +1,85 @@
+/** Faults, sizes and other options as people write them. */
+import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import { FAULT_SYNTAX, parseFault, parseFaults } from '../../src/sandbox/fault-text.ts';
+import { serveSandbox } from '../../src/sandbox/serve.ts';
+import { parseSize } from '../../src/sandbox/size-text.ts';
+import { sizeOf } from '../../src/sandbox/world/size.ts';
+
+describe('the text of a fault', () => {
+  it.each([
+    ['503:0.05', { on: { rate: 0.05 }, do: { kind: 'status', status: 503 } }],
+    ['429=2:10%', { on: { rate: 0.1 }, do: { kind: 'status', status: 429, headers: { 'retry-after': '2' } } }],
+    ['slow=2000:0.1', { on: { rate: 0.1 }, do: { kind: 'slow', ms: 2000 } }],
+    ['cut:0.02', { on: { rate: 0.02 }, do: { kind: 'cut', afterBytes: 100 } }],
+    ['cut=7', { on: {}, do: { kind: 'cut', afterBytes: 7 } }],
+    ['reset=before@3', { on: { nth: 3 }, do: { kind: 'reset', stage: 'before' } }],
+    ['reset', { on: {}, do: { kind: 'reset', stage: 'body' } }],
+    ['malformed:1', { on: { rate: 1 }, do: { kind: 'malformed', body: '[{"@type": "@' } }],
+    ['html/pronet.group', { on: { endpoint: 'pronet.group' }, do: { kind: 'html' } }],
+    [
+      'empty@2/pronet.search.users',
+      { on: { endpoint: 'pronet.search.users', nth: 2 }, do: { kind: 'body', items: [] } },
+    ],
+    ['out-of-points@40', { on: { nth: 40 }, do: { kind: 'out_of_points', status: 401 } }],
+    ['out-of-points=402@40', { on: { nth: 40 }, do: { kind: 'out_of_points', status: 402 } }],
+    [' revoked@9 ', { on: { nth: 9 }, do: { kind: 'revoked' } }],
+  ] as const)('%s is read', (text, fault) => {
+    expect(parseFault(text)).toEqual(fault);
+  });
+
+  it('may list several', () => {
+    expect(parseFaults('503:0.05, cut:0.02,,html')).toHaveLength(3);
+    expect(parseFaults('')).toEqual([]);
+  });
+
+  it.each([
+    ['fast:0.1', 'The fault "fast:0.1" can\'t be understood: there is no kind "fast".'],
+    ['503:5', 'The fault "503:5" can\'t be understood: the rate 5 is no share from 0 to 1.'],
+    ['999', 'The fault "999" can\'t be understood: 999 is no status from 200 to 599.'],
+    ['slow', 'The fault "slow" can\'t be understood: slow needs a value.'],
+    ['slow=often', 'The fault "slow=often" can\'t be understood: "often" is no value of slow.'],
+    ['html=1', 'The fault "html=1" can\'t be understood: "1" is no value of html.'],
+    ['cut@0', 'The fault "cut@0" can\'t be understood: requests are counted from 1.'],
+    ['out-of-points=500', 'The fault "out-of-points=500" can\'t be understood: "500" is no value of out-of-points.'],
+    ['503 often', 'The fault "503 often" can\'t be understood: it is not written like a fault.'],
+    ['constructor', 'The fault "constructor" can\'t be understood: there is no kind "constructor".'],
+  ])('%s is refused with a reason and the syntax', (text, message) => {
+    expect(() => parseFault(text)).toThrow(message);
+    try {
+      parseFault(text);
+    } catch (error) {
+      expect(error).toBeInstanceOf(UsageError);
+      expect((error as UsageError).next).toBe(`Write ${FAULT_SYNTAX}.`);
+    }
+  });
+
+  it('names the endpoints when one is unknown', () => {
+    expect(() => parseFault('html/pronet.grop')).toThrow(
+      /there is no endpoint pronet\.grop; there are token\.requests, /,
+    );
+  });
+});
+
+describe('the text of a size', () => {
+  it('is a name or numbers', () => {
+    expect(parseSize('small')).toBe('small');
+    expect(parseSize('filings=1_000_000, people=100000')).toEqual({ filings: 1_000_000, people: 100_000 });
+    expect(sizeOf(parseSize('people=100000')).people).toBe(100_000);
+    expect(() => parseSize('huge')).toThrow('"huge" is no size of the sandbox.');
+    expect(() => sizeOf(parseSize('cats=9'))).toThrow('The sandbox has no "cats"; sizes are filings, people,');
+  });
+});
+
+describe('options that are none', () => {
+  it.each([
+    [{ size: { people: 1.5 } }, 'The size people=1.5 is no whole number from 0 to 10000000.'],
+    [{ size: { filings: 20_000_000 } }, 'The size filings=20000000 is no whole number from 0 to 10000000.'],
+    [{ size: 'huge' as 'large' }, 'The sandbox has no size "huge"; sizes are demo, small, large.'],
+    [{ points: -1 }, "The sandbox's points can't be -1: 0 or more is allowed."],
+    [{ latencyMs: Number.NaN }, "The sandbox's latency can't be NaN: 0 or more is allowed."],
+  ])('%j is refused', async (options, message) => {
+    await expect(serveSandbox(options)).rejects.toThrow(message);
+    await expect(serveSandbox(options)).rejects.toBeInstanceOf(UsageError);
+  });
+});
