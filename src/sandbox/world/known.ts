@@ -22,6 +22,8 @@ export const KNOWN_GROUPS: readonly string[] = ['1001', '1002', '1003'];
 
 /** Handles on the microblogging and on the photo-sharing network alike. */
 export const KNOWN_ALIASES: readonly string[] = ['north_trail', 'acme_labs', 'river_coffee'];
+/** The one of them whose profiles leave no list empty, so that a first look finds something in every table. */
+export const KNOWN_COMPLETE_ALIAS = 'acme_labs';
 
 export const KNOWN_PAGES: readonly string[] = [
   'https://site-1.example/',

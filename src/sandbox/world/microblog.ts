@@ -2,6 +2,7 @@
 import { between, type Drawing, happens, pick, skewed } from './draw.ts';
 import { handleIn, handlesOf } from './handles.ts';
 import type { Sign } from './images.ts';
+import { KNOWN_COMPLETE_ALIAS } from './known.ts';
 import type { Wire } from './wire.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
 import { PLACES } from './words/places.ts';
@@ -28,8 +29,9 @@ export function microblogOf(draw: Drawing, count: number): Microblog {
     const alias = handles.of(index);
     const id = restIdOf(index);
     const mention = handles.of(drawn(2) % count);
-    const talks = happens(drawn(3), 0.3);
-    const links = drawn(6) % 3;
+    const complete = alias === KNOWN_COMPLETE_ALIAS;
+    const talks = complete || happens(drawn(3), 0.3);
+    const links = complete ? 2 : drawn(6) % 3;
     return {
       '@type': '@microblog_user',
       internal_id: Buffer.from(`User:${id}`).toString('base64'),
@@ -49,7 +51,7 @@ export function microblogOf(draw: Drawing, count: number): Microblog {
       banner_url: happens(drawn(14), 0.3) ? null : sign(`microblog/banner/${id}.jpg`),
       ...verification(drawn),
       created_at: happens(drawn(15), 0.03) ? null : OPENED + (drawn(16) % (16 * 365)) * DAY + (drawn(17) % DAY),
-      ...(happens(drawn(18), 0.3) && { professional: professional(drawn, id) }),
+      ...((complete || happens(drawn(18), 0.3)) && { professional: professional(drawn, id, complete) }),
       profile_urls: Array.from({ length: links }, (_, at) => ({
         url: `https://short.example/${alias}-${at}`,
         expanded_url: `https://site-${1 + ((drawn(19) + at) % 9)}.example/`,
@@ -100,11 +102,16 @@ function verification(drawn: (slot: number) => number): Wire {
   };
 }
 
-const professional = (drawn: (slot: number) => number, id: string): Wire => ({
+const CATEGORIES: readonly Wire[] = [
+  { id: 713, name: 'Science & Technology' },
+  { id: 958, name: 'Entrepreneur' },
+];
+
+const professional = (drawn: (slot: number) => number, id: string, complete: boolean): Wire => ({
   '@type': '@microblog_user_professional',
   rest_id: String(BigInt(id) + 11n),
   professional_type: pick(['Creator', 'Business'], drawn(40)),
-  categories: pick([[], [{ id: 713, name: 'Science & Technology' }], [{ id: 958, name: 'Entrepreneur' }]], drawn(41)),
+  categories: complete ? CATEGORIES : pick([[], CATEGORIES.slice(0, 1), CATEGORIES.slice(1)], drawn(41)),
 });
 
 function birthdate(drawn: (slot: number) => number): Wire {

@@ -2,7 +2,7 @@
 import { between, type Drawing, happens, pick, scramble, skewed } from './draw.ts';
 import { handleIn, handlesOf } from './handles.ts';
 import type { Sign } from './images.ts';
-import { KNOWN_ALIASES } from './known.ts';
+import { KNOWN_ALIASES, KNOWN_COMPLETE_ALIAS } from './known.ts';
 import { photosharePosts } from './photoshare-posts.ts';
 import type { Wire } from './wire.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
@@ -60,9 +60,11 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
   const item = (index: number, switches: ProfileSwitches, sign: Sign, answer: number): Wire => {
     const drawn = (slot: number): number => rest(index, slot);
     const identified = identity(index, sign);
-    const isBusiness = happens(drawn(3), 0.35);
+    const complete = identified['alias'] === KNOWN_COMPLETE_ALIAS;
+    const isBusiness = complete || happens(drawn(3), 0.35);
     const mention = handles.of(drawn(4) % count);
-    const tags = drawn(5) % 3;
+    const silent = !complete && happens(drawn(9), 0.1);
+    const tags = complete ? 2 : drawn(5) % 3;
     return {
       '@type': '@photoshare_user',
       ...identified,
@@ -70,9 +72,7 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
       follower_count: skewed(drawn(7), 0, 3_000_000),
       following_count: skewed(drawn(8), 0, 4_000),
       media_count: postCount(index),
-      description: happens(drawn(9), 0.1)
-        ? null
-        : `${sentence(prose, index)} @${mention}${' #coffee #trail'.slice(0, tags * 8)}`,
+      description: silent ? null : `${sentence(prose, index)} @${mention}${' #coffee #trail'.slice(0, tags * 8)}`,
       is_business: isBusiness,
       created_at: switches.with_creation_date ? OPENED + (drawn(10) % (12 * 365 * 86_400)) : null,
       category: isBusiness ? pick(['Coffee shop', 'Outdoor gear', 'Laboratory', 'Photographer'], drawn(11)) : null,
@@ -84,14 +84,14 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
       whatsapp_number: isBusiness && happens(drawn(14), 0.4) ? phone(drawn(15)) : null,
       phone: isBusiness && happens(drawn(16), 0.6) ? phone(drawn(17)) : null,
       ...(isBusiness && { location: location(drawn) }),
-      links: happens(drawn(18), 0.4)
-        ? [{ title: 'Shop', url: `https://site-${1 + (drawn(18) % 9)}.example/products` }]
-        : [],
-      mentions: happens(drawn(9), 0.1) ? [] : [{ alias: mention, url: `https://${HOST}/${mention}/` }],
+      links:
+        complete || happens(drawn(18), 0.4)
+          ? [{ title: 'Shop', url: `https://site-${1 + (drawn(18) % 9)}.example/products` }]
+          : [],
+      mentions: silent ? [] : [{ alias: mention, url: `https://${HOST}/${mention}/` }],
       hashtags: ['coffee', 'trail'].slice(0, tags).map((name) => ({ name })),
-      pinned_channels: happens(drawn(19), 0.15)
-        ? [{ title: 'Behind the scenes', subscriber_count: drawn(19) % 900 }]
-        : [],
+      pinned_channels:
+        complete || happens(drawn(19), 0.15) ? [{ title: 'Behind the scenes', subscriber_count: drawn(19) % 900 }] : [],
       ...(switches.with_similar_users && { similar_users: similar(index, sign, answer) }),
       ...(switches.with_posts && { posts: posts.recent(index, shownPosts(index), RECENT_POSTS, sign) }),
     };
