@@ -1,6 +1,6 @@
 /** Keeps secrets out of everything that is said: any occurrence of their values, however written, becomes `[redacted]`. */
 
-export const REDACTED = '[redacted]';
+const REDACTED = '[redacted]';
 
 /**
  * Below this length a value is no secret worth the name, and replacing it would shred every message that holds the same

@@ -1,0 +1,31 @@
+/** Every command of the command line, in the order of the help. Each loads what it works with only when it runs. */
+import type { Command } from './command.ts';
+import { check } from './commands/check.ts';
+import { docs } from './commands/docs.ts';
+import { init } from './commands/init.ts';
+import { migrate } from './commands/migrate.ts';
+import { plan } from './commands/plan.ts';
+import { quarantine } from './commands/quarantine.ts';
+import { query } from './commands/query.ts';
+import { replay } from './commands/replay.ts';
+import { sandbox } from './commands/sandbox.ts';
+import { schema } from './commands/schema.ts';
+import { start } from './commands/start.ts';
+import { status } from './commands/status.ts';
+import { sync } from './commands/sync.ts';
+
+export const commands: readonly Command[] = [
+  init,
+  check,
+  plan,
+  migrate,
+  sync,
+  replay,
+  status,
+  quarantine,
+  query,
+  sandbox,
+  docs,
+  schema,
+  start,
+];

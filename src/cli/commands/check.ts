@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import type { Config } from '../../config/definition.ts';
+import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
+import { visible } from '../../ops/visible.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import type { SchemaFinding } from '../../warehouse/finding.ts';
+import { command, configOption } from '../command.ts';
+import type { Channel, Context } from '../context.ts';
+import { requireToken } from '../credential.ts';
+import { readConfig, withWarehouse } from '../open.ts';
+import { counted, paint } from '../print.ts';
+import { show } from '../show.ts';
+
+export const check = command({
+  name: 'check',
+  summary: 'Checks config, inputs, token and warehouse; spends nothing.',
+  about:
+    'Checks that the config is valid and its inputs can be read, that there is a token that a header can carry, that the warehouse answers, ' +
+    'and that its schema is the declared one. The service is asked nothing. The exit code is 2, 3, 8, 7 or 5, the first of them that a check failed with.',
+  options: configOption,
+  positionals: {},
+  examples: [{ line: 'sluice check', about: 'Before the first sync, and after each change of the config.' }],
+  run: async ({ config: flag }, context) => {
+    const checks: Check[] = [];
+    try {
+      const config = await readConfig(context, flag);
+      checks.push(passed('config', `${config.file}: ${counted(config.syncs.length, 'sync')}`));
+      await checkAll(checks, config, context);
+    } catch (error) {
+      checks.push(failed('config', error));
+    }
+    const exitCode = ORDER.find((code) => checks.some((it) => it.exitCode === code)) ?? EXIT.complete;
+    const result = { ok: exitCode === EXIT.complete, exitCode, checks };
+    show(context, result, () => checks.map((it) => lineOf(it, context.out)).join(''));
+    return exitCode;
+  },
+});
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly exitCode: number;
+  readonly message: string;
+  readonly next: string | null;
+}
+
+const ORDER: readonly number[] = [EXIT.usage, EXIT.credential, EXIT.schema, EXIT.held, EXIT.transient];
+
+const passed = (name: string, message: string): Check => ({
+  name,
+  ok: true,
+  exitCode: EXIT.complete,
+  message,
+  next: null,
+});
+
+/** A check that failed with this error; bugs are thrown on. */
+function failed(name: string, error: unknown): Check {
+  if (!(error instanceof SluiceError)) throw error;
+  return { name, ok: false, exitCode: error.exitCode, message: error.message, next: error.next ?? null };
+}
+
+async function checkAll(into: Check[], config: Config, context: Context): Promise<void> {
+  into.push(await checkInputs(config));
+  into.push(checkToken(config));
+  try {
+    await withWarehouse(context, config, async (warehouse) => {
+      into.push(passed('warehouse', `${warehouse.place} answers`));
+      into.push(await checkSchema(warehouse));
+    });
+  } catch (error) {
+    into.push(failed('warehouse', error));
+  }
+}
+
+async function checkInputs({ syncs }: Config): Promise<Check> {
+  const { readInputs } = await import('../../plan/inputs.ts');
+  const effects = { readFile: (path: string) => readFile(path, 'utf8'), query: () => Promise.resolve([]) };
+  try {
+    const inputs = await Promise.all(syncs.map((sync) => readInputs(sync, effects)));
+    const many = inputs.reduce((sum, it) => sum + it.length, 0);
+    return passed(
+      'inputs',
+      `${counted(many, 'input')} in lists and files; those of queries are read when a sync is planned`,
+    );
+  } catch (error) {
+    return failed('inputs', error);
+  }
+}
+
+function checkToken(config: Config): Check {
+  try {
+    requireToken(config);
+    return passed('token', 'present, printable, without spaces; whether the service takes it, the first request tells');
+  } catch (error) {
+    return failed('token', error);
+  }
+}
+
+async function checkSchema(warehouse: Warehouse): Promise<Check> {
+  const { migrationStatus } = await import('../../warehouse/migrate.ts');
+  const { state, steps, unknown } = await migrationStatus(warehouse);
+  const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
+  const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
+  if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
+  if (state === 'older')
+    return failed('schema', new SchemaError(`older: it lacks ${waiting.join(', ')}`, { next: 'Run sluice migrate.' }));
+  if (state === 'newer')
+    return failed('schema', new SchemaError(`newer: it has ${unknown.join(', ')}`, { next: 'Update Sluice.' }));
+  const { schemaDrift } = await import('../../warehouse/drift.ts');
+  const drift = await schemaDrift(warehouse);
+  return drift.length === 0
+    ? passed('schema', `current, ${counted(steps.length, 'migration')}, and equal to the declared one`)
+    : failed(
+        'schema',
+        new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
+      );
+}
+
+/** More are not read by anybody at once. */
+const SHOWN = 20;
+
+function driftText(drift: readonly SchemaFinding[]): string {
+  const more = drift.length - SHOWN;
+  const shown = drift.slice(0, SHOWN).map(({ schema, relation, message }) => `${schema}.${relation}: ${message}`);
+  return [
+    `not as declared in ${counted(drift.length, 'place')}`,
+    ...shown,
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join('\n');
+}
+
+function lineOf({ name, ok, message, next }: Check, channel: Channel): string {
+  const mark = ok ? paint(channel, 'green', 'ok    ') : paint(channel, 'red', 'failed');
+  const told = next === null ? message : `${message}\n${next}`;
+  return `${mark}  ${name}: ${told.split('\n').map(visible).join('\n        ')}\n`;
+}

@@ -1,0 +1,52 @@
+import { EXIT } from '../../errors.ts';
+import type { MigrationStatus } from '../../warehouse/migrate.ts';
+import { command, configOption } from '../command.ts';
+import { readConfig, withWarehouse } from '../open.ts';
+import { table } from '../print.ts';
+import { show } from '../show.ts';
+
+export const migrate = command({
+  name: 'migrate',
+  summary: 'Migrates the warehouse’s schema, or tells how it stands.',
+  about:
+    'up (the default) applies the migrations that wait, down takes the last one back unless rows would be lost, ' +
+    'status tells which are applied and ends with exit code 8 when the schema is not that of this version. ' +
+    'Migrators that run at the same time wait for each other. Needs no token.',
+  options: configOption,
+  positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'What to do.' } },
+  examples: [
+    { line: 'sluice migrate', about: 'Apply what waits.' },
+    { line: 'sluice migrate status', about: 'Which migrations are applied.' },
+  ],
+  run: async ({ action = 'up', config: flag }, context) => {
+    const config = await readConfig(context, flag);
+    const backend = await import('../../warehouse/migrate.ts');
+    return withWarehouse(context, config, async (warehouse) => {
+      if (action === 'status') {
+        const status = await backend.migrationStatus(warehouse);
+        show(context, status, () => statusText(status) + table(COLUMNS, rowsOf(status), context.out));
+        return status.state === 'older' || status.state === 'newer' ? EXIT.schema : EXIT.complete;
+      }
+      const done = await backend.migrate(warehouse, action === 'down' ? 'down' : 'up');
+      show(context, { done }, () => (done.length === 0 ? NOTHING : `${VERBS[action] ?? ''} ${done.join(', ')}\n`));
+      return EXIT.complete;
+    });
+  },
+});
+
+const NOTHING = 'nothing to do\n';
+const VERBS: Readonly<Record<string, string>> = { up: 'applied', down: 'took back' };
+const COLUMNS = [{ name: 'migration' }, { name: 'applied' }];
+
+const rowsOf = ({ steps, unknown }: MigrationStatus): unknown[][] => [
+  ...steps.map(({ name, appliedAt }) => [name, appliedAt ?? 'waits']),
+  ...unknown.map((name) => [name, 'not known to this version']),
+];
+
+const SAID: Readonly<Record<MigrationStatus['state'], string>> = {
+  empty: 'The warehouse is empty; the first sync creates the schema.\n',
+  older: 'The schema is older than this version: run sluice migrate.\n',
+  current: 'The schema is current.\n',
+  newer: 'The schema is newer than this version: update Sluice.\n',
+};
+const statusText = ({ state }: MigrationStatus): string => SAID[state];

@@ -1,0 +1,65 @@
+import { UsageError } from '../../errors.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import type { QueryResult } from '../../warehouse/query.ts';
+import { command, configOption } from '../command.ts';
+import type { Context } from '../context.ts';
+import { csv } from '../csv.ts';
+import { asJson } from '../json.ts';
+import { readConfig, withWarehouse } from '../open.ts';
+import { counted, table } from '../print.ts';
+
+export const query = command({
+  name: 'query',
+  summary: 'Runs read-only SQL on the warehouse.',
+  about:
+    'Runs one statement that reads, and prints its rows: a table, with --json an array of objects, with --csv a file as RFC 4180 has it. ' +
+    'Names without a schema are looked up in the warehouse’s own schema. Needs no token.',
+  options: {
+    ...configOption,
+    csv: { type: 'flag', about: 'Print CSV: exact values, null as an empty field, empty text as a quoted one.' },
+  },
+  positionals: { sql: { takes: 'one', about: 'The statement; - reads it from standard input.' } },
+  examples: [
+    {
+      line: 'sluice query "select endpoint, count(*), sum(cost) from fact_request_costs group by 1 order by 3 desc"',
+      about: 'What the requests cost, by endpoint.',
+    },
+    { line: 'sluice query --csv "table sec_filings" > filings.csv', about: 'A whole table as a file.' },
+    { line: 'sluice query --json - < report.sql', about: 'A statement from a file.' },
+  ],
+  run: async ({ sql, csv: asCsv, config: flag }, context) => {
+    if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
+    const config = await readConfig(context, flag);
+    const statement = sql === '-' ? await context.readInput() : sql;
+    const result = await withWarehouse(context, config, (warehouse) => ask(warehouse, statement, context.signal));
+    context.status.clear();
+    context.out.write(textOf(result, asCsv, context));
+    if (context.out.isTerminal && !asCsv && !context.json) context.log.info(counted(result.rows.length, 'row'));
+    return 0;
+  },
+});
+
+async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal): Promise<QueryResult> {
+  const { readOnlyQuery } = await import('../../warehouse/query.ts');
+  try {
+    return await readOnlyQuery(warehouse, statement, { signal });
+  } catch (error) {
+    const { migrationStatus } = await import('../../warehouse/migrate.ts');
+    const isEmpty = error instanceof UsageError && (await migrationStatus(warehouse)).state === 'empty';
+    if (!isEmpty) throw error;
+    throw new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
+  }
+}
+
+/** Data is exact, secrets in it included: it is what was asked for. */
+function textOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): string {
+  if (json) return asJson(rows);
+  const cells = rows.map((row) => columns.map((name) => row[name]));
+  return asCsv
+    ? csv(columns, cells)
+    : table(
+        columns.map((name) => ({ name })),
+        cells,
+        out,
+      );
+}

@@ -1,0 +1,84 @@
+import { UsageError } from '../../errors.ts';
+import type { ReplayOptions, ReplaySummary } from '../../replay.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { command, configOption } from '../command.ts';
+import type { Channel, Context } from '../context.ts';
+import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { counted, duration, table } from '../print.ts';
+import { show } from '../show.ts';
+import { watched } from '../watch.ts';
+
+export const replay = command({
+  name: 'replay',
+  summary: 'Loads stored answers again; asks the service nothing.',
+  about:
+    'Loads the stored answers of all syncs, or of those named, again in the order in which they came. In place, what did not change is only read; ' +
+    'with --rebuild new tables are filled from all answers and take the place of the old in one transaction. Needs no token.',
+  logs: true,
+  options: { ...configOption, rebuild: { type: 'flag', about: 'Fill all tables anew; takes no names.' } },
+  positionals: { names: { takes: 'many', about: 'Syncs whose answers are loaded again; none means all.' } },
+  examples: [
+    { line: 'sluice replay pages', about: 'The answers of one sync, in place.' },
+    { line: 'sluice replay --rebuild', about: 'Every table anew, after an update of Sluice.' },
+  ],
+  run: async ({ names, rebuild, config: flag }, context) => {
+    if (rebuild && names.length > 0) {
+      throw new UsageError('replay: --rebuild fills the tables of all syncs, so no names are allowed with it', {
+        next: 'Leave out the names, or --rebuild.',
+      });
+    }
+    const config = await readConfig(context, flag);
+    const { selectSyncs } = await import('../../plan/order.ts');
+    selectSyncs(config.syncs, names);
+    return withWarehouse(context, config, async (warehouse) => {
+      const there = await hasSchema(warehouse);
+      const summary = await replayWatched(context, warehouse, there, { names, rebuild, quarantined: false });
+      show(context, summary, () => replayText(summary, context.out));
+      return summary.exitCode;
+    });
+  },
+});
+
+const NOTHING: ReplaySummary = {
+  exitCode: 0,
+  answers: 0,
+  received: 0,
+  loaded: 0,
+  unchanged: 0,
+  superseded: 0,
+  quarantined: 0,
+  written: {},
+  left: 0,
+  tookMs: 0,
+};
+
+/** Replays with the progress shown; a warehouse where nothing was ever put has nothing to replay. */
+export async function replayWatched(
+  context: Context,
+  warehouse: Warehouse,
+  there: boolean,
+  options: ReplayOptions,
+): Promise<ReplaySummary> {
+  if (!there) return NOTHING;
+  const { replayAnswers } = await import('../../replay.ts');
+  const { now, sleep, random, newId, signal } = context;
+  return watched(context, ({ onProgress }) =>
+    replayAnswers(
+      warehouse,
+      options,
+      { now, sleep, random, newId, onProgress: (done, total) => onProgress({ sync: 'answers', done, total }) },
+      signal,
+    ),
+  );
+}
+
+/** What a replay did, in a sentence and by table. */
+export function replayText(summary: ReplaySummary, channel: Channel): string {
+  const { answers, received, loaded, unchanged, superseded, quarantined, left, tookMs } = summary;
+  const written = Object.entries(summary.written).filter(([, rows]) => rows > 0);
+  const counts = `${counted(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
+  const rest = left === 0 ? '' : `; ${counted(left, 'answer')} left as before`;
+  const sentence = `${counted(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n`;
+  if (written.length === 0) return sentence;
+  return sentence + table([{ name: 'table' }, { name: 'rows written' }], written, channel);
+}

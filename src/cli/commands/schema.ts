@@ -1,0 +1,28 @@
+import { writeFile } from 'node:fs/promises';
+import { UsageError } from '../../errors.ts';
+import { command } from '../command.ts';
+
+export const schema = command({
+  name: 'schema',
+  summary: 'Prints the JSON Schema of a config, for editors.',
+  about:
+    'Prints the JSON Schema of a config, or writes it to a file. ' +
+    'Editors check a config by it that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',
+  options: { output: { type: 'text', value: 'FILE', about: 'Write it there instead.' } },
+  positionals: {},
+  examples: [
+    { line: 'sluice schema --output sync.schema.json', about: 'Beside the config, where its first line names it.' },
+  ],
+  run: async ({ output }, context) => {
+    const { schemaText } = await import('../reference/schema-text.ts');
+    if (output === undefined) {
+      context.out.write(schemaText());
+      return 0;
+    }
+    await writeFile(output, schemaText()).catch((cause: unknown) => {
+      throw new UsageError(`schema: ${output} can’t be written: ${(cause as Error).message}`, { cause });
+    });
+    context.log.info(`wrote ${output}`);
+    return 0;
+  },
+});

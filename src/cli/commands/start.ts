@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { command } from '../command.ts';
+import { keepSecret } from '../open.ts';
+import { packageFolder } from '../package.ts';
+import { show } from '../show.ts';
+import { summaryText } from '../summary.ts';
+import { runWatched } from './sync.ts';
+
+/** What a first look at the result can be. */
+const FIRST_QUERY =
+  'select endpoint, count(*) as requests, sum(cost) as points from fact_request_costs group by endpoint order by points desc';
+
+export const start = command({
+  name: 'start',
+  summary: 'Runs the quickstart: every endpoint once, against a sandbox of its own.',
+  about:
+    'Starts a sandbox on a free port of 127.0.0.1, runs configs/quickstart.yaml against it, prints the summary and a query to try, and closes the sandbox. ' +
+    'The warehouse is the embedded one in .sluice/, or that of DATABASE_URL. ' +
+    'The sandbox’s world is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
+  hidden: true,
+  logs: true,
+  options: {},
+  positionals: {},
+  examples: [{ line: 'npm start', about: 'In a checkout.' }],
+  run: async (_said, context) => {
+    const [{ serveSandbox }, { loadConfig }] = await Promise.all([
+      import('../../sandbox/serve.ts'),
+      import('../../config/load.ts'),
+    ]);
+    const token = context.newId();
+    const sandbox = await serveSandbox({ token, seed: 1, now: context.now });
+    try {
+      const env = { ...context.env, SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
+      const config = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env);
+      keepSecret(context, config);
+      const options = { names: [], refresh: false, failOnTruncated: false };
+      const summary = await runWatched(context, config, options);
+      show(context, summary, () => `${summaryText(summary, context.out)}${LOOK}`);
+      return summary.exitCode;
+    } finally {
+      await sandbox.close();
+    }
+  },
+});
+
+const LOOK = `look at the result: npm run -s sluice -- query "${FIRST_QUERY}"\n`;

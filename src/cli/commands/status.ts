@@ -1,0 +1,74 @@
+import type { DriftStatus, Status, SyncStatus } from '../../ops/status.ts';
+import { command, configOption } from '../command.ts';
+import type { Context } from '../context.ts';
+import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { duration, table } from '../print.ts';
+import { show } from '../show.ts';
+import { visible } from '../../ops/visible.ts';
+
+export const status = command({
+  name: 'status',
+  summary: 'Tells last runs, freshness, backlog, rejects and coverage.',
+  about:
+    'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
+    'quarantined is what could not be understood, truncated are slices of which more may exist. Needs no token.',
+  options: configOption,
+  positionals: {},
+  examples: [
+    { line: 'sluice status', about: 'How things stand.' },
+    { line: 'sluice status --json', about: 'The same for a monitor.' },
+  ],
+  run: async ({ config: flag }, context) => {
+    const config = await readConfig(context, flag);
+    const found = await withWarehouse(context, config, async (warehouse): Promise<Status> => {
+      if (!(await hasSchema(warehouse))) return { syncs: [], drift: [] };
+      const { readStatus } = await import('../../ops/status.ts');
+      return readStatus(warehouse);
+    });
+    show(context, found, () => statusText(found, context));
+    return 0;
+  },
+});
+
+function statusText({ syncs, drift }: Status, context: Context): string {
+  if (syncs.length === 0) return 'nothing has run yet: sluice sync begins\n';
+  const columns = ['sync', 'state', 'exit', 'last run', 'complete', 'newest answer', ...COUNTS].map((name) => ({
+    name,
+  }));
+  const rows = syncs.map((it) => [
+    it.sync,
+    it.state.replaceAll('_', ' '),
+    it.exitCode ?? '',
+    ago(it.startedAt, context),
+    ago(it.completeAt, context),
+    ago(it.newestAnswerAt, context),
+    ...countsOf(it),
+  ]);
+  const errors = syncs.flatMap(({ sync, error }) => (error === null ? [] : [`${visible(`${sync}: ${error}`)}\n`]));
+  return [table(columns, rows, context.out), ...errors, driftText(drift, context)].join('');
+}
+
+const COUNTS = ['open', 'in doubt', 'unloaded', 'quarantined', 'failed', 'truncated'];
+const countsOf = (it: SyncStatus): number[] => [
+  it.open,
+  it.inDoubt,
+  it.unloaded,
+  it.quarantined,
+  it.failed,
+  it.truncated,
+];
+
+const ago = (at: Date | null, { now }: Context): string =>
+  at === null ? 'never' : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
+
+function driftText(drift: readonly DriftStatus[], context: Context): string {
+  if (drift.length === 0) return '';
+  const columns = ['differs from the contract', 'how', 'times', 'last seen'].map((name) => ({ name }));
+  const rows = drift.map(({ resource, path, kind, count, lastSeenAt }) => [
+    `${resource}.${path}`,
+    kind,
+    count,
+    ago(lastSeenAt, context),
+  ]);
+  return `\n${table(columns, rows, context.out)}`;
+}

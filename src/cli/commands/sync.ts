@@ -1,0 +1,65 @@
+import type { Summary } from '../../ops/summary.ts';
+import type { SyncOptions } from '../../sync.ts';
+import { command, configOption } from '../command.ts';
+import { requireToken } from '../credential.ts';
+import type { Context } from '../context.ts';
+import { readConfig, withWarehouse } from '../open.ts';
+import type { Config } from '../../config/definition.ts';
+import { show } from '../show.ts';
+import { summaryText } from '../summary.ts';
+import { watched } from '../watch.ts';
+
+export const sync = command({
+  name: 'sync',
+  summary: 'Runs the syncs of the config, parents first.',
+  about:
+    'Asks the service for what is not fresh, keeps every answer, and loads it. A run that was interrupted is taken up where it stopped. ' +
+    'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’.',
+  logs: true,
+  options: {
+    ...configOption,
+    refresh: { type: 'flag', about: 'Ask even for what was asked within max_age.' },
+    'fail-on-truncated': {
+      type: 'flag',
+      about: 'End with exit code 4 when more may exist than was returned.',
+    },
+    from: { type: 'day', value: 'DAY', about: 'First day, YYYY-MM-DD, in place of the window’s.' },
+    to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, in place of the window’s.' },
+    'max-points': { type: 'number', value: 'POINTS', about: 'Most points that this invocation may spend.' },
+  },
+  positionals: { names: { takes: 'many', about: 'Syncs to run; none means all.' } },
+  examples: [
+    { line: 'sluice sync', about: 'Every sync of the config.' },
+    { line: 'sluice sync pages costs --max-points 50', about: 'Two of them, for at most 50 points.' },
+    { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'A quarter again.' },
+  ],
+  run: async (said, context) => {
+    const config = await readConfig(context, said.config);
+    requireToken(config);
+    const summary = await runWatched(context, config, {
+      names: said.names,
+      refresh: said.refresh,
+      failOnTruncated: said['fail-on-truncated'],
+      ...(said.from !== undefined && { from: said.from }),
+      ...(said.to !== undefined && { to: said.to }),
+      ...(said['max-points'] !== undefined && { maxPoints: said['max-points'] }),
+    });
+    show(context, summary, () => summaryText(summary, context.out));
+    return summary.exitCode;
+  },
+});
+
+/** Runs syncs with their progress shown; the schema is brought about first where that is allowed. */
+export async function runWatched(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
+  const [{ runSyncs }, { ensureSchema }] = await Promise.all([
+    import('../../sync.ts'),
+    import('../../warehouse/migrate.ts'),
+  ]);
+  const { now, sleep, random, newId, signal } = context;
+  return withWarehouse(context, config, async (warehouse) => {
+    await ensureSchema(warehouse);
+    return watched(context, (watch) =>
+      runSyncs(config, warehouse, options, { now, sleep, random, newId, ...watch }, signal),
+    );
+  });
+}

@@ -1,0 +1,47 @@
+/** What a command is given to work with: the outside world as functions, so that a test can stand in for it. */
+import type { Log } from '../ops/log.ts';
+import type { Redactor } from '../ops/redact.ts';
+import type { ProgressStyle } from './progress.ts';
+import type { StatusLine } from './status-line.ts';
+
+/** One of the two streams that a command writes to. */
+export interface Channel {
+  /** Writes text as it is; a reader that went away is no error. */
+  readonly write: (text: string) => void;
+  readonly isTerminal: boolean;
+  /** Width of the terminal; undefined off one, where nothing is cut. */
+  readonly columns: number | undefined;
+  /** Whether colour is wanted there. */
+  readonly color: boolean;
+}
+
+/** The process, or what stands in for it. */
+export interface Host {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Results go here. */
+  readonly out: Channel;
+  /** Progress, logs and errors go here. */
+  readonly err: Channel;
+  /** All of standard input as text. */
+  readonly readInput: () => Promise<string>;
+  /** Knows the environment's secrets; commands add those that the config names. */
+  readonly redactor: Redactor;
+  /** Aborts on the first SIGINT or SIGTERM: nothing new is begun, what is under way ends in order. */
+  readonly signal: AbortSignal;
+  readonly now: () => Date;
+  readonly random: () => number;
+  readonly newId: () => string;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** The host, and what the common options make of it. */
+export interface Context extends Host {
+  /** Name of the command. */
+  readonly command: string;
+  /** The result is wanted as JSON. */
+  readonly json: boolean;
+  readonly log: Log;
+  readonly progressStyle: ProgressStyle;
+  readonly status: StatusLine;
+}

@@ -1,0 +1,11 @@
+/** Sees to it that there is a token before anything else is tried. */
+import type { Config } from '../config/definition.ts';
+import { CredentialError } from '../errors.ts';
+
+/** Throws a CredentialError when the config has no token. */
+export function requireToken({ file, service }: Config): void {
+  if (service.token) return;
+  throw new CredentialError(`no token: service.token of ${file} is empty`, {
+    next: 'Set the variable that it names, SLUICE_SERVICE_TOKEN as shipped, to an API token of the service.',
+  });
+}

@@ -1,0 +1,24 @@
+/** Rows as RFC 4180 writes them. */
+import { inWords } from './print.ts';
+
+const LINE_BREAK = '\r\n';
+
+/**
+ * A head and one record a row, quoted where a comma, a quote or a line break stands. Null is an empty field, the empty
+ * text a quoted one, so that the two stay apart. Values are exact: what a terminal would obey is kept.
+ */
+export function csv(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const records = [columns.map(field), ...rows.map((row) => columns.map((_, at) => field(row[at])))];
+  return records.map((fields) => fields.join(',') + LINE_BREAK).join('');
+}
+
+function field(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  const text =
+    typeof value === 'string'
+      ? value
+      : typeof value === 'object' && !(value instanceof Date)
+        ? JSON.stringify(value)
+        : inWords(value);
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,53 @@
+/** Opens what most commands work with: the config, and the warehouse that it names. */
+import { existsSync } from 'node:fs';
+import type { Config } from '../config/definition.ts';
+import { passwordOf } from '../ops/redact.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import type { Context } from './context.ts';
+
+/** The config that the flag, the environment or the folder names; its secrets are kept out of what is told from now on. */
+export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
+  const [{ configPath }, { loadConfig }] = await Promise.all([
+    import('../config/find.ts'),
+    import('../config/load.ts'),
+  ]);
+  const config = await loadConfig(configPath(flag, context.env, existsSync), context.env);
+  keepSecret(context, config);
+  context.log.debug('config', { file: config.file });
+  return config;
+}
+
+/** Keeps the secrets of a config out of what is told. */
+export function keepSecret({ redactor }: Context, { service, warehouse }: Config): void {
+  for (const secret of [service.token?.reveal(), passwordOf(warehouse.url.reveal())]) {
+    if (secret !== undefined) redactor.add(secret);
+  }
+}
+
+/** What the work gives; the warehouse is closed after it, also when it fails. */
+export async function withWarehouse<T>(
+  context: Context,
+  { warehouse: settings }: Config,
+  work: (warehouse: Warehouse) => Promise<T>,
+): Promise<T> {
+  const { openWarehouse } = await import('../warehouse/connect.ts');
+  const { now, sleep, signal, command } = context;
+  const warehouse = await openWarehouse(settings, { now, sleep, signal, command: `sluice ${command}` });
+  context.log.debug('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
+  try {
+    return await work(warehouse);
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/**
+ * True when the warehouse holds the schema of this version; false when nothing was ever put there. Throws a SchemaError
+ * for a server's schema that is older, and for any that is newer; an embedded one is migrated.
+ */
+export async function hasSchema(warehouse: Warehouse): Promise<boolean> {
+  const { ensureSchema, migrationStatus } = await import('../warehouse/migrate.ts');
+  if ((await migrationStatus(warehouse)).state === 'empty') return false;
+  await ensureSchema(warehouse);
+  return true;
+}

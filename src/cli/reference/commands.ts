@@ -1,0 +1,43 @@
+/** The reference of commands, from the same data as the help. */
+import { type Command, commonOptions, type Options } from '../command.ts';
+import { usageOf } from '../program.ts';
+import { anchor, code, generated, markdownTable, page, plain } from './markdown.ts';
+
+/** `docs/commands.md`. */
+export function commandsPage(commands: readonly Command[]): string {
+  return page([
+    generated('Commands'),
+    'In a checkout: `npm run -s sluice -- COMMAND`. Results go to standard output; progress, logs and errors go to standard error. What a run’s exit code means is in [errors](errors.md).',
+    markdownTable(
+      ['Command', 'Does'],
+      commands.map((it) => [`[${code(it.name)}](#${anchor(it.name)})`, it.summary]),
+    ),
+    'Every command takes:',
+    optionsTable(commonOptions),
+    ...commands.flatMap(commandBlocks),
+  ]);
+}
+
+function commandBlocks(it: Command): (string | undefined)[] {
+  const positionals = Object.entries(it.positionals).map(([name, { about, choices }]) => [
+    code(name),
+    choices ? `${about} One of ${choices.map(code).join(', ')}.` : about,
+  ]);
+  return [
+    `## ${it.name}`,
+    code(`sluice ${usageOf(it)}`),
+    plain(it.about),
+    positionals.length > 0 ? markdownTable(['Word', 'Meaning'], positionals) : undefined,
+    Object.keys(it.options).length > 0 ? optionsTable(it.options) : undefined,
+    `\`\`\`sh\n${it.examples.map(({ line, about }) => `# ${about}\n${line}`).join('\n\n')}\n\`\`\``,
+  ];
+}
+
+const optionsTable = (options: Options): string =>
+  markdownTable(
+    ['Option', 'Meaning'],
+    Object.entries(options).map(([name, { value, about }]) => [
+      code(value === undefined ? `--${name}` : `--${name} ${value}`),
+      about,
+    ]),
+  );

@@ -1,0 +1,138 @@
+/** The reference of endpoints: what each is asked with, what it answers, where that goes. */
+import { catalog } from '../../service/catalog.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import type { Field, Fields } from '../../service/field.ts';
+import type { Resource } from '../../service/resource.ts';
+import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
+import { requestFields } from './request-type.ts';
+
+/** `docs/endpoints.md`. */
+export function endpointsPage(): string {
+  const resources = [...new Set(catalog.flatMap(({ returns }) => withNested(returns, [])))];
+  return page([
+    generated('Endpoints'),
+    'What a sync can ask. The name is what `endpoint:` takes; every field of a request can be set under `request:`, and nothing else.',
+    markdownTable(
+      ['Endpoint', 'Asks for', 'Fills'],
+      catalog.map((it) => [link(it.name), it.about, tableLink(it.returns.table)]),
+    ),
+    ...catalog.flatMap(endpointBlocks),
+    '# Answers',
+    'What each item of an answer holds. A field that is always present by the contract and missing in an answer loads as null and is counted as drift.',
+    ...resources.flatMap(resourceBlocks),
+  ]);
+}
+
+/** Apart from the endpoints' headings: `microblog.user` and `MicroblogUser` would get one anchor. */
+const answerHeading = (it: Resource): string => `${it.name} items`;
+const answerLink = (it: Resource): string => `[${code(it.name)}](#${anchor(answerHeading(it))})`;
+const link = (heading: string): string => `[${code(heading)}](#${anchor(heading)})`;
+const tableLink = (table: string): string => `[${code(table)}](tables.md#${anchor(table)})`;
+
+function endpointBlocks(it: Endpoint): (string | undefined)[] {
+  return [
+    `## ${it.name}`,
+    it.about,
+    `${code(`${it.method} ${it.path}`)} returns ${answerLink(it.returns)} items. ${PAGING[it.paging.by]} ${priceInWords(it)}`,
+    markdownTable(
+      ['Request field', 'Type', 'Default', 'Meaning'],
+      requestFields(it.request).map(({ name, type, required, fallback, about }) => [
+        code(name) + (it.paging.owns.includes(name) ? ' (set by Sluice)' : ''),
+        type,
+        required ? 'required' : fallback,
+        about,
+      ]),
+    ),
+    it.facets.length > 0
+      ? `A full answer can be asked again in parts, by ${code('split_by')}: ${codes(it.facets)}.`
+      : undefined,
+    it.sets.length > 0
+      ? `The order of ${codes(it.sets)} means nothing: requests that differ in it alone are the same.`
+      : undefined,
+    it.bridge && `${it.bridge.about} That is ${tableLink(it.bridge.table)}.`,
+  ];
+}
+
+const PAGING: Record<Endpoint['paging']['by'], string> = {
+  once: 'One request, one answer.',
+  count: 'An answer as long as `count` is taken for cut; there is no second page.',
+  cursor: 'Sluice walks it page by page, from its mark.',
+  window: 'An answer as long as `count` is taken for cut: its days are asked again in parts.',
+};
+
+function priceInWords({ price: { points, per } }: Endpoint): string {
+  if (points === 0) return 'Costs nothing.';
+  const unit = points === 1 ? '1 point' : `${points} points`;
+  return `First guess at its price: ${unit} ${per === undefined ? 'a request' : `for each started ${per} results`}.`;
+}
+
+function withNested(resource: Resource, above: readonly Resource[]): Resource[] {
+  if (above.includes(resource)) return [];
+  const inner = Object.values(resource.fields).flatMap((field) =>
+    field.shape === 'nested' || field.shape === 'nested-list' ? withNested(field.resource(), [...above, resource]) : [],
+  );
+  return [resource, ...inner];
+}
+
+function resourceBlocks(it: Resource): string[] {
+  return [
+    `## ${answerHeading(it)}`,
+    `${it.about} Tagged ${code(it.tag)}; rows of ${tableLink(it.table)}, keyed by ${codes(it.key)}.`,
+    markdownTable(['Field', 'Type', 'Always present', 'Meaning'], fieldRows(it.fields, '')),
+  ];
+}
+
+function fieldRows(fields: Fields, prefix: string): string[][] {
+  return Object.entries(fields).flatMap(([name, field]) => {
+    if (field.shape === 'given') return [];
+    const own = [code(prefix + name), typeInWords(field), field.required ? 'yes' : '', notes(field)];
+    return [own, ...innerRows(field, prefix + name)];
+  });
+}
+
+function innerRows(field: Field, path: string): string[][] {
+  if (field.shape === 'object') return isUrn(field.fields) ? [] : fieldRows(field.fields, `${path}.`);
+  if (field.shape === 'list' && field.element.of === 'object') return fieldRows(field.element.fields, `${path}[].`);
+  return [];
+}
+
+const isUrn = (fields: Fields): boolean => Object.keys(fields).join() === 'type,value';
+
+const KINDS = {
+  text: 'text',
+  integer: 'integer',
+  number: 'number',
+  flag: 'boolean',
+  moment: 'date-time',
+  day: 'date',
+  uuid: 'uuid',
+  epoch: 'integer instant',
+  json: 'any JSON',
+} as const;
+
+function typeInWords(field: Exclude<Field, { shape: 'given' }>): string {
+  switch (field.shape) {
+    case 'scalar':
+      return KINDS[field.kind];
+    case 'object':
+      return isUrn(field.fields) ? 'URN' : 'object';
+    case 'list':
+      return `list of ${{ scalar: 'texts', json: 'anything', object: 'objects' }[field.element.of]}`;
+    case 'nested':
+      return answerLink(field.resource());
+    case 'nested-list':
+      return `list of ${answerLink(field.resource())}`;
+  }
+}
+
+function notes(field: Exclude<Field, { shape: 'given' }>): string {
+  const switches = field.switchedBy.map((name) => code(name)).join(' or ');
+  return [
+    field.about,
+    ...(field.shape === 'scalar' && field.fallback !== undefined
+      ? [`Absent means ${code(JSON.stringify(field.fallback))}.`]
+      : []),
+    ...(field.volatile ? ['A difference here is no change.'] : []),
+    ...(switches === '' ? [] : [`Told only with ${switches}.`]),
+  ].join(' ');
+}

@@ -1,0 +1,21 @@
+/** The files that are made from the code, committed, and compared with it by `docs --check`. */
+import type { Command } from '../command.ts';
+import { commandsPage } from './commands.ts';
+import { endpointsPage } from './endpoints.ts';
+import { errorsPage } from './errors.ts';
+import { tablesPage } from './tables.ts';
+
+export interface GeneratedFile {
+  /** From the root of the checkout. */
+  readonly path: string;
+  readonly content: string;
+}
+
+/** Every generated file as it should be. `schemaText` is the editor's schema of a config. */
+export const generatedFiles = (commands: readonly Command[], schemaText: string): readonly GeneratedFile[] => [
+  { path: 'docs/commands.md', content: commandsPage(commands) },
+  { path: 'docs/endpoints.md', content: endpointsPage() },
+  { path: 'docs/errors.md', content: errorsPage() },
+  { path: 'docs/tables.md', content: tablesPage() },
+  { path: 'configs/sync.schema.json', content: schemaText },
+];

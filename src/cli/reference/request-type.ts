@@ -1,0 +1,68 @@
+/** The type of a request field in words, from its declared bounds. */
+import * as z from 'zod';
+import { instant, isoDay } from '../../service/request.ts';
+import { code } from './markdown.ts';
+
+type Schema = z.core.JSONSchema.BaseSchema;
+
+/** Declared once and recognized by their pattern, which no reader wants to see. */
+const NAMED = new Map([
+  [patternOf(instant), 'date-time (RFC 3339)'],
+  [patternOf(isoDay), 'day (YYYY-MM-DD)'],
+]);
+
+function patternOf(schema: z.ZodType): string | undefined {
+  return z.toJSONSchema(schema, { io: 'input' }).pattern;
+}
+
+/** A field in words: its type and bounds, its default, whether it must be set, its meaning. */
+export interface RequestField {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly fallback: string;
+  readonly about: string;
+}
+
+/** The fields of an endpoint's request, in declared order. */
+export function requestFields(request: z.ZodObject): RequestField[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(request, { io: 'input' });
+  return Object.entries(properties).map(([name, it]) => {
+    const schema = typeof it === 'object' ? it : {};
+    return {
+      name,
+      type: typeInWords(schema),
+      required: required.includes(name),
+      fallback: schema.default === undefined ? '' : code(JSON.stringify(schema.default)),
+      about: schema.description ?? '',
+    };
+  });
+}
+
+function typeInWords(schema: Schema): string {
+  const { anyOf, type, properties, items, pattern } = schema;
+  if (anyOf) {
+    const kinds = anyOf.filter((it) => it.type !== 'null').map(typeInWords);
+    return [...new Set(kinds)].join(' or ');
+  }
+  const named = pattern === undefined ? undefined : NAMED.get(pattern);
+  if (named !== undefined) return named;
+  if (properties) return urnInWords(properties);
+  if (type === 'array')
+    return `list of ${typeof items === 'object' && !Array.isArray(items) ? typeInWords(items) : 'anything'}`;
+  if (type === 'integer') return `whole number${bounds(schema.minimum, schema.maximum)}`;
+  if (type === 'boolean') return '`true` or `false`';
+  return `text${schema.maxLength === undefined ? '' : `${bounds(schema.minLength, schema.maxLength)} characters`}`;
+}
+
+function urnInWords(properties: NonNullable<Schema['properties']>): string {
+  const type = properties['type'];
+  const only = typeof type === 'object' ? type.const : undefined;
+  return typeof only === 'string' ? `URN of type ${code(only)}` : 'URN';
+}
+
+function bounds(least: number | undefined, most: number | undefined): string {
+  const top = most === undefined || most >= Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (top !== undefined) return `, ${least === undefined ? 'at most' : `${least} to`} ${top}`;
+  return least === undefined ? '' : `, ${least} or more`;
+}

@@ -1,0 +1,92 @@
+/** Runs one command line from its words to its exit code. Nothing is thrown out of here. */
+import { EXIT } from '../errors.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+import type { Context, Host } from './context.ts';
+import { failureOf, failureText } from './failure.ts';
+import { Interruption } from './interruption.ts';
+import { packageVersion } from './package.ts';
+import { parseCommandLine } from './program.ts';
+import { createStatusLine } from './status-line.ts';
+
+/** Width of the help where no terminal tells its own. */
+const HELP_COLUMNS = 100;
+
+/** The exit code of the command that these words name. */
+export async function runCommandLine(words: readonly string[], host: Host): Promise<number> {
+  try {
+    const version = packageVersion();
+    const parsed = parseCommandLine(words, { commands, version, columns: host.out.columns ?? HELP_COLUMNS });
+    if (parsed.kind === 'tell') {
+      host.out.write(parsed.text);
+      return EXIT.complete;
+    }
+    return await runCommand(parsed.command, parsed.said, host);
+  } catch (error) {
+    const failure = failureOf(error, host.redactor.redact);
+    host.err.write(failureText(failure, words.includes('--verbose')));
+    return failure.exitCode;
+  }
+}
+
+type Said = Readonly<Record<string, unknown>>;
+
+async function runCommand(command: Command, said: Said, host: Host): Promise<number> {
+  const context = await contextOf(command, said, host);
+  const tellInterruption = (): void => context.log.warn(interruptionOf(host.signal)?.message ?? 'ending in order');
+  host.signal.addEventListener('abort', tellInterruption, { once: true });
+  try {
+    const exitCode = await command.run(said, context);
+    return interruptionOf(host.signal)?.exitCode ?? exitCode;
+  } catch (error) {
+    const interruption = interruptionOf(host.signal);
+    if (interruption && (error === interruption || isAbort(error))) return interruption.exitCode;
+    context.status.clear();
+    const failure = failureOf(error, host.redactor.redact);
+    const { message, next, exitCode, stack } = failure;
+    if (logStyle(command, host) === 'json') {
+      context.log.error(message, {
+        exitCode,
+        ...(next !== '' && { next }),
+        ...(said['verbose'] === true && { stack }),
+      });
+    } else host.err.write(failureText(failure, said['verbose'] === true));
+    return exitCode;
+  } finally {
+    host.signal.removeEventListener('abort', tellInterruption);
+    context.status.clear();
+  }
+}
+
+async function contextOf(command: Command, said: Said, host: Host): Promise<Context> {
+  // Loaded only now: the help needs no log, and is quicker without.
+  const { createLog } = await import('../ops/log.ts');
+  const quiet = said['quiet'] === true;
+  const style = logStyle(command, host);
+  const status = createStatusLine(host.err);
+  const log = createLog({
+    style,
+    level: quiet ? 'warn' : said['verbose'] === true ? 'debug' : 'info',
+    write: (line) => status.around(() => host.err.write(line)),
+    redact: host.redactor.redact,
+    now: host.now,
+  });
+  const progressStyle = quiet ? 'none' : host.err.isTerminal ? 'live' : style === 'json' ? 'facts' : 'lines';
+  return { ...host, command: command.name, json: said['json'] === true, log, progressStyle, status };
+}
+
+/**
+ * People read a terminal, and the output of a CI job; whatever else takes the output of a command that works for long
+ * collects logs.
+ */
+function logStyle(command: Command, { err, env }: Host): 'json' | 'plain' {
+  const inCi = (env['CI'] ?? '') !== '' && env['CI'] !== 'false';
+  return command.logs === true && !err.isTerminal && !inCi ? 'json' : 'plain';
+}
+
+function interruptionOf(signal: AbortSignal): Interruption | undefined {
+  const reason: unknown = signal.reason;
+  return reason instanceof Interruption ? reason : undefined;
+}
+
+const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';

@@ -1,0 +1,20 @@
+/** Channels that keep what is written to them. */
+import type { Channel } from '../../src/cli/context.ts';
+
+export interface KeptChannel extends Channel {
+  readonly text: () => string;
+}
+
+/** A terminal of that width, or no terminal when no width is given. */
+export function keptChannel(columns?: number, color = false): KeptChannel {
+  let written = '';
+  return {
+    isTerminal: columns !== undefined,
+    columns,
+    color,
+    write: (text) => {
+      written += text;
+    },
+    text: () => written,
+  };
+}

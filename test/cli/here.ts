@@ -1,0 +1,36 @@
+/** Runs a command line inside the test's own process. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { runCommandLine } from '../../src/cli/run.ts';
+import { createRedactor, secretsIn } from '../../src/ops/redact.ts';
+import { keptChannel } from './channels.ts';
+import type { Ran } from './program-run.ts';
+
+export interface HereOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Width of the terminals that both streams are; absent, they are none. */
+  readonly columns?: number;
+  readonly color?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** What the command line did. */
+export async function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
+  const { env = {}, input = '', columns, color = false, signal = new AbortController().signal } = options;
+  const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];
+  let ids = 0;
+  const code = await runCommandLine(words, {
+    env,
+    cwd: process.cwd(),
+    out,
+    err,
+    readInput: () => Promise.resolve(input),
+    redactor: createRedactor(secretsIn(env)),
+    signal,
+    now: () => new Date(),
+    random: () => 0.5,
+    newId: () => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`,
+    sleep: (ms, on) => wait(ms, undefined, on && { signal: on }),
+  });
+  return { code, out: out.text(), err: err.text() };
+}

@@ -1,0 +1,126 @@
+/** The program from outside: exit codes, streams, help, refusals. */
+import { once } from 'node:events';
+import { existsSync, openSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { runHere } from './here.ts';
+import { run, start, temporaryFolder } from './program-run.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder.remove());
+
+const sluice = (...words: string[]) => run(words, { cwd: folder.path });
+
+describe('help', () => {
+  it('lists every command on standard output', async () => {
+    const { code, out, err } = await sluice('--help');
+    expect([code, err]).toEqual([0, '']);
+    const told = out.replaceAll(/\s+/g, ' ');
+    for (const { name, summary, hidden } of commands) expect(told.includes(summary), name).toBe(hidden !== true);
+  });
+
+  it('shows what a command takes, with examples', async () => {
+    const { code, out } = await sluice('sync', '--help');
+    expect(code).toBe(0);
+    expect(out).toContain('--max-points');
+    expect(out).toContain('sluice sync pages costs --max-points 50');
+  });
+
+  it('loads nothing that only work needs', async () => {
+    const recorder = `import { registerHooks } from 'node:module';
+      const urls = [];
+      registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context); } });
+      process.on('exit', () => process.stderr.write(urls.join('\\n')));`;
+    const { err } = await run(['--help'], {
+      cwd: folder.path,
+      node: ['--import', `data:text/javascript,${encodeURIComponent(recorder)}`],
+    });
+    expect(err).toContain('src/cli/program.ts');
+    const heavy = ['pglite', '/pg/', 'undici', 'cheerio', 'kysely', '/zod/', '/yaml/', '/pino/'];
+    expect(heavy.filter((name) => err.includes(name))).toEqual([]);
+  });
+
+  it('tells the version of the package', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8')) as {
+      version: string;
+    };
+    expect(await sluice('--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+  });
+});
+
+describe('what is not known', () => {
+  it('is refused with exit code 2, on standard error', async () => {
+    const { code, out, err } = await sluice('sync', '--refesh');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toBe(
+      'sluice: sync: unknown flag --refesh; did you mean --refresh?\nRun sluice sync --help for what it takes.\n',
+    );
+  });
+});
+
+describe('the config', () => {
+  it('is refused with its place, exit code 2', async () => {
+    await writeFile(join(folder.path, 'bad.yaml'), 'service:\n  url: http://127.0.0.1\n  tokn: x\n');
+    const { code, err } = await sluice('plan', '--config', 'bad.yaml');
+    expect(code).toBe(2);
+    expect(err).toMatch(/bad\.yaml:3:3: .*tokn.*did you mean "token"/);
+  });
+
+  it('is that of the flag, else of SLUICE_CONFIG', async () => {
+    const env = { SLUICE_CONFIG: 'from-env.yaml' };
+    expect((await run(['status'], { cwd: folder.path, env })).err).toContain('from-env.yaml');
+    const flagged = await run(['status', '--config', 'from-flag.yaml'], { cwd: folder.path, env });
+    expect([flagged.code, flagged.err]).toEqual([2, expect.stringContaining('from-flag.yaml')]);
+  });
+});
+
+describe('a reader that goes away', () => {
+  it('is no error', async () => {
+    const { child, ended } = start(['schema'], { cwd: folder.path });
+    child.stdout.destroy();
+    const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit'), ended.catch(() => undefined)]);
+    expect([code, err]).toEqual([0, '']);
+  });
+
+  const full = '/dev/full';
+  if (existsSync(full)) {
+    it('is told apart from a result that can’t be written, which is exit code 5', () => {
+      const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+      const { status, stderr } = spawnSync(process.execPath, [main, 'schema'], {
+        cwd: folder.path,
+        stdio: ['ignore', openSync(full, 'w'), 'pipe'],
+      });
+      expect(status).toBe(5);
+      expect(stderr.toString()).toContain('the result could not be written: ENOSPC');
+    });
+  }
+});
+
+describe('init', () => {
+  it('writes a config that check finds valid, and never over what is there', async () => {
+    const at = join(folder.path, 'fresh');
+    const written = await runHere(['init', '--dir', at, '--json']);
+    expect(written.code).toBe(0);
+    expect(JSON.parse(written.out)).toEqual({
+      written: ['sluice.yaml', '.env.example', 'sync.schema.json', '.gitignore'].map((name) => join(at, name)),
+    });
+    const again = await runHere(['init', '--dir', at]);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('nothing was written')]);
+    await writeFile(join(at, '.gitignore'), 'mine\n');
+    expect((await runHere(['init', '--dir', at, '--force'])).code).toBe(0);
+    expect(await readFile(join(at, '.gitignore'), 'utf8')).toBe('mine\n');
+    const SLUICE_CONFIG = join(at, 'sluice.yaml');
+    const env = { SLUICE_CONFIG, SLUICE_SERVICE_TOKEN: 'some-token', DATABASE_URL: 'embedded:memory://' };
+    const checked = await runHere(['check', '--json'], { env });
+    expect(JSON.parse(checked.out)).toMatchObject({ ok: true, exitCode: 0 });
+    expect(checked.code).toBe(0);
+  });
+});

@@ -1,0 +1,106 @@
+/** Signals: the first ends the work in order, the second at once. */
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { run, start, temporaryFolder } from './program-run.ts';
+
+describe('the sandbox', () => {
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('runs until %s, and ends with %i', async (signal, code) => {
+    const folder = await temporaryFolder();
+    const { child, said, ended } = start(['sandbox', '--port', '0', '--token', "it's"], { cwd: folder.path });
+    const written = await said('out', 'TOKEN');
+    const url = /SLUICE_SERVICE_URL=(\S+)/.exec(written)?.[1] ?? '';
+    const answer = await fetch(`${url}/token/requests`, { headers: { 'access-token': "it's" } });
+    expect([answer.status, await answer.json()]).toEqual([200, []]);
+    expect(written).toContain(`export SLUICE_SERVICE_TOKEN='it'\\''s'`);
+    child.kill(signal);
+    expect((await ended).code).toBe(code);
+    await folder.remove();
+  });
+});
+
+describe('a sync', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let sandbox: Sandbox;
+  let database: FreshDatabase;
+  let release: () => void;
+  let arrived: Promise<void>;
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    database = await freshDatabase();
+    let tell: () => void = () => undefined;
+    let held = Promise.withResolvers<void>();
+    const next = (): void => {
+      const it = Promise.withResolvers<void>();
+      [arrived, tell] = [it.promise, it.resolve];
+      held = Promise.withResolvers<void>();
+      release = held.resolve;
+    };
+    next();
+    sandbox = await serveSandbox({
+      token: 'sandbox-token',
+      respond: async () => {
+        const { promise } = held;
+        tell();
+        await promise;
+        next();
+        return undefined;
+      },
+    });
+    const config = [
+      `service: { url: "${sandbox.url}", token: sandbox-token, in_flight: 1, requests_per_second: 1000 }`,
+      `warehouse: { url: "${database.url}" }`,
+      'syncs: { groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } } }',
+    ];
+    await writeFile(join(folder.path, 'sluice.yaml'), config.join('\n'));
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    await database.drop();
+    await folder.remove();
+  });
+
+  const answers = async (): Promise<number> => {
+    const { out } = await run(['query', '--json', 'select count(*) as n from sluice_ops.answers'], {
+      cwd: folder.path,
+    });
+    return Number((JSON.parse(out) as { n: string }[])[0]?.n);
+  };
+
+  it('stores what is in flight when the first signal comes, and asks nothing more', async () => {
+    const { child, said, ended } = start(['sync', '--json'], { cwd: folder.path });
+    await arrived;
+    const told = said('err', 'SIGTERM: ending in order');
+    // As npm does: the same signal once more, at once.
+    child.kill('SIGTERM');
+    child.kill('SIGTERM');
+    await told;
+    release();
+    const { code, out } = await ended;
+    expect(code).toBe(143);
+    expect(JSON.parse(out)).toMatchObject({ syncs: [{ state: 'interrupted', answers: 1, left: 2 }] });
+    expect(await answers()).toBe(1);
+  });
+
+  it('ends at once with the second', async () => {
+    const { child, said } = start(['sync'], { cwd: folder.path });
+    await arrived;
+    const told = said('err', 'SIGINT: ending in order');
+    child.kill('SIGINT');
+    await told;
+    // What follows sooner than a hand could press is taken for the same press.
+    const pressing = setInterval(() => child.kill('SIGINT'), 50);
+    const [code] = (await once(child, 'exit')) as [number];
+    clearInterval(pressing);
+    expect(code).toBe(130);
+    release();
+    expect(await answers()).toBe(1);
+  });
+});

@@ -1,0 +1,227 @@
+/** The commands that work on a warehouse, against a real Postgres and a sandbox that misbehaves on request. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { runHere, type HereOptions } from './here.ts';
+import type { Ran } from './program-run.ts';
+
+const TOKEN = 'sandbox-token';
+/** What a terminal would obey, in the middle of a name. */
+const HOSTILE = 'a\u001b[2Jb\u202ec';
+
+let folder: string;
+let sandbox: Sandbox;
+let database: FreshDatabase;
+
+const group = (value: string, name: string) => ({
+  '@type': '@pronet_group',
+  urn: { type: 'group', value },
+  name,
+  url: `https://example.com/${value}`,
+  member_count: 1,
+});
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-cli-'));
+  database = await freshDatabase();
+  sandbox = await serveSandbox({
+    token: TOKEN,
+    respond: ({ endpoint, body }) => {
+      const asked = (body as { group?: string }).group;
+      if (endpoint !== 'pronet.group') return undefined;
+      return { body: asked === '3' ? [{ name: 'no urn' }] : [group(asked ?? '', asked === '2' ? HOSTILE : 'plain')] };
+    },
+  });
+  await writeFile(
+    join(folder, 'sluice.yaml'),
+    [
+      'service: { url: "${SLUICE_SERVICE_URL}", token: "${SLUICE_SERVICE_TOKEN}", requests_per_second: 1000 }',
+      'warehouse: { url: "${DATABASE_URL}" }',
+      'syncs:',
+      '  groups: { endpoint: pronet.group, for_each: { group: ["1", "2", "3"] }, max_age: 30d }',
+      '  costs: { endpoint: token.requests, after: [groups] }',
+    ].join('\n'),
+  );
+});
+afterAll(async () => {
+  await sandbox.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+const sluice = (words: readonly string[], { env = {}, ...options }: HereOptions = {}): Promise<Ran> =>
+  runHere(words, {
+    ...options,
+    env: {
+      SLUICE_CONFIG: join(folder, 'sluice.yaml'),
+      SLUICE_SERVICE_URL: sandbox.url,
+      SLUICE_SERVICE_TOKEN: TOKEN,
+      DATABASE_URL: database.url,
+      ...env,
+    },
+  });
+
+async function result(...words: string[]): Promise<unknown> {
+  return JSON.parse((await sluice([...words, '--json'])).out) as unknown;
+}
+
+const withoutToken = { env: { SLUICE_SERVICE_TOKEN: '' } };
+
+describe('before anything ran', () => {
+  it('says so, and creates nothing', async () => {
+    expect(await sluice(['status'], withoutToken)).toMatchObject({
+      code: 0,
+      out: 'nothing has run yet: sluice sync begins\n',
+    });
+    expect((await sluice(['quarantine'], withoutToken)).out).toBe('nothing is in quarantine\n');
+    expect((await sluice(['replay'], withoutToken)).out).toMatch(/^0 answers/);
+    expect(await sluice(['query', 'select * from pronet_groups'], withoutToken)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('The warehouse is empty: run sluice sync first.'),
+    });
+    expect(await result('migrate', 'status')).toMatchObject({ state: 'empty' });
+    expect(await sluice(['check'])).toMatchObject({ code: 0, out: expect.stringContaining('ok      schema: empty') });
+  });
+
+  it('asks nothing without a token', async () => {
+    const { code, err } = await sluice(['sync'], { env: { SLUICE_SERVICE_TOKEN: '', CI: '1' } });
+    expect([code, err]).toEqual([3, expect.stringContaining('no token')]);
+    const checked = await sluice(['check', '--json'], withoutToken);
+    expect(checked.code).toBe(3);
+    expect(JSON.parse(checked.out)).toMatchObject({
+      ok: false,
+      checks: expect.arrayContaining([expect.objectContaining({ name: 'token', ok: false })]),
+    });
+  });
+
+  it('plans in a table and a sentence, and spends nothing', async () => {
+    const { code, out } = await sluice(['plan'], withoutToken);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^groups +pronet\.group +3 +0 +3 +3 +2 ms$/m);
+    expect(out).toContain('2 syncs would send 4 requests for at most 3 points');
+    expect(await result('plan', 'groups')).toMatchObject({
+      syncs: [{ sync: 'groups', requests: 3, fresh: 0, mostPoints: 3 }],
+      total: { requests: 3 },
+    });
+    expect(sandbox.requests()).toHaveLength(0);
+    expect((await sluice(['plan', 'grups'])).err).toContain('did you mean "groups"?');
+  });
+});
+
+describe('after a sync', () => {
+  let synced: Ran;
+  beforeAll(async () => {
+    synced = await sluice(['sync'], { env: { CI: '1' } });
+  });
+
+  it('says what came of each sync, with the gravest exit code', () => {
+    expect(synced.code).toBe(4);
+    expect(synced.out).toMatch(/^groups +3 +0 +2 +0 +1 +0 +3 .* partial$/m);
+    expect(synced.out).toMatch(/^total .* exit 4$/m);
+    expect(synced.out).toMatch(/^next: /m);
+    expect(synced.err).toMatch(/^groups: \d of 3 \| /m);
+  });
+
+  it('buys nothing that is fresh again, and logs as JSON for a collector', async () => {
+    const before = sandbox.requests().length;
+    const { code, out, err } = await sluice(['sync', 'groups', '--json']);
+    expect(sandbox.requests()).toHaveLength(before);
+    expect(JSON.parse(out)).toMatchObject({ exitCode: code, syncs: [{ sync: 'groups', fresh: 3, sent: 0 }] });
+    for (const line of err.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
+  });
+
+  it('shows a live line on a terminal, and takes it away', async () => {
+    const { out, err } = await sluice(['sync', 'costs'], { columns: 100, color: true });
+    expect(err).toContain('\r\u001b[K\u001b[2mcosts: ');
+    expect(err.endsWith('\r\u001b[K')).toBe(true);
+    expect(out).toContain('\u001b[1msync ');
+    const quiet = await sluice(['sync', 'costs', '--quiet'], { columns: 100 });
+    expect(quiet.err).toBe('');
+  });
+
+  it('tells how things stand', async () => {
+    expect(await result('status')).toMatchObject({
+      syncs: expect.arrayContaining([expect.objectContaining({ sync: 'groups', quarantined: 1 })]),
+    });
+    expect((await sluice(['status'])).out).toMatch(/^groups +\w+ .* ago/m);
+  });
+
+  it('lists what is in quarantine, shows it, and loads it again without asking', async () => {
+    const [entry] = (await result('quarantine')) as { id: string }[];
+    expect(await result('quarantine', 'show', entry?.id ?? '')).toMatchObject({
+      pointer: '/0',
+      item: { name: 'no urn' },
+    });
+    expect((await sluice(['quarantine', 'show', '999'])).err).toContain('there is no entry 999');
+    const before = sandbox.requests().length;
+    expect(await result('quarantine', 'retry')).toMatchObject({ answers: 1, quarantined: 1 });
+    expect(await result('replay', 'groups')).toMatchObject({ answers: 3, unchanged: 2, quarantined: 1 });
+    expect(sandbox.requests()).toHaveLength(before);
+    expect((await sluice(['replay', 'grups'])).code).toBe(2);
+  });
+
+  it('finds the schema as declared, and tells when somebody changed it', async () => {
+    expect(await sluice(['check'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('equal to the declared one'),
+    });
+    expect(await result('migrate')).toEqual({ done: [] });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query('alter table sluice.pronet_groups add column mine text');
+    expect(await sluice(['check'])).toMatchObject({
+      code: 8,
+      out: expect.stringMatching(/failed {2}schema: not as declared in 1 place\n +sluice\.pronet_groups: .*mine/),
+    });
+    await client.query('alter table sluice.pronet_groups drop column mine');
+    await client.end();
+  });
+
+  it('prints rows as a table that is harmless, as CSV and JSON that are exact', async () => {
+    const sql = 'select urn_value, name, member_count from pronet_groups order by 1';
+    const { out } = await sluice(['query', sql]);
+    expect(out.split('\n')).toEqual([
+      'urn_value  name           member_count',
+      '---------  -------------  ------------',
+      '        1  plain                     1',
+      '        2  a␛[2Jb\\u202ec             1',
+      '',
+    ]);
+    expect((await sluice(['query', '--csv', sql])).out).toBe(
+      `urn_value,name,member_count\r\n1,plain,1\r\n2,${HOSTILE},1\r\n`,
+    );
+    const json = await sluice(['query', '--json', '-'], { input: sql });
+    expect(json.out).not.toContain('\u001b');
+    expect(JSON.parse(json.out)).toEqual([
+      { urn_value: '1', name: 'plain', member_count: expect.anything() },
+      { urn_value: '2', name: HOSTILE, member_count: expect.anything() },
+    ]);
+  });
+
+  it('writes nothing by a query', async () => {
+    expect(await sluice(['query', 'drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });
+    expect(await sluice(['query', 'select 1; drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });
+    expect(await result('query', 'select count(*)::int as n from pronet_groups')).toEqual([{ n: 2 }]);
+  });
+});
+
+describe('a schema that is not current', () => {
+  it('ends with exit code 8 until it is migrated', async () => {
+    const other = await freshDatabase();
+    const env = { DATABASE_URL: other.url, CI: '1' };
+    expect((await sluice(['migrate'], { env })).out).toMatch(/^applied 0001_operations, /);
+    expect((await sluice(['migrate', 'down'], { env })).out).toMatch(/^took back \w+\n$/);
+    for (const words of [['sync'], ['plan'], ['status'], ['replay'], ['check'], ['migrate', 'status']]) {
+      const { code, out, err } = await sluice(words, { env });
+      expect([words, code]).toEqual([words, 8]);
+      expect(`${out}${err}`).toMatch(/sluice migrate/);
+    }
+    expect((await sluice(['migrate'], { env })).code).toBe(0);
+    expect((await sluice(['check'], { env })).code).toBe(0);
+    await other.drop();
+  });
+});
