@@ -1,11 +1,13 @@
 /** What the world answers to each endpoint's requests. */
 import type { RequestBody } from '../service/asked.ts';
+import type { Endpoint } from '../service/endpoint.ts';
 import type { Urn } from '../service/urn.ts';
 import type { ParseOptions } from './parser/options.ts';
 import { parsePage } from './parser/parse-page.ts';
 import { SelectorError } from './parser/select.ts';
 import { noSuchEntity, notAPage, type Refusal, unprocessable } from './refusal.ts';
 import type { FilingQuery } from './world/filings.ts';
+import { sampledItems } from './sample.ts';
 import { type Sign, signing } from './world/images.ts';
 import type { PeopleQuery } from './world/people-search.ts';
 import type { Person } from './world/people.ts';
@@ -24,10 +26,15 @@ interface Question<Body> {
 }
 type Answerer<Body> = (question: Question<Body>) => Answer;
 
-/** The world's answer to a valid request of the endpoint; undefined when the endpoint asks nothing of the world. */
-export function answerOf(world: World, endpoint: string, request: RequestBody, number: number): Answer | undefined {
-  const answerer = Object.hasOwn(ANSWERERS, endpoint) ? ANSWERERS[endpoint] : undefined;
-  return answerer?.({ world, request, number, sign: signing(world.seed, number) });
+/**
+ * The world's answer to a valid request of the endpoint. Of an endpoint that has no part in the world, items made up
+ * from its declaration: so a new one can be tried before anybody has thought of a world for it.
+ */
+export function answerOf(world: World, endpoint: Endpoint, request: RequestBody, number: number): Answer {
+  const answerer = Object.hasOwn(ANSWERERS, endpoint.name) ? ANSWERERS[endpoint.name] : undefined;
+  return answerer
+    ? answerer({ world, request, number, sign: signing(world.seed, number) })
+    : { items: sampledItems(endpoint.returns, request) };
 }
 
 /** Requests were held against the contract before, so each answerer takes them as its endpoint's. */

@@ -132,8 +132,7 @@ async function answered({ settings, world, log }: Service, call: Call, request: 
   const responded = await settings.respond({ endpoint: endpoint.name, body: arrival.body, number: arrival.number });
   if (responded) return outcomeOf(responded.status ?? 200, responded.body, responded.headers);
   if (isLog(endpoint)) return outcomeOf(200, log.list(request as unknown as LogQuery));
-  const answer = answerOf(world, endpoint.name, request, arrival.number);
-  if (answer === undefined) throw new Error(`The sandbox has no answers for ${endpoint.name}`);
+  const answer = answerOf(world, endpoint, request, arrival.number);
   return 'refusal' in answer ? refused(answer.refusal) : outcomeOf(200, answer.items);
 }
 

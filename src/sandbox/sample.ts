@@ -1,0 +1,83 @@
+/** Folds a resource into plausible items, for an endpoint that the world knows nothing of yet. */
+import type { RequestBody } from '../service/asked.ts';
+import type { Element, Field, Fields, Kind } from '../service/field.ts';
+import { canonicalJson } from '../service/identity.ts';
+import type { Resource } from '../service/resource.ts';
+import { digestOf } from './world/draw.ts';
+import type { Wire } from './world/wire.ts';
+
+/** How many items a question without a `count` gets. */
+const FEW = 1;
+const MOST = 25;
+
+/** Items for a request, every field filled, the same for the same request. */
+export function sampledItems(resource: Resource, request: RequestBody): Wire[] {
+  const { count } = request;
+  const many = typeof count === 'number' ? Math.min(count, MOST) : FEW;
+  const seed = digestOf(canonicalJson([resource.name, request])) % 1_000_000;
+  return Array.from({ length: many }, (_, at) => itemOf(resource, `${seed}-${at}`));
+}
+
+const itemOf = (resource: Resource, mark: string): Wire => ({
+  '@type': resource.tag,
+  ...objectOf(resource.fields, mark),
+});
+
+const objectOf = (fields: Fields, mark: string): Wire =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const value = valueOf(field, name, mark);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+function valueOf(field: Field, name: string, mark: string): unknown {
+  switch (field.shape) {
+    case 'scalar':
+      return scalarOf(field.kind, name, mark);
+    case 'object':
+      return { ...(field.tag !== undefined && { '@type': field.tag }), ...objectOf(field.fields, mark) };
+    case 'list':
+      return [0, 1].map((at) => elementOf(field.element, name, `${mark}-${at}`));
+    case 'nested':
+    case 'nested-list':
+    case 'given':
+      // An entity inside an entity may be of its own kind, without end.
+      return undefined;
+  }
+}
+
+function elementOf(element: Element, name: string, mark: string): unknown {
+  switch (element.of) {
+    case 'scalar':
+      return `${name}-${mark}`;
+    case 'json':
+      return { name: `${name}-${mark}` };
+    case 'object':
+      return { ...(element.tag !== undefined && { '@type': element.tag }), ...objectOf(element.fields, mark) };
+  }
+}
+
+function scalarOf(kind: Kind, name: string, mark: string): unknown {
+  const drawn = digestOf(`${name} ${mark}`);
+  switch (kind) {
+    case 'text':
+      return `${name}-${mark}`;
+    case 'integer':
+      return drawn % 10_000;
+    case 'number':
+      return (drawn % 10_000) / 8;
+    case 'flag':
+      return drawn % 2 === 0;
+    case 'moment':
+      return new Date(1_700_000_000_000 + (drawn % 1_000_000) * 1000).toISOString();
+    case 'day':
+      return new Date(1_700_000_000_000 + (drawn % 365) * 86_400_000).toISOString().slice(0, 10);
+    case 'uuid':
+      return `00000000-0000-4000-8000-${drawn.toString(16).padStart(12, '0')}`;
+    case 'epoch':
+      return 1_700_000_000 + (drawn % 1_000_000);
+    case 'json':
+      return { [name]: drawn % 100 };
+  }
+}
