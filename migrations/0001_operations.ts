@@ -32,7 +32,7 @@ const UP = [
     "summary" jsonb,
     constraint "runs_pkey" primary key ("id")
   )`,
-  `create index "runs_sync_started_at_idx" on "runs" ("sync", "started_at")`,
+  'create index "runs_sync_started_at_idx" on "runs" ("sync", "started_at")',
   `create table "requests" (
     "id" bigint generated always as identity not null,
     "run_id" bigint not null,
@@ -61,10 +61,10 @@ const UP = [
     constraint "requests_run_id_fkey" foreign key ("run_id") references "runs" ("id"),
     constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null
   )`,
-  `create index "requests_sync_state_idx" on "requests" ("sync", "state")`,
-  `create index "requests_request_key_sync_id_idx" on "requests" ("request_key", "sync", "id")`,
-  `create index "requests_answer_id_idx" on "requests" ("answer_id")`,
-  `create index "requests_parent_id_idx" on "requests" ("parent_id")`,
+  'create index "requests_sync_state_idx" on "requests" ("sync", "state")',
+  'create index "requests_request_key_sync_id_idx" on "requests" ("request_key", "sync", "id")',
+  'create index "requests_answer_id_idx" on "requests" ("answer_id")',
+  'create index "requests_parent_id_idx" on "requests" ("parent_id")',
   `create table "answers" (
     "id" bigint generated always as identity not null,
     "request_id" bigint not null,
@@ -89,10 +89,10 @@ const UP = [
     "loaded_at" timestamptz,
     constraint "answers_pkey" primary key ("id")
   )`,
-  `alter table "answers" alter column "body" set storage external`,
-  `create index "answers_request_key_received_at_idx" on "answers" ("request_key", "received_at")`,
-  `create index "answers_request_id_idx" on "answers" ("request_id")`,
-  `create index "answers_waiting_idx" on "answers" ("id") where loaded_at IS NULL`,
+  'alter table "answers" alter column "body" set storage external',
+  'create index "answers_request_key_received_at_idx" on "answers" ("request_key", "received_at")',
+  'create index "answers_request_id_idx" on "answers" ("request_id")',
+  'create index "answers_waiting_idx" on "answers" ("id") where loaded_at IS NULL',
   `create table "quarantine" (
     "id" bigint generated always as identity not null,
     "answer_id" bigint not null,
@@ -108,7 +108,7 @@ const UP = [
     constraint "quarantine_answer_id_fkey" foreign key ("answer_id") references "answers" ("id") on delete cascade
   )`,
   `create unique index "quarantine_answer_id_position_idx" on "quarantine" (answer_id, COALESCE("position", '-1'::integer::bigint))`,
-  `create index "quarantine_open_idx" on "quarantine" ("id") where resolved_at IS NULL`,
+  'create index "quarantine_open_idx" on "quarantine" ("id") where resolved_at IS NULL',
   `create table "coverage" (
     "id" bigint generated always as identity not null,
     "request_id" bigint not null,
@@ -125,9 +125,9 @@ const UP = [
     "as_of" timestamptz not null,
     constraint "coverage_pkey" primary key ("id")
   )`,
-  `create index "coverage_sync_as_of_idx" on "coverage" ("sync", "as_of")`,
-  `create index "coverage_request_id_idx" on "coverage" ("request_id")`,
-  `create index "coverage_run_id_idx" on "coverage" ("run_id")`,
+  'create index "coverage_sync_as_of_idx" on "coverage" ("sync", "as_of")',
+  'create index "coverage_request_id_idx" on "coverage" ("request_id")',
+  'create index "coverage_run_id_idx" on "coverage" ("run_id")',
   `create table "drift" (
     "resource" text not null,
     "path" text not null,
@@ -156,14 +156,14 @@ const UP = [
 ];
 
 const DOWN = [
-  `drop table "leases"`,
-  `drop table "marks"`,
-  `drop table "drift"`,
-  `drop table "coverage"`,
-  `drop table "quarantine"`,
-  `drop table "answers"`,
-  `drop table "requests"`,
-  `drop table "runs"`,
+  'drop table "leases"',
+  'drop table "marks"',
+  'drop table "drift"',
+  'drop table "coverage"',
+  'drop table "quarantine"',
+  'drop table "answers"',
+  'drop table "requests"',
+  'drop table "runs"',
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

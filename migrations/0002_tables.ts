@@ -31,8 +31,8 @@ const UP = [
     "_part_hashes" text not null,
     constraint "fact_request_costs_pkey" primary key ("id")
   )`,
-  `create index "fact_request_costs_started_at_idx" on "fact_request_costs" ("started_at")`,
-  `create index "fact_request_costs_response_request_id_idx" on "fact_request_costs" using hash ("response_request_id")`,
+  'create index "fact_request_costs_started_at_idx" on "fact_request_costs" ("started_at")',
+  'create index "fact_request_costs_response_request_id_idx" on "fact_request_costs" using hash ("response_request_id")',
   `create table "web_pages" (
     "page_key" text not null,
     "requested_url" text,
@@ -54,7 +54,7 @@ const UP = [
     "_part_hashes" text not null,
     constraint "web_pages_pkey" primary key ("page_key")
   )`,
-  `create index "web_pages_requested_url_idx" on "web_pages" using hash ("requested_url")`,
+  'create index "web_pages_requested_url_idx" on "web_pages" using hash ("requested_url")',
   `create table "web_page_links" (
     "page_key" text not null,
     "position" bigint not null,
@@ -100,9 +100,9 @@ const UP = [
     "_part_hashes" text not null,
     constraint "sec_filings_pkey" primary key ("accession_number", "file_name")
   )`,
-  `create index "sec_filings_filing_type_idx" on "sec_filings" using hash ("filing_type")`,
-  `create index "sec_filings_file_date_idx" on "sec_filings" ("file_date")`,
-  `create index "sec_filings_period_ending_idx" on "sec_filings" ("period_ending")`,
+  'create index "sec_filings_filing_type_idx" on "sec_filings" using hash ("filing_type")',
+  'create index "sec_filings_file_date_idx" on "sec_filings" ("file_date")',
+  'create index "sec_filings_period_ending_idx" on "sec_filings" ("period_ending")',
   `create table "sec_filing_ciks" (
     "filing_accession_number" text not null,
     "filing_file_name" text not null,
@@ -111,7 +111,7 @@ const UP = [
     constraint "sec_filing_ciks_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
     constraint "sec_filing_ciks_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
   )`,
-  `create index "sec_filing_ciks_cik_idx" on "sec_filing_ciks" using hash ("cik")`,
+  'create index "sec_filing_ciks_cik_idx" on "sec_filing_ciks" using hash ("cik")',
   `create table "sec_filing_display_names" (
     "filing_accession_number" text not null,
     "filing_file_name" text not null,
@@ -182,7 +182,7 @@ const UP = [
     "_part_hashes" text not null,
     constraint "pronet_users_pkey" primary key ("urn_type", "urn_value")
   )`,
-  `create index "pronet_users_alias_idx" on "pronet_users" using hash ("alias")`,
+  'create index "pronet_users_alias_idx" on "pronet_users" using hash ("alias")',
   `create table "pronet_industries" (
     "urn_type" text not null,
     "urn_value" text not null,
@@ -228,7 +228,7 @@ const UP = [
     "_part_hashes" text not null,
     constraint "pronet_companies_pkey" primary key ("urn_type", "urn_value")
   )`,
-  `create index "pronet_companies_alias_idx" on "pronet_companies" using hash ("alias")`,
+  'create index "pronet_companies_alias_idx" on "pronet_companies" using hash ("alias")',
   `create table "pronet_posts" (
     "urn_type" text not null,
     "urn_value" text not null,
@@ -287,9 +287,9 @@ const UP = [
     constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
     constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
   )`,
-  `create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on "pronet_posts" ("repost_urn_type", "repost_urn_value")`,
-  `create index "pronet_posts_created_at_idx" on "pronet_posts" ("created_at")`,
-  `create index "pronet_posts_author_urn_value_idx" on "pronet_posts" using hash ("author_urn_value")`,
+  'create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on "pronet_posts" ("repost_urn_type", "repost_urn_value")',
+  'create index "pronet_posts_created_at_idx" on "pronet_posts" ("created_at")',
+  'create index "pronet_posts_author_urn_value_idx" on "pronet_posts" using hash ("author_urn_value")',
   `create table "pronet_post_images" (
     "post_urn_type" text not null,
     "post_urn_value" text not null,
@@ -371,9 +371,9 @@ const UP = [
     constraint "pronet_user_educations_company_industry_type_comp_baeb4832_fkey" foreign key ("company_industry_type", "company_industry_value") references "pronet_industries" ("urn_type", "urn_value") on delete set null,
     constraint "pronet_user_educations_company_industry_full_urn__43e90c30_fkey" foreign key ("company_industry_full_urn_type", "company_industry_full_urn_value") references "pronet_industries" ("urn_type", "urn_value") on delete set null
   )`,
-  `create index "pronet_user_educations_company_urn_type_company_urn_value_idx" on "pronet_user_educations" ("company_urn_type", "company_urn_value")`,
-  `create index "pronet_user_educations_company_industry_type_compa_dc52832f_idx" on "pronet_user_educations" ("company_industry_type", "company_industry_value")`,
-  `create index "pronet_user_educations_company_industry_full_urn_t_80f09323_idx" on "pronet_user_educations" ("company_industry_full_urn_type", "company_industry_full_urn_value")`,
+  'create index "pronet_user_educations_company_urn_type_company_urn_value_idx" on "pronet_user_educations" ("company_urn_type", "company_urn_value")',
+  'create index "pronet_user_educations_company_industry_type_compa_dc52832f_idx" on "pronet_user_educations" ("company_industry_type", "company_industry_value")',
+  'create index "pronet_user_educations_company_industry_full_urn_t_80f09323_idx" on "pronet_user_educations" ("company_industry_full_urn_type", "company_industry_full_urn_value")',
   `create table "pronet_groups" (
     "urn_type" text not null,
     "urn_value" text not null,
@@ -408,7 +408,7 @@ const UP = [
     constraint "pronet_group_industries_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
     constraint "pronet_group_industries_type_value_fkey" foreign key ("type", "value") references "pronet_industries" ("urn_type", "urn_value") on delete cascade
   )`,
-  `create index "pronet_group_industries_type_value_idx" on "pronet_group_industries" ("type", "value")`,
+  'create index "pronet_group_industries_type_value_idx" on "pronet_group_industries" ("type", "value")',
   `create table "pronet_group_members" (
     "group_urn_type" text not null,
     "group_urn_value" text not null,
@@ -426,7 +426,7 @@ const UP = [
     constraint "pronet_group_members_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
     constraint "pronet_group_members_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
   )`,
-  `create index "pronet_group_members_user_urn_type_user_urn_value_idx" on "pronet_group_members" ("user_urn_type", "user_urn_value")`,
+  'create index "pronet_group_members_user_urn_type_user_urn_value_idx" on "pronet_group_members" ("user_urn_type", "user_urn_value")',
   `create table "microblog_users" (
     "internal_id" text,
     "rest_id" text not null,
@@ -478,7 +478,7 @@ const UP = [
     "_part_hashes" text not null,
     constraint "microblog_users_pkey" primary key ("rest_id")
   )`,
-  `create index "microblog_users_alias_idx" on "microblog_users" using hash ("alias")`,
+  'create index "microblog_users_alias_idx" on "microblog_users" using hash ("alias")',
   `create table "microblog_user_professional_categories" (
     "user_rest_id" text not null,
     "position" bigint not null,
@@ -542,7 +542,7 @@ const UP = [
     "_part_hashes" text not null,
     constraint "photoshare_users_pkey" primary key ("id")
   )`,
-  `create index "photoshare_users_alias_idx" on "photoshare_users" using hash ("alias")`,
+  'create index "photoshare_users_alias_idx" on "photoshare_users" using hash ("alias")',
   `create table "photoshare_user_links" (
     "user_id" text not null,
     "position" bigint not null,
@@ -612,9 +612,9 @@ const UP = [
     constraint "photoshare_posts_pkey" primary key ("id"),
     constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null
   )`,
-  `create index "photoshare_posts_user_id_idx" on "photoshare_posts" ("user_id")`,
-  `create index "photoshare_posts_created_at_idx" on "photoshare_posts" ("created_at")`,
-  `create index "photoshare_posts_code_idx" on "photoshare_posts" using hash ("code")`,
+  'create index "photoshare_posts_user_id_idx" on "photoshare_posts" ("user_id")',
+  'create index "photoshare_posts_created_at_idx" on "photoshare_posts" ("created_at")',
+  'create index "photoshare_posts_code_idx" on "photoshare_posts" using hash ("code")',
   `create table "photoshare_post_media" (
     "post_id" text not null,
     "position" bigint not null,
@@ -632,7 +632,7 @@ const UP = [
     constraint "pronet_post_reposts_pkey" primary key ("post_urn_type", "post_urn_value", "repost_urn_type", "repost_urn_value"),
     constraint "pronet_post_reposts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
   )`,
-  `create index "pronet_post_reposts_repost_urn_type_repost_urn_value_idx" on "pronet_post_reposts" ("repost_urn_type", "repost_urn_value")`,
+  'create index "pronet_post_reposts_repost_urn_type_repost_urn_value_idx" on "pronet_post_reposts" ("repost_urn_type", "repost_urn_value")',
   `create table "pronet_user_search_hits" (
     "sync" text not null,
     "request_key" text not null,
@@ -643,7 +643,7 @@ const UP = [
     constraint "pronet_user_search_hits_pkey" primary key ("sync", "request_key", "user_urn_type", "user_urn_value"),
     constraint "pronet_user_search_hits_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
   )`,
-  `create index "pronet_user_search_hits_user_urn_type_user_urn_value_idx" on "pronet_user_search_hits" ("user_urn_type", "user_urn_value")`,
+  'create index "pronet_user_search_hits_user_urn_type_user_urn_value_idx" on "pronet_user_search_hits" ("user_urn_type", "user_urn_value")',
   `create table "photoshare_user_posts" (
     "user_asked" text not null,
     "post_id" text not null,
@@ -653,51 +653,51 @@ const UP = [
     constraint "photoshare_user_posts_pkey" primary key ("user_asked", "post_id"),
     constraint "photoshare_user_posts_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
   )`,
-  `create index "photoshare_user_posts_post_id_idx" on "photoshare_user_posts" ("post_id")`,
+  'create index "photoshare_user_posts_post_id_idx" on "photoshare_user_posts" ("post_id")',
 ];
 
 const DOWN = [
-  `drop table "photoshare_user_posts"`,
-  `drop table "pronet_user_search_hits"`,
-  `drop table "pronet_post_reposts"`,
-  `drop table "photoshare_post_media"`,
-  `drop table "photoshare_posts"`,
-  `drop table "photoshare_user_similar_users"`,
-  `drop table "photoshare_user_pinned_channels"`,
-  `drop table "photoshare_user_hashtags"`,
-  `drop table "photoshare_user_mentions"`,
-  `drop table "photoshare_user_links"`,
-  `drop table "photoshare_users"`,
-  `drop table "microblog_user_mentions"`,
-  `drop table "microblog_user_profile_urls"`,
-  `drop table "microblog_user_professional_categories"`,
-  `drop table "microblog_users"`,
-  `drop table "pronet_group_members"`,
-  `drop table "pronet_group_industries"`,
-  `drop table "pronet_groups"`,
-  `drop table "pronet_user_educations"`,
-  `drop table "pronet_post_mentions"`,
-  `drop table "pronet_post_document_images"`,
-  `drop table "pronet_post_document_cover_images"`,
-  `drop table "pronet_post_reactions"`,
-  `drop table "pronet_post_images"`,
-  `drop table "pronet_posts"`,
-  `drop table "pronet_companies"`,
-  `drop table "pronet_industries"`,
-  `drop table "pronet_users"`,
-  `drop table "sec_filing_items"`,
-  `drop table "sec_filing_sics"`,
-  `drop table "sec_filing_inc_states"`,
-  `drop table "sec_filing_biz_states"`,
-  `drop table "sec_filing_biz_locations"`,
-  `drop table "sec_filing_display_names"`,
-  `drop table "sec_filing_ciks"`,
-  `drop table "sec_filings"`,
-  `drop table "web_page_phones"`,
-  `drop table "web_page_emails"`,
-  `drop table "web_page_links"`,
-  `drop table "web_pages"`,
-  `drop table "fact_request_costs"`,
+  'drop table "photoshare_user_posts"',
+  'drop table "pronet_user_search_hits"',
+  'drop table "pronet_post_reposts"',
+  'drop table "photoshare_post_media"',
+  'drop table "photoshare_posts"',
+  'drop table "photoshare_user_similar_users"',
+  'drop table "photoshare_user_pinned_channels"',
+  'drop table "photoshare_user_hashtags"',
+  'drop table "photoshare_user_mentions"',
+  'drop table "photoshare_user_links"',
+  'drop table "photoshare_users"',
+  'drop table "microblog_user_mentions"',
+  'drop table "microblog_user_profile_urls"',
+  'drop table "microblog_user_professional_categories"',
+  'drop table "microblog_users"',
+  'drop table "pronet_group_members"',
+  'drop table "pronet_group_industries"',
+  'drop table "pronet_groups"',
+  'drop table "pronet_user_educations"',
+  'drop table "pronet_post_mentions"',
+  'drop table "pronet_post_document_images"',
+  'drop table "pronet_post_document_cover_images"',
+  'drop table "pronet_post_reactions"',
+  'drop table "pronet_post_images"',
+  'drop table "pronet_posts"',
+  'drop table "pronet_companies"',
+  'drop table "pronet_industries"',
+  'drop table "pronet_users"',
+  'drop table "sec_filing_items"',
+  'drop table "sec_filing_sics"',
+  'drop table "sec_filing_inc_states"',
+  'drop table "sec_filing_biz_states"',
+  'drop table "sec_filing_biz_locations"',
+  'drop table "sec_filing_display_names"',
+  'drop table "sec_filing_ciks"',
+  'drop table "sec_filings"',
+  'drop table "web_page_phones"',
+  'drop table "web_page_emails"',
+  'drop table "web_page_links"',
+  'drop table "web_pages"',
+  'drop table "fact_request_costs"',
 ];
 
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -21,20 +21,44 @@ export interface Address {
   /** `false` is no TLS. */
   readonly tls: readonly (false | ConnectionOptions)[];
   readonly directTls: boolean;
+  readonly channelBinding: boolean;
   readonly applicationName: string;
   readonly startupOptions: string | undefined;
   readonly connectWithinMs: number;
 }
 
 const DEFAULT_PORT = 5432;
-const CONNECT_WITHIN_MS = 10_000;
+const CONNECT_WITHIN_S = 10;
 
 /** What a refused address is told to look like. */
 const SHAPE = 'postgres://USER:PASSWORD@HOST:5432/DATABASE, with ?sslmode=… where TLS needs other than the default';
 
-const TAKEN = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation', 'host', 'port', 'user', 'password', 'dbname', 'application_name', 'connect_timeout', 'options'];
-/** Parameters of libpq that change nothing here: keep-alive is always on, and channel binding is used where offered. */
-const IGNORED = ['channel_binding', 'keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count', 'target_session_attrs', 'gssencmode', 'fallback_application_name'];
+const TAKEN = [
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'sslnegotiation',
+  'host',
+  'port',
+  'user',
+  'password',
+  'dbname',
+  'application_name',
+  'channel_binding',
+  'connect_timeout',
+  'options',
+];
+/** Parameters of libpq that would change nothing here: keep-alive is always on, and a server must take writes. */
+const IGNORED = [
+  'keepalives',
+  'keepalives_idle',
+  'keepalives_interval',
+  'keepalives_count',
+  'target_session_attrs',
+  'gssencmode',
+  'fallback_application_name',
+];
 
 const refuse = (found: string, next: string): never => {
   throw new UsageError(`warehouse.url: ${found}`, { next });
@@ -43,12 +67,14 @@ const refuse = (found: string, next: string): never => {
 /** Reads a postgres:// address. Throws a UsageError, without the address, when it can't be one. */
 export function parseAddress(url: string): Address {
   const parsed = parseUrl(url);
-  const given = (name: string): string | undefined => parsed.searchParams.get(name) || undefined;
+  const given = (name: string): string | undefined => present(parsed.searchParams.get(name));
   for (const name of parsed.searchParams.keys()) {
-    if (!TAKEN.includes(name) && !IGNORED.includes(name)) refuse(`unknown parameter ${name}`, `Leave it out; allowed are ${TAKEN.join(', ')}.`);
+    if (!TAKEN.includes(name) && !IGNORED.includes(name))
+      refuse(`unknown parameter ${name}`, `Leave it out; allowed are ${TAKEN.join(', ')}.`);
   }
-  const host = given('host') ?? (decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1')) || 'localhost');
-  if (host.includes(',')) refuse('several hosts', 'Name one host; a pooler or a virtual address can stand for several.');
+  const host = given('host') ?? present(decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'))) ?? 'localhost';
+  if (host.includes(','))
+    refuse('several hosts', 'Name one host; a pooler or a virtual address can stand for several.');
   const tlsMode = modeOf(given('sslmode'), host);
   const directTls = given('sslnegotiation') === 'direct';
   if (directTls && !['require', 'verify-ca', 'verify-full'].includes(tlsMode)) {
@@ -57,22 +83,30 @@ export function parseAddress(url: string): Address {
   return {
     host,
     port: numberOf('port', given('port') ?? parsed.port, DEFAULT_PORT),
-    database: given('dbname') ?? (decoded(parsed.pathname.replace(/^\//, '')) || undefined),
-    user: given('user') ?? (decoded(parsed.username) || undefined),
-    password: given('password') ?? (decoded(parsed.password) || undefined),
+    database: given('dbname') ?? present(decoded(parsed.pathname.replace(/^\//, ''))),
+    user: given('user') ?? present(decoded(parsed.username)),
+    password: given('password') ?? present(decoded(parsed.password)),
     tlsMode,
     tls: tlsOf(tlsMode, host, { root: given('sslrootcert'), cert: given('sslcert'), key: given('sslkey') }),
     directTls,
+    channelBinding: ['prefer', 'require'].includes(given('channel_binding') ?? ''),
     applicationName: given('application_name') ?? 'sluice',
     startupOptions: given('options'),
-    connectWithinMs: numberOf('connect_timeout', given('connect_timeout'), CONNECT_WITHIN_MS / 1000) * 1000 || CONNECT_WITHIN_MS,
+    connectWithinMs: numberOf('connect_timeout', given('connect_timeout'), CONNECT_WITHIN_S) * 1000,
   };
 }
+
+/** A parameter that is empty counts as not given. */
+const present = (text: string | null): string | undefined => (text === null || text === '' ? undefined : text);
 
 function parseUrl(url: string): URL {
   // WHATWG refuses a user without a host, which libpq takes for the local socket.
   const withHost = url.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1localhost');
-  if (!URL.canParse(withHost)) return refuse('not an address', `Write ${SHAPE}; encode characters such as @ / ? # in the password as %40 %2F %3F %23.`);
+  if (!URL.canParse(withHost))
+    return refuse(
+      'not an address',
+      `Write ${SHAPE}; encode characters such as @ / ? # in the password as %40 %2F %3F %23.`,
+    );
   return new URL(withHost);
 }
 
@@ -85,7 +119,7 @@ function decoded(text: string): string {
 }
 
 function numberOf(name: string, text: string | undefined, fallback: number): number {
-  if (!text) return fallback;
+  if (text === undefined || text === '') return fallback;
   return /^\d{1,5}$/.test(text) ? Number(text) : refuse(`${name} is not a number`, `Write ${SHAPE}.`);
 }
 
@@ -96,7 +130,7 @@ function modeOf(given: string | undefined, host: string): TlsMode {
 }
 
 /** True of this machine itself: a unix socket's folder, localhost, or a loopback address. */
-export function isLocal(host: string): boolean {
+function isLocal(host: string): boolean {
   if (host.startsWith('/') || host.startsWith('@') || host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
 }
@@ -111,13 +145,18 @@ function tlsOf(mode: TlsMode, host: string, files: Files): (false | ConnectionOp
   // A unix socket never leaves the machine, and Postgres speaks no TLS on it.
   if (mode === 'disable' || host.startsWith('/') || host.startsWith('@')) return [false];
   const base: ConnectionOptions = {
-    ...(isIP(host) === 0 && { servername: host }),
     ...(files.cert !== undefined && { cert: contents('sslcert', files.cert) }),
     ...(files.key !== undefined && { key: contents('sslkey', files.key) }),
   };
-  const root: ConnectionOptions = files.root === undefined || files.root === 'system' ? {} : { ca: contents('sslrootcert', files.root) };
+  const root: ConnectionOptions =
+    files.root === undefined || files.root === 'system' ? {} : { ca: contents('sslrootcert', files.root) };
   const trusting: ConnectionOptions = { ...base, rejectUnauthorized: false };
-  const verifyingChain: ConnectionOptions = { ...base, ...root, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+  const verifyingChain: ConnectionOptions = {
+    ...base,
+    ...root,
+    rejectUnauthorized: true,
+    checkServerIdentity: () => undefined,
+  };
   switch (mode) {
     case 'allow':
       return [false, trusting];
@@ -136,6 +175,6 @@ function contents(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return refuse(`${name} names a file that can't be read: ${path}`, 'Give the path of a PEM file.');
+    return refuse(`${name} names a file that can’t be read: ${path}`, 'Give the path of a PEM file.');
   }
 }

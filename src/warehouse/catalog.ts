@@ -1,5 +1,5 @@
 /** Reads what the database holds from its system catalogs: tables, columns, keys, indexes and views. */
-import { type Kysely, sql } from 'kysely';
+import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from './connect.ts';
 import type { ColumnShape, ForeignKeyShape, IndexShape, KeyShape, TableShape, ViewShape } from './shape.ts';
 
@@ -17,20 +17,17 @@ export interface LiveCatalog {
 /** The migrator's own tables, which no declaration knows. */
 const MIGRATOR = ['kysely_migration', 'kysely_migration_lock'];
 
-/** Reads both schemas as of one instant; a schema that is not there has no tables. */
+/** Reads both schemas as of one instant, or within the transaction given; a schema that is not there has no tables. */
 export async function readCatalog({ db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<LiveCatalog> {
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .execute(async (trx) => {
-      // Postgres prints a name with its schema only when the search path doesn't lead to it.
-      await sql`set local search_path to ${sql.id(schema)}, ${sql.id(ops)}`.execute(trx);
-      const of = (name: string): Promise<Catalog> => readSchema(trx as unknown as Kysely<unknown>, name);
-      return { analyst: await of(schema), operations: await of(ops) };
-    });
+  const read = async (trx: QueryExecutorProvider): Promise<LiveCatalog> => {
+    // Postgres prints a name with its schema only when the search path doesn't lead to it.
+    await sql`set local search_path to ${sql.id(schema)}, ${sql.id(ops)}`.execute(trx);
+    return { analyst: await readSchema(trx, schema), operations: await readSchema(trx, ops) };
+  };
+  return db.isTransaction ? read(db) : db.transaction().setIsolationLevel('repeatable read').execute(read);
 }
 
-async function readSchema(db: Kysely<unknown>, schema: string): Promise<Catalog> {
+async function readSchema(db: QueryExecutorProvider, schema: string): Promise<Catalog> {
   const columns = await readColumns(db, schema);
   const keys = await readKeys(db, schema);
   const indexes = await readIndexes(db, schema);
@@ -40,15 +37,25 @@ async function readSchema(db: Kysely<unknown>, schema: string): Promise<Catalog>
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p', 'f', 'v', 'm') and c.relname <> all (${MIGRATOR})
     order by c.relname collate "C"`.execute(db);
-  const of = <T>(rows: readonly (T & { readonly relation: string })[], name: string): T[] => rows.filter(({ relation }) => relation === name);
+  const of = <T>(rows: readonly (T & { readonly relation: string })[], name: string): T[] =>
+    rows.filter(({ relation }) => relation === name);
   const isView = (kind: string): boolean => kind === 'v' || kind === 'm';
   return {
     tables: relations.rows
       .filter(({ kind }) => !isView(kind))
-      .map(({ name }) => ({ name, columns: of(columns, name).map(columnShape), ...keysOf(of(keys, name)), indexes: of(indexes, name).map(indexShape) })),
+      .map(({ name }) => ({
+        name,
+        columns: of(columns, name).map(columnShape),
+        ...keysOf(of(keys, name)),
+        indexes: of(indexes, name).map(indexShape),
+      })),
     views: relations.rows
       .filter(({ kind }) => isView(kind))
-      .map(({ name, definition }) => ({ name, columns: of(columns, name).map((it) => ({ name: it.name, type: it.type })), definition: definition ?? '' })),
+      .map(({ name, definition }) => ({
+        name,
+        columns: of(columns, name).map((it) => ({ name: it.name, type: it.type })),
+        definition: definition ?? '',
+      })),
   };
 }
 
@@ -56,7 +63,7 @@ interface ColumnRow extends ColumnShape {
   readonly relation: string;
 }
 
-async function readColumns(db: Kysely<unknown>, schema: string): Promise<ColumnRow[]> {
+async function readColumns(db: QueryExecutorProvider, schema: string): Promise<ColumnRow[]> {
   const { rows } = await sql<ColumnRow>`
     select c.relname as relation, a.attname as name, format_type(a.atttypid, a.atttypmod) as type,
       not a.attnotnull as nullable, a.attidentity = 'a' as identity,
@@ -91,10 +98,10 @@ interface KeyRow {
   readonly action: string;
 }
 
-async function readKeys(db: Kysely<unknown>, schema: string): Promise<KeyRow[]> {
+async function readKeys(db: QueryExecutorProvider, schema: string): Promise<KeyRow[]> {
   const names = (numbers: string, relation: string) => sql`
-    array(select a.attname::text from unnest(${sql.raw(numbers)}) with ordinality as k(number, place)
-      join pg_attribute a on a.attrelid = ${sql.raw(relation)} and a.attnum = k.number order by k.place)`;
+    array(select a.attname::text from unnest(${sql.raw(numbers)}) with ordinality as u(number, place)
+      join pg_attribute a on a.attrelid = ${sql.raw(relation)} and a.attnum = u.number order by u.place)`;
   const { rows } = await sql<KeyRow>`
     select c.relname as relation, k.contype as kind, k.conname as name, k.confdeltype as action, r.relname as table,
       ${names('k.conkey', 'k.conrelid')} as columns,
@@ -108,7 +115,13 @@ async function readKeys(db: Kysely<unknown>, schema: string): Promise<KeyRow[]> 
   return rows;
 }
 
-const ACTIONS: Readonly<Record<string, string>> = { a: 'no action', r: 'restrict', c: 'cascade', n: 'set null', d: 'set default' };
+const ACTIONS: Readonly<Record<string, string>> = {
+  a: 'no action',
+  r: 'restrict',
+  c: 'cascade',
+  n: 'set null',
+  d: 'set default',
+};
 
 function keysOf(rows: readonly KeyRow[]): Pick<TableShape, 'key' | 'uniques' | 'foreignKeys'> {
   const keyShape = ({ name, columns }: KeyRow): KeyShape => ({ name, columns });
@@ -118,7 +131,14 @@ function keysOf(rows: readonly KeyRow[]): Pick<TableShape, 'key' | 'uniques' | '
     uniques: rows.filter(({ kind }) => kind === 'u').map(keyShape),
     foreignKeys: rows
       .filter(({ kind }) => kind === 'f')
-      .map((it): ForeignKeyShape => ({ ...keyShape(it), table: it.table ?? '', references: it.references ?? [], onDelete: ACTIONS[it.action] ?? it.action })),
+      .map(
+        (it): ForeignKeyShape => ({
+          ...keyShape(it),
+          table: it.table ?? '',
+          references: it.references ?? [],
+          onDelete: ACTIONS[it.action] ?? it.action,
+        }),
+      ),
   };
 }
 
@@ -127,10 +147,15 @@ interface IndexRow extends IndexShape {
 }
 
 /** Those of keys are not here. */
-async function readIndexes(db: Kysely<unknown>, schema: string): Promise<IndexRow[]> {
+async function readIndexes(db: QueryExecutorProvider, schema: string): Promise<IndexRow[]> {
   const { rows } = await sql<IndexRow>`
     select c.relname as relation, i.relname as name, m.amname as using, x.indisunique as unique,
-      array(select pg_get_indexdef(x.indexrelid, number, true) from generate_series(1, x.indnkeyatts) as number) as parts,
+      array(
+        select coalesce(a.attname::text, pg_get_indexdef(x.indexrelid, place, true)) || case x.indoption[place - 1] when 0 then '' when 3 then ' desc' else ' other order' end
+        from generate_series(1, x.indnkeyatts) as place
+        left join pg_attribute a on a.attrelid = x.indrelid and a.attnum = x.indkey[place - 1]
+        order by place
+      ) as parts,
       pg_get_expr(x.indpred, x.indrelid, true) as where
     from pg_index x
     join pg_class i on i.oid = x.indexrelid
@@ -143,4 +168,10 @@ async function readIndexes(db: Kysely<unknown>, schema: string): Promise<IndexRo
   return rows;
 }
 
-const indexShape = ({ name, using, unique, parts, where }: IndexRow): IndexShape => ({ name, using, unique, parts, where });
+const indexShape = ({ name, using, unique, parts, where }: IndexRow): IndexShape => ({
+  name,
+  using,
+  unique,
+  parts,
+  where,
+});

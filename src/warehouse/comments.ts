@@ -1,8 +1,8 @@
 /** Keeps the comments in the database equal to the declarations: what each table, view and column means. */
-import { type Kysely, sql } from 'kysely';
+import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from './connect.ts';
 import { dictionary } from './dictionary.ts';
-import type { SchemaFinding } from './drift.ts';
+import type { SchemaFinding } from './finding.ts';
 import { literal, quoted } from './identifier.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
@@ -17,26 +17,32 @@ interface Comment {
 }
 
 /** The places whose comment is not the declared one, as findings of the drift check. */
-export async function readCommentDrift({ db, ...names }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
-  const differing = await differingComments(db as unknown as Kysely<unknown>, names);
+export async function readCommentDrift({
+  db,
+  ...names
+}: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
+  const differing = await differingComments(db, names);
   return differing.map(({ schema, relation, column }) => ({
     schema,
     relation,
     ...(column !== null && { part: column }),
     kind: 'different',
-    message: column === null ? 'its comment is not the declared one' : `column ${column}: its comment is not the declared one`,
+    message:
+      column === null
+        ? 'its comment is not the declared one; sluice migrate mends it'
+        : `column ${column}: its comment is not the declared one; sluice migrate mends it`,
   }));
 }
 
 /** Writes the comments that differ from the declared ones, and returns how many did. */
-export async function applyComments(db: Kysely<unknown>, names: Names): Promise<number> {
+export async function applyComments(db: QueryExecutorProvider, names: Names): Promise<number> {
   const differing = await differingComments(db, names);
   for (const it of differing) await sql.raw(statementOf(it)).execute(db);
   return differing.length;
 }
 
 /** Of relations and columns that are not there, nothing can be said. */
-async function differingComments(db: Kysely<unknown>, names: Names): Promise<Comment[]> {
+async function differingComments(db: QueryExecutorProvider, names: Names): Promise<Comment[]> {
   const live = await liveComments(db, names);
   return declaredComments(names).filter((it) => live.has(placeOf(it)) && live.get(placeOf(it)) !== it.text);
 }
@@ -51,15 +57,18 @@ function declaredComments({ schema, ops }: Names): Comment[] {
   });
 }
 
-const placeOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string => JSON.stringify([schema, relation, column]);
+const placeOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string =>
+  JSON.stringify([schema, relation, column]);
 
 function statementOf({ schema, relation, column, kind, text }: Comment): string {
   const name = `${quoted(schema)}.${quoted(relation)}`;
-  return column === null ? `comment on ${kind} ${name} is ${literal(text)}` : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;
+  return column === null
+    ? `comment on ${kind} ${name} is ${literal(text)}`
+    : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;
 }
 
 /** Comments by place, null where there is none, of every relation and column that is there. */
-async function liveComments(db: Kysely<unknown>, { schema, ops }: Names): Promise<Map<string, string | null>> {
+async function liveComments(db: QueryExecutorProvider, { schema, ops }: Names): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ schema: string; relation: string; column: string | null; text: string | null }>`
     select n.nspname as schema, c.relname as relation, a.attname as column, d.description as text
     from pg_class c

@@ -1,5 +1,8 @@
-/** Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. */
-import { chmod, mkdir } from 'node:fs/promises';
+/**
+ * Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. The second keeps
+ * what it has acknowledged when the process is killed; a loss of power can take the last seconds from it.
+ */
+import { access, chmod, constants, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
@@ -64,7 +67,8 @@ const LOCK_FILE = 'lock.json';
 export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
   const ops = operationsSchema(settings.schema);
   const url = settings.url.reveal();
-  if (url.startsWith(EMBEDDED)) return openEmbedded(url.slice(EMBEDDED.length), { schema: settings.schema, ops }, effects);
+  if (url.startsWith(EMBEDDED))
+    return openEmbedded(url.slice(EMBEDDED.length), { schema: settings.schema, ops }, effects);
   if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, { schema: settings.schema, ops });
   throw new UsageError('warehouse.url is neither embedded:FOLDER nor a postgres:// address.', {
     next: 'Write embedded:.sluice, or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
@@ -93,7 +97,9 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
       current_setting('server_encoding') as encoding`.execute(db);
   const { version = 0, read_only: readOnly, encoding } = rows[0] ?? {};
   if (version < OLDEST_SERVER) {
-    throw new UsageError(`The database is Postgres ${version}; Sluice needs ${OLDEST_SERVER} or newer.`, { next: 'Upgrade the server, or use another.' });
+    throw new UsageError(`The database is Postgres ${version}; Sluice needs ${OLDEST_SERVER} or newer.`, {
+      next: 'Upgrade the server, or use another.',
+    });
   }
   if (encoding !== 'UTF8') {
     throw new UsageError(`The database’s encoding is ${encoding}, which can’t hold every text.`, {
@@ -111,19 +117,39 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   if (where === MEMORY) {
     const pglite = await openMemory(effects.copyOf);
     const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
-    return { kind: 'embedded', ...names, place: 'memory', db, session: sessionOfPGlite(pglite), close: once(() => close(db, pglite)) };
+    return {
+      kind: 'embedded',
+      ...names,
+      place: 'memory',
+      db,
+      session: sessionOfPGlite(pglite),
+      close: once(() => close(db, pglite)),
+    };
   }
   if (where.trim() === '') {
-    throw new UsageError('warehouse.url is embedded: without a folder.', { next: 'Write embedded:.sluice, or another folder.' });
+    throw new UsageError('warehouse.url is embedded: without a folder.', {
+      next: 'Write embedded:.sluice, or another folder.',
+    });
   }
   const folder = resolve(where);
   await makeFolder(folder);
-  const request = { command: effects.command ?? commandLine(), waitMs: WAIT_FOR_FOLDER_MS, ...(effects.signal && { signal: effects.signal }) };
+  const request = {
+    command: effects.command ?? commandLine(),
+    waitMs: WAIT_FOR_FOLDER_MS,
+    ...(effects.signal && { signal: effects.signal }),
+  };
   const release = await acquireLock(join(folder, LOCK_FILE), request, effects);
   try {
     const pglite = await openFolder(folder);
     const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
-    return { kind: 'embedded', ...names, place: folder, db, session: sessionOfPGlite(pglite), close: once(() => close(db, pglite).finally(release)) };
+    return {
+      kind: 'embedded',
+      ...names,
+      place: folder,
+      db,
+      session: sessionOfPGlite(pglite),
+      close: once(() => close(db, pglite).finally(release)),
+    };
   } catch (error) {
     release();
     throw error;
@@ -140,8 +166,12 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     const created = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (created !== undefined) await chmod(folder, 0o700);
+    await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw new UsageError(`The folder ${folder} can’t be made: ${(cause as Error).message}`, { next: 'Name another in warehouse.url.', cause });
+    throw new UsageError(`The folder ${folder} can’t be used: ${(cause as Error).message}`, {
+      next: 'Name another in warehouse.url.',
+      cause,
+    });
   }
 }
 

@@ -100,8 +100,13 @@ export function foreignKeyClause({ name, columns, table, references, onDelete }:
 }
 
 /** The clause of a unique key, as `create table` and `add` take it. */
-export const uniqueClause = ({ name, columns }: { readonly name: string; readonly columns: readonly string[] }): string =>
-  `constraint ${quoted(name)} unique (${quotedList(columns)})`;
+export const uniqueClause = ({
+  name,
+  columns,
+}: {
+  readonly name: string;
+  readonly columns: readonly string[];
+}): string => `constraint ${quoted(name)} unique (${quotedList(columns)})`;
 
 export interface NamedIndex {
   readonly name: string;
@@ -112,14 +117,21 @@ export interface NamedIndex {
 /** The table's indexes by name: the declared ones, and one for each foreign key that nothing leads. */
 export function indexesOf(table: DdlTable): NamedIndex[] {
   const declared = table.indexes;
-  const covered = [table.key, ...(table.unique ?? []), ...declared.filter((it) => it.where === undefined).map((it) => it.columns)];
-  const leads = (columns: readonly string[]): boolean => covered.some((it) => columns.every((name, place) => it[place] === name));
-  const missing = table.foreignKeys.filter(({ columns }) => !leads(columns)).map(({ columns }): DdlIndex => ({ columns }));
+  const covered = [
+    table.key,
+    ...(table.unique ?? []),
+    ...declared.filter((it) => it.where === undefined).map((it) => it.columns),
+  ];
+  const leads = (columns: readonly string[]): boolean =>
+    covered.some((it) => columns.every((name, place) => it[place] === name));
+  const missing = table.foreignKeys
+    .filter(({ columns }) => !leads(columns))
+    .map(({ columns }): DdlIndex => ({ columns }));
   return [...declared, ...missing].map((it) => namedIndex(table.name, it));
 }
 
 function namedIndex(table: string, index: DdlIndex): NamedIndex {
-  const name = objectName(table, index.named ? [index.named] : index.columns, 'idx');
+  const name = objectName(table, index.named === undefined ? index.columns : [index.named], 'idx');
   const method = index.using && index.using !== 'btree' ? ` using ${index.using}` : '';
   const parts = index.expressions?.join(', ') ?? quotedList(index.columns);
   const where = index.where === undefined ? '' : ` where ${index.where}`;

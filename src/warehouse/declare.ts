@@ -68,9 +68,10 @@ export const table = <const C extends Columns>(about: string, declared: C, rest:
 });
 
 /** The row of a declared table, as Kysely takes it. */
-export type RowOf<T> = T extends DeclaredTable<infer C>
-  ? { [K in keyof C]: C[K] extends Typed<infer S, infer I, infer U> ? ColumnType<S, I, U> : never }
-  : never;
+export type RowOf<T> =
+  T extends DeclaredTable<infer C>
+    ? { [K in keyof C]: C[K] extends Typed<infer S, infer I, infer U> ? ColumnType<S, I, U> : never }
+    : never;
 
 /** The declared table in the form that DDL, comments and the drift check are made from. */
 export const ddlTable = (name: string, { about, declared, ...rest }: DeclaredTable<Columns>): DdlTable => ({

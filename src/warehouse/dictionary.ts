@@ -32,19 +32,24 @@ export interface DictionaryEntry {
 /** Every table and view with its columns: those for analysts first, each area in the order of creation. */
 export const dictionary = (): readonly DictionaryEntry[] => [
   ...tables.map((it) => entryOf(it, 'analyst')),
-  ...views.map(({ name, about, columns }): DictionaryEntry => ({
-    area: 'analyst',
-    kind: 'view',
-    table: name,
-    about,
-    key: [],
-    columns: columns.map((it) => ({ ...it, nullable: true })),
-    references: [],
-  })),
+  ...views.map(
+    ({ name, about, columns }): DictionaryEntry => ({
+      area: 'analyst',
+      kind: 'view',
+      table: name,
+      about,
+      key: [],
+      columns: columns.map((it) => ({ ...it, nullable: true })),
+      references: [],
+    }),
+  ),
   ...operationsTables.map((it) => entryOf(it, 'operations')),
 ];
 
-const entryOf = ({ name, about, key, columns, foreignKeys }: DdlTable, area: DictionaryEntry['area']): DictionaryEntry => ({
+const entryOf = (
+  { name, about, key, columns, foreignKeys }: DdlTable,
+  area: DictionaryEntry['area'],
+): DictionaryEntry => ({
   area,
   kind: 'table',
   table: name,

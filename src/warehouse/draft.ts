@@ -1,6 +1,16 @@
 /** Drafts the migration that brings a live schema to the declared one; a person reads it before it is kept. */
 import type { Catalog } from './catalog.ts';
-import { columnClause, createTables, type DdlTable, foreignKeyClause, foreignKeysOf, indexesOf, storageClause, uniqueClause, uniquesOf } from './ddl.ts';
+import {
+  columnClause,
+  createTable,
+  type DdlTable,
+  foreignKeyClause,
+  foreignKeysOf,
+  indexesOf,
+  storageClause,
+  uniqueClause,
+  uniquesOf,
+} from './ddl.ts';
 import { tableDrift } from './drift.ts';
 import { quoted } from './identifier.ts';
 import { shapeOf, type TableShape } from './shape.ts';
@@ -8,8 +18,16 @@ import { shapeOf, type TableShape } from './shape.ts';
 export interface Draft {
   /** Unqualified, in an order in which they run. */
   readonly statements: readonly string[];
+  /** What takes them back, in an order in which they run. */
+  readonly undo: readonly string[];
   /** Differences that no statement here mends, because only a person knows what should become of the rows. */
   readonly undecided: readonly string[];
+}
+
+/** Statements that make one thing, and the one that takes it back. */
+interface Change {
+  readonly make: readonly string[];
+  readonly undo: string;
 }
 
 /** The statements that create what is declared and not there: tables, columns, keys and indexes. */
@@ -20,8 +38,13 @@ export function draftMigration(live: Catalog, declared: readonly DdlTable[]): Dr
     return have ? [{ table, have }] : [];
   });
   const undeclared = live.tables.filter(({ name }) => declared.every((it) => it.name !== name));
+  const changes = [
+    ...declared.filter(({ name }) => !there.has(name)).map(newTable),
+    ...changed.flatMap(({ table, have }) => additions(table, have)),
+  ];
   return {
-    statements: [...createTables(declared.filter(({ name }) => !there.has(name))), ...changed.flatMap(({ table, have }) => additions(table, have))],
+    statements: changes.flatMap(({ make }) => make),
+    undo: changes.map(({ undo }) => undo).toReversed(),
     undecided: [
       ...undeclared.map(({ name }) => `table ${name} is there and not declared`),
       ...changed.flatMap(({ table, have }) => undecided(table, have)),
@@ -29,26 +52,43 @@ export function draftMigration(live: Catalog, declared: readonly DdlTable[]): Dr
   };
 }
 
-function additions(table: DdlTable, have: TableShape): string[] {
-  const lacks =
-    (of: readonly { readonly name: string }[]) =>
-    ({ name }: { readonly name: string }): boolean =>
-      of.every((it) => it.name !== name);
+const newTable = (table: DdlTable): Change => ({ make: createTable(table), undo: `drop table ${quoted(table.name)}` });
+
+interface Named {
+  readonly name: string;
+}
+const lackedBy = (have: readonly Named[]) => (want: Named) => have.every(({ name }) => name !== want.name);
+
+function additions(table: DdlTable, have: TableShape): Change[] {
   const alter = `alter table ${quoted(table.name)}`;
-  const columns = table.columns.filter(lacks(have.columns));
+  const constraint = (name: string, clause: string): Change => ({
+    make: [`${alter} add ${clause}`],
+    undo: `${alter} drop constraint ${quoted(name)}`,
+  });
   return [
-    ...columns.map((it) => `${alter} add column ${columnClause(it)}`),
-    ...columns.flatMap((it) => storageClause(table.name, it)),
-    ...uniquesOf(table).filter(lacks(have.uniques)).map((it) => `${alter} add ${uniqueClause(it)}`),
-    ...foreignKeysOf(table).filter(lacks(have.foreignKeys)).map((it) => `${alter} add ${foreignKeyClause(it)}`),
-    ...indexesOf(table).filter(lacks(have.indexes)).map(({ statement }) => statement),
+    ...table.columns.filter(lackedBy(have.columns)).map((it) => ({
+      make: [`${alter} add column ${columnClause(it)}`, ...storageClause(table.name, it)],
+      undo: `${alter} drop column ${quoted(it.name)}`,
+    })),
+    ...uniquesOf(table)
+      .filter(lackedBy(have.uniques))
+      .map((it) => constraint(it.name, uniqueClause(it))),
+    ...foreignKeysOf(table)
+      .filter(lackedBy(have.foreignKeys))
+      .map((it) => constraint(it.name, foreignKeyClause(it))),
+    ...indexesOf(table)
+      .filter(lackedBy(have.indexes))
+      .map(({ name, statement }) => ({ make: [statement], undo: `drop index ${quoted(name)}` })),
   ];
 }
 
 function undecided(table: DdlTable, have: TableShape): string[] {
-  const rest = tableDrift('', shapeOf(table), have).filter(({ kind, message }) => kind !== 'missing' || message.startsWith('primary key'));
+  const rest = tableDrift('', shapeOf(table), have).filter(
+    ({ kind, message }) => kind !== 'missing' || message.startsWith('primary key'),
+  );
   const unfilled = table.columns
-    .filter((it) => !it.nullable && it.default === undefined && !it.identity && have.columns.every(({ name }) => name !== it.name))
+    .filter(lackedBy(have.columns))
+    .filter((it) => !it.nullable && it.default === undefined && !it.identity)
     .map((it) => `column ${it.name} is added as not null without a default, which fails where the table has rows`);
   return [...rest.map(({ message }) => message), ...unfilled].map((message) => `${table.name}: ${message}`);
 }

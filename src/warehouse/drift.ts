@@ -3,21 +3,11 @@ import { type Catalog, readCatalog } from './catalog.ts';
 import { readCommentDrift } from './comments.ts';
 import type { Warehouse } from './connect.ts';
 import type { DdlTable } from './ddl.ts';
+import type { SchemaFinding } from './finding.ts';
 import { operationsTables } from './operations.ts';
 import { shapeOf, type TableShape, type ViewShape, printedType } from './shape.ts';
 import { tables } from './table.ts';
 import { views, type View } from './views.ts';
-
-/** One difference. */
-export interface SchemaFinding {
-  readonly schema: string;
-  readonly relation: string;
-  /** The column, key, index or foreign key; absent when the whole relation is meant. */
-  readonly part?: string;
-  readonly kind: 'missing' | 'unknown' | 'different';
-  /** What is declared and what is there, in words. */
-  readonly message: string;
-}
 
 /** Every difference between the live schema and the declared one; none when they are equal. */
 export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
@@ -29,7 +19,12 @@ export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | '
   ];
 }
 
-function areaDrift(schema: string, declared: readonly DdlTable[], declaredViews: readonly View[], live: Catalog): SchemaFinding[] {
+function areaDrift(
+  schema: string,
+  declared: readonly DdlTable[],
+  declaredViews: readonly View[],
+  live: Catalog,
+): SchemaFinding[] {
   const wanted = new Map(declared.map((it) => [it.name, shapeOf(it)]));
   const wantedViews = new Map(declaredViews.map((it) => [it.name, viewShape(it)]));
   return [
@@ -37,12 +32,17 @@ function areaDrift(schema: string, declared: readonly DdlTable[], declaredViews:
       want && have ? tableDrift(schema, want, have) : [{ schema, relation: name, ...it }],
     ),
     ...compared([...wantedViews.values()], live.views, 'view').flatMap(({ name, want, have, ...it }) =>
-      want && have ? partsDrift(schema, name, 'column', want.columns, have.columns) : [{ schema, relation: name, ...it }],
+      want && have
+        ? partsDrift(schema, name, 'column', want.columns, have.columns)
+        : [{ schema, relation: name, ...it }],
     ),
   ];
 }
 
-const viewShape = ({ name, columns }: View): ViewShape => ({ name, columns: columns.map((it) => ({ name: it.name, type: printedType(it.type) })) });
+const viewShape = ({ name, columns }: View): ViewShape => ({
+  name,
+  columns: columns.map((it) => ({ name: it.name, type: printedType(it.type) })),
+});
 
 /** The differences between two shapes of one table. */
 export const tableDrift = (schema: string, want: TableShape, have: TableShape): SchemaFinding[] => [
@@ -57,11 +57,19 @@ interface Named {
   readonly name: string;
 }
 
-function partsDrift(schema: string, relation: string, what: string, want: readonly Named[], have: readonly Named[]): SchemaFinding[] {
+function partsDrift(
+  schema: string,
+  relation: string,
+  what: string,
+  want: readonly Named[],
+  have: readonly Named[],
+): SchemaFinding[] {
   return compared(want, have, what).flatMap(({ name, want: declared, have: live, kind, message }): SchemaFinding[] => {
     if (!declared || !live) return [{ schema, relation, part: name, kind, message }];
     const facts = differences(declared, live);
-    return facts === '' ? [] : [{ schema, relation, part: name, kind: 'different', message: `${what} ${name}: ${facts}` }];
+    return facts === ''
+      ? []
+      : [{ schema, relation, part: name, kind: 'different', message: `${what} ${name}: ${facts}` }];
   });
 }
 
@@ -74,7 +82,9 @@ function compared<W extends Named, H extends Named>(want: readonly W[], have: re
     want: wanted.get(name),
     have: live.get(name),
     kind: wanted.has(name) ? ('missing' as const) : ('unknown' as const),
-    message: wanted.has(name) ? `${what} ${name} is declared and not there` : `${what} ${name} is there and not declared`,
+    message: wanted.has(name)
+      ? `${what} ${name} is declared and not there`
+      : `${what} ${name} is there and not declared`,
   }));
 }
 
@@ -86,4 +96,7 @@ function differences(want: object, have: object): string {
     .join('; ');
 }
 
-const shown = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value ?? 'none'));
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : 'none';
+}

@@ -24,7 +24,8 @@ export async function openFolder(folder: string): Promise<PGlite> {
 }
 
 /** Opens a database that is gone when it is closed; `from` is a copy of another's data. */
-export const openMemory = (from?: Blob): Promise<PGlite> => open({ dataDir: 'memory://', ...(from && { loadDataDir: from }) });
+export const openMemory = (from?: Blob): Promise<PGlite> =>
+  open({ dataDir: 'memory://', ...(from && { loadDataDir: from }) });
 
 /** Made aside and renamed, because a process that dies half-way would leave a folder that looks like a database. */
 async function create(folder: string, data: string): Promise<void> {

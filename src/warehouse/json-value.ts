@@ -1,10 +1,14 @@
 /** SQL values as JSON has them, for results that people and programs read. */
-import { types } from 'pg';
-import { elementTypeOf, parseJson, splitArray } from './values.ts';
+import { elementTypeOf, TYPE } from './type-ids.ts';
+import { parseJson, splitArray } from './values.ts';
 
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue };
-
-const { BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, JSON: JSON_OID, JSONB, NUMERIC, OID, TIMESTAMP, TIMESTAMPTZ } = types.builtins;
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /** A double holds so many decimal digits whatever they are. */
 const SAFE_DIGITS = 15;
@@ -16,25 +20,25 @@ const SAFE_DIGITS = 15;
 export function jsonValue(text: string | null, oid: number): JsonValue {
   if (text === null) return null;
   switch (oid) {
-    case BOOL:
+    case TYPE.bool:
       return text === 't';
-    case INT2:
-    case INT4:
-    case OID:
+    case TYPE.int2:
+    case TYPE.int4:
+    case TYPE.oid:
       return Number(text);
-    case INT8:
+    case TYPE.int8:
       return Number.isSafeInteger(Number(text)) ? Number(text) : text;
-    case NUMERIC:
+    case TYPE.numeric:
       return numericValue(text);
-    case FLOAT4:
-    case FLOAT8:
+    case TYPE.float4:
+    case TYPE.float8:
       return Number.isFinite(Number(text)) ? Number(text) : text;
-    case JSON_OID:
-    case JSONB:
+    case TYPE.json:
+    case TYPE.jsonb:
       return parseJson(text) as JsonValue;
-    case TIMESTAMPTZ:
+    case TYPE.timestamptz:
       return text.replace(' ', 'T').replace(/\+00$/, 'Z');
-    case TIMESTAMP:
+    case TYPE.timestamp:
       return text.replace(' ', 'T');
     default: {
       const element = elementTypeOf(oid);

@@ -8,9 +8,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, unlinkSync } from 'node:fs';
-import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { constants, copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { HeldError } from '../errors.ts';
-import { isGone, ownMark, type ProcessMark } from './process-mark.ts';
+import { fateOf, ownMark, type ProcessMark } from './process-mark.ts';
+import { giveSignOfLife, showsSignOfLife } from './sign-of-life.ts';
 
 /** Who holds a lock, as the file says. */
 export interface LockOwner extends ProcessMark {
@@ -19,6 +21,8 @@ export interface LockOwner extends ProcessMark {
   readonly since: string;
   /** Of this one file. */
   readonly id: string;
+  /** Name, beside the file, of the socket on which the owner answers; null where there can be none. */
+  readonly socket: string | null;
 }
 
 export interface LockEffects {
@@ -41,46 +45,73 @@ const ASK_EVERY_MS = 100;
  * naming the owner when that is still at work after the wait.
  */
 export async function acquireLock(path: string, request: LockRequest, effects: LockEffects): Promise<() => void> {
+  const id = randomUUID();
+  // Before the lock is ours, so that nobody finds an owner who doesn't answer yet.
+  const socket = `${basename(path)}.${id}.alive`;
+  const endSign = await giveSignOfLife(join(dirname(path), socket));
+  const mark = { ...ownMark(), command: request.command, id, socket: endSign ? socket : null };
+  try {
+    await waitForLock(path, mark, request, effects);
+  } catch (error) {
+    endSign?.();
+    throw error;
+  }
+  return releasedAtExit(path, id, () => endSign?.());
+}
+
+async function waitForLock(
+  path: string,
+  mark: Omit<LockOwner, 'since'>,
+  request: LockRequest,
+  effects: LockEffects,
+): Promise<void> {
   const deadline = effects.now().getTime() + request.waitMs;
   for (;;) {
     request.signal?.throwIfAborted();
-    const me: LockOwner = { ...ownMark(), command: request.command, since: effects.now().toISOString(), id: randomUUID() };
-    const owner = await tryLock(path, me);
-    if (owner === me) return releasedAtExit(path, me.id);
-    if (owner !== 'again') {
-      if (effects.now().getTime() >= deadline) throw heldBy(path, owner);
-      await effects.sleep(ASK_EVERY_MS, request.signal);
-    }
+    const found = await tryLock(path, { ...mark, since: effects.now().toISOString() });
+    if (found === 'ours') return;
+    if (found === 'changed') continue;
+    if (effects.now().getTime() >= deadline) throw heldBy(path, found);
+    await effects.sleep(ASK_EVERY_MS, request.signal);
   }
 }
 
-/** `me` when the lock is ours now, else who holds it; `again` when that changed meanwhile. */
-async function tryLock(path: string, me: LockOwner): Promise<LockOwner | 'unreadable' | 'again'> {
+/** Whether the lock is ours now, changed hands meanwhile, or who holds it. */
+type Found = 'ours' | 'changed' | 'unreadable' | LockOwner;
+
+async function tryLock(path: string, me: LockOwner): Promise<Found> {
   const draft = `${path}.${me.id}`;
   await writeWhole(draft, JSON.stringify(me));
   try {
-    if (await linked(draft, path)) return me;
+    if (await linked(draft, path)) return 'ours';
     const owner = await ownerOf(path);
-    if (owner === undefined) return 'again';
-    if (owner === 'unreadable' || !isGone(owner)) return owner;
+    if (owner === undefined) return 'changed';
+    if (owner === 'unreadable' || !(await isGone(owner, dirname(path)))) return owner;
     return await replace(path, owner, draft, me);
   } finally {
     await rm(draft, { force: true });
   }
 }
 
+/** Certain, or false. */
+async function isGone(owner: LockOwner, folder: string): Promise<boolean> {
+  const fate = fateOf(owner);
+  if (fate !== 'hidden' || owner.socket === null) return fate === 'gone';
+  return !(await showsSignOfLife(join(folder, basename(owner.socket))));
+}
+
 /** Puts our draft in the place of a file whose owner is gone, unless another is doing so. */
-async function replace(path: string, stale: LockOwner, draft: string, me: LockOwner): Promise<LockOwner | 'unreadable' | 'again'> {
+async function replace(path: string, stale: LockOwner, draft: string, me: LockOwner): Promise<Found> {
   // Only its holder may replace the stale file, and whoever dies holding it is replaced in turn.
   const right = `${path}.${stale.id}.stale`;
-  const mine: LockOwner = { ...me, id: randomUUID() };
-  const holder = await tryLock(right, mine);
-  if (holder !== mine) return holder;
+  const found = await tryLock(right, { ...me, id: randomUUID() });
+  if (found !== 'ours') return found;
   try {
     const still = await ownerOf(path);
-    if (still === undefined || still === 'unreadable' || still.id !== stale.id) return 'again';
+    if (still === undefined || still === 'unreadable' || still.id !== stale.id) return 'changed';
     await rename(draft, path);
-    return me;
+    if (stale.socket !== null) await rm(join(dirname(path), basename(stale.socket)), { force: true });
+    return 'ours';
   } finally {
     await rm(right, { force: true });
   }
@@ -97,9 +128,17 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
+/** What systems say that know no hard links. */
+const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
+
+/** False when the name is taken. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
-    await link(from, to);
+    // A copy is there before it is whole; until then its owner can't be read, and so not be taken for gone.
+    await link(from, to).catch((error: unknown) => {
+      if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      return copyFile(from, to, constants.COPYFILE_EXCL);
+    });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -120,13 +159,15 @@ async function ownerOf(path: string): Promise<LockOwner | 'unreadable' | undefin
 function parseOwner(text: string): LockOwner | 'unreadable' {
   try {
     const it = JSON.parse(text) as Partial<LockOwner>;
-    return typeof it.pid === 'number' && typeof it.id === 'string' && typeof it.host === 'string' ? (it as LockOwner) : 'unreadable';
+    return typeof it.pid === 'number' && typeof it.id === 'string' && typeof it.host === 'string'
+      ? (it as LockOwner)
+      : 'unreadable';
   } catch {
     return 'unreadable';
   }
 }
 
-function releasedAtExit(path: string, id: string): () => void {
+function releasedAtExit(path: string, id: string, endSign: () => void): () => void {
   const release = (): void => {
     process.off('exit', release);
     try {
@@ -135,6 +176,8 @@ function releasedAtExit(path: string, id: string): () => void {
     } catch (error) {
       // The folder may be gone by now; a lock that stays is taken over when this process is gone.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    } finally {
+      endSign();
     }
   };
   process.on('exit', release);
@@ -147,10 +190,14 @@ function heldBy(path: string, owner: LockOwner | 'unreadable'): HeldError {
       next: `If no process uses it, delete ${path}.`,
     });
   }
-  const elsewhere = owner.host === ownMark().host && owner.pidNamespace === ownMark().pidNamespace ? '' : ` on ${owner.host}`;
-  return new HeldError(`The embedded warehouse is in use by process ${owner.pid}${elsewhere} (${owner.command}) since ${owner.since}.`, {
-    next: elsewhere
-      ? `Wait for it to end. If it is gone, which can’t be seen from here, delete ${path}.`
-      : 'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can work at once.',
-  });
+  const away = fateOf(owner) !== 'running';
+  const where = away ? ` on ${owner.host}` : '';
+  return new HeldError(
+    `The embedded warehouse is in use by process ${owner.pid}${where} (${owner.command}) since ${owner.since}.`,
+    {
+      next: away
+        ? `Wait for it to end. If it is gone, which can’t be seen from here, delete ${path}.`
+        : 'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can work at once.',
+    },
+  );
 }

@@ -1,16 +1,16 @@
 /** Brings the warehouse's two schemas to the version that this code knows, or one step back. */
 import { createHash } from 'node:crypto';
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { type Kysely, type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
-import { SchemaError, UsageError } from '../errors.ts';
+import { SchemaError, TransientError, UsageError } from '../errors.ts';
 import { applyComments } from './comments.ts';
 import type { Warehouse } from './connect.ts';
 import { lossOf, tableNames } from './loss.ts';
-import { type Step, steps } from './migrations.ts';
+import { steps } from './migrations.ts';
+import type { OperationsTables } from './operations.ts';
 import { errorCode } from './trouble.ts';
 
 type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>;
-type Connection = Kysely<unknown>;
 
 /** A migration waits so long for another one, or for readers of a table that it changes. */
 const LOCK_WITHIN_MS = 60_000;
@@ -28,7 +28,7 @@ export interface MigrationStatus {
 
 /** The steps that were applied and those that wait. */
 export async function migrationStatus(warehouse: Target): Promise<MigrationStatus> {
-  return statusOf(await appliedSteps(warehouse.db as unknown as Connection, warehouse.ops));
+  return statusOf(await appliedSteps(warehouse.db, warehouse.ops));
 }
 
 function statusOf(applied: ReadonlyMap<string, Date>): MigrationStatus {
@@ -43,7 +43,7 @@ function statusOf(applied: ReadonlyMap<string, Date>): MigrationStatus {
   };
 }
 
-async function appliedSteps(db: Connection, ops: string): Promise<Map<string, Date>> {
+async function appliedSteps(db: QueryExecutorProvider, ops: string): Promise<Map<string, Date>> {
   const found = await sql<{ there: boolean }>`
     select exists (select from pg_class join pg_namespace n on n.oid = relnamespace
       where n.nspname = ${ops} and relname = 'kysely_migration') as there`.execute(db);
@@ -60,7 +60,7 @@ async function appliedSteps(db: Connection, ops: string): Promise<Map<string, Da
  */
 export async function migrate(warehouse: Target, direction: 'up' | 'down'): Promise<string[]> {
   return retried(() =>
-    (warehouse.db as unknown as Connection).transaction().execute(async (trx) => {
+    warehouse.db.transaction().execute(async (trx) => {
       await lock(trx, warehouse);
       const status = statusOf(await appliedSteps(trx, warehouse.ops));
       refuseNewer(status, warehouse);
@@ -76,20 +76,22 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
 }
 
 /** Of many migrators one works and the others find the work done. Released by the transaction's end. */
-async function lock(trx: Transaction<unknown>, { kind, schema }: Target): Promise<void> {
+async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target): Promise<void> {
   if (kind === 'embedded') return;
   const key = createHash('sha256').update(`sluice migration of ${schema}`).digest().readBigInt64BE().toString();
-  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(trx);
+  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(
+    trx,
+  );
   await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx);
 }
 
 /** `create schema if not exists` asks for a right on the database even where the schema is there. */
-async function createSchema(trx: Transaction<unknown>, schema: string): Promise<void> {
+async function createSchema(trx: Transaction<OperationsTables>, schema: string): Promise<void> {
   const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
   if (rows.length === 0) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
 }
 
-async function stepBack(trx: Transaction<unknown>, warehouse: Target): Promise<string[]> {
+async function stepBack(trx: Transaction<OperationsTables>, warehouse: Target): Promise<string[]> {
   const back = (): Promise<string[]> => run(trx, warehouse, (migrator) => migrator.migrateDown());
   const before = await tableNames(trx, warehouse);
   await sql`savepoint rehearsal`.execute(trx);
@@ -105,10 +107,14 @@ async function stepBack(trx: Transaction<unknown>, warehouse: Target): Promise<s
   return back();
 }
 
-async function run(trx: Transaction<unknown>, warehouse: Target, go: (migrator: Migrator) => Promise<MigrationResultSet>): Promise<string[]> {
+async function run(
+  trx: Transaction<OperationsTables>,
+  warehouse: Target,
+  go: (migrator: Migrator) => Promise<MigrationResultSet>,
+): Promise<string[]> {
   const provider = { getMigrations: () => Promise.resolve(migrationsFor(warehouse)) };
   const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: warehouse.ops }));
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw error instanceof Error ? error : new Error('the migrator failed', { cause: error });
   return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
 }
 
@@ -120,12 +126,12 @@ const migrationsFor = ({ schema, ops }: Target): Record<string, Migration> =>
       // Without pg_temp at the end, a temporary table of the session would be found first.
       const path = sql`set local search_path to ${sql.id(own)}, ${sql.id(other)}, pg_temp`;
       const on =
-        (work: Step['up']) =>
-        async (db: Connection): Promise<void> => {
+        (work: (db: Kysely<unknown>) => Promise<void>) =>
+        async (db: Kysely<unknown>): Promise<void> => {
           await path.execute(db);
           await work(db);
         };
-      return [name, { up: on(step.up), down: on(step.down) }];
+      return [name, { up: on((db) => step.up(db)), down: on((db) => step.down(db)) }];
     }),
   );
 
@@ -146,11 +152,22 @@ function migrationTrouble(error: unknown, { schema, ops }: Target): unknown {
         next: `Let the database’s owner run it, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
         cause: error,
       });
+    case '55P03':
+      return new TransientError(
+        `The migration waited ${LOCK_WITHIN_MS / 1000} s for another one, or for readers of its tables.`,
+        {
+          next: 'Run sluice migrate again when they are done.',
+          cause: error,
+        },
+      );
     case '42P07':
-      return new SchemaError(`The schema holds something else under a name that Sluice needs: ${(error as Error).message}.`, {
-        next: `Choose another warehouse.schema, or move that out of ${schema} and ${ops}.`,
-        cause: error,
-      });
+      return new SchemaError(
+        `The schema holds something else under a name that Sluice needs: ${(error as Error).message}.`,
+        {
+          next: `Choose another warehouse.schema, or move that out of ${schema} and ${ops}.`,
+          cause: error,
+        },
+      );
     default:
       return error;
   }
@@ -172,9 +189,12 @@ export async function ensureSchema(warehouse: Target): Promise<void> {
   refuseNewer(status, warehouse);
   if (status.state === 'older' && warehouse.kind === 'postgres') {
     const waiting = status.steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
-    throw new SchemaError(`The schema ${warehouse.schema} is older than this version of Sluice: it lacks ${waiting.join(', ')}.`, {
-      next: 'Run sluice migrate.',
-    });
+    throw new SchemaError(
+      `The schema ${warehouse.schema} is older than this version of Sluice: it lacks ${waiting.join(', ')}.`,
+      {
+        next: 'Run sluice migrate.',
+      },
+    );
   }
   if (status.state !== 'current' || warehouse.kind === 'embedded') await migrate(warehouse, 'up');
 }

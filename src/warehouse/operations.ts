@@ -1,6 +1,23 @@
 /** The tables of the machinery, declared: what they hold, their columns with types and meaning, keys and indexes. */
 import type { RequestBody } from '../service/asked.ts';
-import { bigint, bytea, date, ddlTable, flag, identity, json, moment, nullable, numeric, oneOf, type RowOf, table, text, uuid, zero } from './declare.ts';
+import {
+  bigint,
+  bytea,
+  date,
+  ddlTable,
+  flag,
+  identity,
+  json,
+  moment,
+  nullable,
+  numeric,
+  oneOf,
+  type RowOf,
+  table,
+  text,
+  uuid,
+  zero,
+} from './declare.ts';
 import type { DdlTable } from './ddl.ts';
 
 const counter = (about: string) => zero(bigint(about));
@@ -18,7 +35,15 @@ export const operations = {
       sync,
       endpoint,
       definition_hash: text('Digest of what shapes the sync’s requests; only the same definition continues a run.'),
-      state: oneOf('How it stands or ended.', ['running', 'complete', 'partial', 'out_of_points', 'failed', 'interrupted', 'abandoned']),
+      state: oneOf('How it stands or ended.', [
+        'running',
+        'complete',
+        'partial',
+        'out_of_points',
+        'failed',
+        'interrupted',
+        'abandoned',
+      ]),
       exit_code: nullable(bigint('Exit code that the run’s outcome gives; null while it runs.')),
       today: date('The UTC day that the plan takes for today; frozen at the start.'),
       started_at: moment('When it started.'),
@@ -31,7 +56,9 @@ export const operations = {
       received: counter('Items in the loaded answers; the sum of the next four.'),
       loaded: counter('Items that made or changed rows.'),
       unchanged: counter('Items that said what the rows already said.'),
-      superseded: counter('Items that came again later in their answer, or that a newer answer had already spoken for.'),
+      superseded: counter(
+        'Items that came again later in their answer, or that a newer answer had already spoken for.',
+      ),
       quarantined: counter('Items that could not be loaded and are kept in quarantine.'),
       failed: counter('Requests that ended without a usable answer.'),
       missing: counter('Requests whose entity the service does not know.'),
@@ -56,10 +83,23 @@ export const operations = {
       depth: counter('How many times the question was cut to make this slice.'),
       parent_id: nullable(bigint('The request whose answer led to this one, by paging or splitting.')),
       state: oneOf('How it stands or ended.', [
-        'planned', 'fresh', 'sent', 'stored', 'loaded', 'quarantined', 'empty', 'missing', 'failed', 'in_doubt', 'skipped', 'abandoned',
+        'planned',
+        'fresh',
+        'sent',
+        'stored',
+        'loaded',
+        'quarantined',
+        'empty',
+        'missing',
+        'failed',
+        'in_doubt',
+        'skipped',
+        'abandoned',
       ]),
       attempts: counter('How many times it was sent.'),
-      points: nullable(numeric('Points that its attempts may have cost, by the price list; the request log has the true figure.')),
+      points: nullable(
+        numeric('Points that its attempts may have cost, by the price list; the request log has the true figure.'),
+      ),
       x_request_id: nullable(uuid('The id sent with every attempt, for finding the request in the service’s log.')),
       planned_at: moment('When it entered the plan.'),
       sent_at: nullable(moment('When it was last sent.')),
@@ -73,7 +113,12 @@ export const operations = {
     {
       key: ['id'],
       unique: [['run_id', 'request_key']],
-      indexes: [{ columns: ['sync', 'state'] }, { columns: ['request_key', 'sync', 'id'] }, { columns: ['answer_id'] }, { columns: ['parent_id'] }],
+      indexes: [
+        { columns: ['sync', 'state'] },
+        { columns: ['request_key', 'sync', 'id'] },
+        { columns: ['answer_id'] },
+        { columns: ['parent_id'] },
+      ],
       foreignKeys: [
         { columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'no action' },
         { columns: ['parent_id'], table: 'requests', references: ['id'], onDelete: 'set null' },
@@ -107,7 +152,11 @@ export const operations = {
     },
     {
       key: ['id'],
-      indexes: [{ columns: ['request_key', 'received_at'] }, { columns: ['request_id'] }, { columns: ['id'], where: 'loaded_at IS NULL', named: 'waiting' }],
+      indexes: [
+        { columns: ['request_key', 'received_at'] },
+        { columns: ['request_id'] },
+        { columns: ['id'], where: 'loaded_at IS NULL', named: 'waiting' },
+      ],
     },
   ),
   quarantine: table(
@@ -127,7 +176,11 @@ export const operations = {
     {
       key: ['id'],
       indexes: [
-        { columns: ['answer_id', 'position'], expressions: ['answer_id', `COALESCE("position", '-1'::integer::bigint)`], unique: true },
+        {
+          columns: ['answer_id', 'position'],
+          expressions: ['answer_id', `COALESCE("position", '-1'::integer::bigint)`],
+          unique: true,
+        },
         { columns: ['id'], where: 'resolved_at IS NULL', named: 'open' },
       ],
       foreignKeys: [{ columns: ['answer_id'], table: 'answers', references: ['id'], onDelete: 'cascade' }],

@@ -1,6 +1,8 @@
 /** Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. */
+import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
 import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
-import { Pool, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
 import { connectTrouble, errorCode, type Place } from './trouble.ts';
@@ -8,6 +10,10 @@ import { parserFor } from './values.ts';
 
 /** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
 const MOST_CONNECTIONS = 10;
+/** A load may wait for its turn behind large ones; longer, and something holds connections that it should give back. */
+const TURN_WITHIN_MS = 60_000;
+/** A connection that a router has forgotten is noticed within minutes; by default only after two hours. */
+const KEEP_ALIVE_AFTER_MS = 30_000;
 
 export interface OpenPool {
   readonly dialect: Dialect;
@@ -43,7 +49,8 @@ export async function openPool(url: string): Promise<OpenPool> {
 }
 
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
-const wantsOtherSecurity = (error: unknown): boolean => errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
+const wantsOtherSecurity = (error: unknown): boolean =>
+  errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
 
 async function connect(address: Address, ssl: Address['tls'][number]): Promise<Pool> {
   const pool = new Pool(poolConfig(address, ssl));
@@ -71,13 +78,31 @@ function poolConfig(address: Address, ssl: Address['tls'][number]): PoolConfig {
     ...(address.startupOptions !== undefined && { options: address.startupOptions }),
     ssl,
     ...(address.directTls && { sslnegotiation: 'direct' as const }),
+    ...(address.channelBinding && { enableChannelBinding: true }),
     application_name: address.applicationName,
     max: MOST_CONNECTIONS,
-    connectionTimeoutMillis: address.connectWithinMs,
+    connectionTimeoutMillis: TURN_WITHIN_MS,
+    Client: clientThatConnects(address.connectWithinMs),
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: { getTypeParser: ((oid: number) => parserFor(oid)) as never },
   };
 }
+
+/** The pool has one limit for a free connection and for a new one; a server that does not answer is told sooner. */
+const clientThatConnects = (withinMs: number): typeof Client =>
+  class extends Client {
+    constructor(config?: string | ClientConfig) {
+      // The pool hides the password from a spread, which copies only what can be listed.
+      super(
+        Object.assign(Object.create(config as ClientConfig) as ClientConfig, { connectionTimeoutMillis: withinMs }),
+      );
+      const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
+      // Where there is no password to log in with, the driver would leave the connection half open, and the server
+      // waits a minute for it, with all that waits for its sessions, such as dropping a database.
+      connection.on('error', () => connection.stream.destroy());
+    }
+  };
 
 const placeOf = ({ host, port, database, user }: Address): Place => ({
   host,

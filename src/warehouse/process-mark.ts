@@ -1,4 +1,4 @@
-/** Tells one process from every other, also from a later one with the same id, and whether it still runs. */
+/** Tells one process from every other, also from a later one with the same id, and what became of it. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -23,17 +23,21 @@ export const ownMark = (): ProcessMark => ({
 });
 
 /**
- * Whether the marked process is gone for certain. False when it runs, and when that can't be known from here, as of
- * another machine or another container.
+ * What can be known from here of the marked process: `hidden` is one in another container on this kernel, `elsewhere`
+ * one on another machine.
  */
-export function isGone(mark: ProcessMark, own: ProcessMark = ownMark()): boolean {
-  if (mark.host === own.host && mark.boot !== null && own.boot !== null && mark.boot !== own.boot) return true;
-  if (mark.boot === null ? mark.host !== own.host : mark.boot !== own.boot) return false;
-  if (mark.pidNamespace !== own.pidNamespace) return false;
-  if (!exists(mark.pid)) return true;
+export type Fate = 'running' | 'gone' | 'hidden' | 'elsewhere';
+
+export function fateOf(mark: ProcessMark, own: ProcessMark = ownMark()): Fate {
+  const bootsKnown = mark.boot !== null && own.boot !== null;
+  const sameKernel = bootsKnown ? mark.boot === own.boot : mark.host === own.host;
+  // A machine of that name has been started anew since, which ended all that ran on it.
+  if (!sameKernel) return bootsKnown && mark.host === own.host ? 'gone' : 'elsewhere';
+  if (mark.pidNamespace !== own.pidNamespace) return 'hidden';
+  if (!exists(mark.pid)) return 'gone';
   const stat = statOf(mark.pid);
-  if (!stat || mark.startTicks === null) return false;
-  return stat.ended || stat.startTicks !== mark.startTicks;
+  if (!stat || mark.startTicks === null) return 'running';
+  return stat.ended || stat.startTicks !== mark.startTicks ? 'gone' : 'running';
 }
 
 function exists(pid: number): boolean {
@@ -52,7 +56,9 @@ function statOf(pid: number): { readonly ended: boolean; readonly startTicks: st
   const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
   const startTicks = fields[18];
   // A zombie has ended; only its parent has not asked how.
-  return state === undefined || startTicks === undefined ? undefined : { ended: state === 'Z' || state === 'X', startTicks };
+  return state === undefined || startTicks === undefined
+    ? undefined
+    : { ended: state === 'Z' || state === 'X', startTicks };
 }
 
 function orNull<T>(read: () => T): T | null {

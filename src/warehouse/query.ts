@@ -24,19 +24,34 @@ const READING = ['select', 'with', 'values', 'table', 'show', 'explain'];
  * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.
  * Throws a UsageError for what isn't one reading statement, or what the database refuses of it.
  */
-export async function readOnlyQuery(warehouse: Pick<Warehouse, 'schema' | 'session'>, statement: string, options: QueryOptions = {}): Promise<QueryResult> {
+export async function readOnlyQuery(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  statement: string,
+  options: QueryOptions = {},
+): Promise<QueryResult> {
   const word = firstWord(statement);
   if (!READING.includes(word)) {
-    throw new UsageError(word === '' ? 'The query is empty.' : `A query that begins with ${word.toUpperCase()} is not run here.`, {
-      next: `Begin with one of ${READING.join(', ').toUpperCase()}.`,
-    });
+    throw new UsageError(
+      word === '' ? 'The query is empty.' : `A query that begins with ${word.toUpperCase()} is not run here.`,
+      {
+        next: `Begin with one of ${READING.join(', ').toUpperCase()}.`,
+      },
+    );
   }
   try {
     return await warehouse.session(async (run) => {
       await run(settings(warehouse.schema, options.timeoutMs));
       const { fields, rows } = await run(statement);
       const columns = distinct(fields.map(({ name }) => name));
-      return { columns, rows: rows.map((row) => rowOf(columns, row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)))) };
+      return {
+        columns,
+        rows: rows.map((row) =>
+          rowOf(
+            columns,
+            row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)),
+          ),
+        ),
+      };
     }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -55,7 +70,9 @@ function settings(schema: string, timeoutMs: number | undefined): string {
     bytea_output: 'hex',
     extra_float_digits: '1',
   };
-  return `select ${Object.entries(all).map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`).join(', ')}`;
+  return `select ${Object.entries(all)
+    .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`)
+    .join(', ')}`;
 }
 
 /** The first word in lower case, past spaces, comments and opening parentheses; it tells the kind of statement. */
@@ -93,7 +110,12 @@ function distinct(names: readonly string[]): string[] {
 function rowOf(columns: readonly string[], values: readonly JsonValue[]): Record<string, JsonValue> {
   const row: Record<string, JsonValue> = {};
   columns.forEach((name, place) => {
-    Object.defineProperty(row, name, { value: values[place] ?? null, enumerable: true, writable: true, configurable: true });
+    Object.defineProperty(row, name, {
+      value: values[place] ?? null,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
   });
   return row;
 }
@@ -104,14 +126,26 @@ function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
   const { message, hint } = error as { message: string; hint?: string };
   if (code === undefined) return error;
   if (code === '57014') {
-    return new TransientError(`The query was stopped after ${(timeoutMs ?? 0) / 1000} s.`, { next: 'Narrow it, or allow it more time.', cause: error });
+    return new TransientError(`The query was stopped after ${(timeoutMs ?? 0) / 1000} s.`, {
+      next: 'Narrow it, or allow it more time.',
+      cause: error,
+    });
   }
   if (code === '25006') {
-    return new UsageError(`The query would change something: ${message}.`, { next: 'Queries here only read; use another client to write.', cause: error });
+    return new UsageError(`The query would change something: ${message}.`, {
+      next: 'Queries here only read; use another client to write.',
+      cause: error,
+    });
   }
-  // Classes of errors that the statement itself has: its syntax, its names, its rights, its values.
-  if (/^(42|22|21|0A|2F|3F|54)/.test(code)) {
-    return new UsageError(`The database refuses the query: ${message}.`, { next: hint ?? 'Correct it; sluice docs lists tables and columns.', cause: error });
+  // Classes of errors that lie with the server or with others at work on it; every other lies in the statement.
+  if (!/^(08|40|53|55|57|58|F0|XX)/.test(code)) {
+    return new UsageError(`The database refuses the query: ${message}.`, {
+      next: hint ?? 'Correct it; sluice docs lists tables and columns.',
+      cause: error,
+    });
   }
-  return new TransientError(`The database could not run the query: ${message} (${code}).`, { next: 'Try again.', cause: error });
+  return new TransientError(`The database could not run the query: ${message} (${code}).`, {
+    next: 'Try again.',
+    cause: error,
+  });
 }

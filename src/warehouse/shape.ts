@@ -1,5 +1,5 @@
 /** What a table is, in one form for what is declared and for what is live, so that the two can be compared. */
-import { type DdlColumn, type DdlIndex, type DdlTable, indexesOf, keyOf, uniquesOf, foreignKeysOf } from './ddl.ts';
+import { type DdlColumn, type DdlIndex, type DdlTable, foreignKeysOf, indexesOf, keyOf, uniquesOf } from './ddl.ts';
 
 export interface ColumnShape {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface IndexShape {
   readonly name: string;
   readonly using: string;
   readonly unique: boolean;
-  /** Columns and expressions, as Postgres prints them. */
+  /** Columns by name, and expressions as Postgres prints them. */
   readonly parts: readonly string[];
   readonly where: string | null;
 }
@@ -71,15 +71,10 @@ const columnShape = (it: DdlColumn): ColumnShape => ({
   storage: it.storage ?? null,
 });
 
-/** Postgres quotes a name only where it has to. */
-const printedName = (name: string): string => (/^[a-z_][a-z0-9_$]*$/.test(name) && !RESERVED.has(name) ? name : `"${name.replaceAll('"', '""')}"`);
-/** The names in use that Postgres quotes when it prints them: words of its grammar. */
-const RESERVED = new Set(['position', 'user', 'table', 'order', 'group', 'references', 'end', 'limit', 'offset', 'default', 'check', 'values', 'interval']);
-
 const indexShape = (name: string, index: DdlIndex): IndexShape => ({
   name,
   using: index.using ?? 'btree',
   unique: index.unique ?? false,
-  parts: index.expressions ?? index.columns.map(printedName),
+  parts: index.expressions ?? index.columns,
   where: index.where ?? null,
 });

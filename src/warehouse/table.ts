@@ -1,8 +1,10 @@
 /** Folds the declared resources and bridges into the tables that hold them. */
 import { catalog } from '../service/catalog.ts';
 import type { Bridge } from '../service/endpoint.ts';
-import type { Element, Field, Fields, Flat, Kind, List, Sighting } from '../service/field.ts';
+import type { Element, Field, Fields, Kind, List } from '../service/field.ts';
 import type { Resource } from '../service/resource.ts';
+import { type ForeignKey, referencesOf, referring, sightingKeys } from './reference.ts';
+import { resourcesOf } from './resources.ts';
 
 export type SqlType = 'text' | 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'date' | 'uuid' | 'jsonb';
 
@@ -13,13 +15,6 @@ export interface Column {
   readonly about: string;
   /** A difference here is no change of the entity. */
   readonly volatile: boolean;
-}
-
-export interface ForeignKey {
-  readonly columns: readonly string[];
-  readonly table: string;
-  readonly references: readonly string[];
-  readonly onDelete: 'cascade' | 'set null';
 }
 
 export interface Index {
@@ -154,10 +149,6 @@ export const countColumn = (listName: string): string => `${listName}_count`;
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/s$/, '');
 
-/** The names that a parent's key columns take in a table that refers to it. */
-export const referring = (prefix: string, key: readonly string[]): string[] =>
-  key.map((name) => (name.startsWith(`${prefix}_`) ? name : `${prefix}_${name}`));
-
 /** The name of the child table for the list at this path below a resource. */
 export const childTableName = (resource: Resource, path: readonly string[], named: string | undefined): string =>
   [singular(resource.table), ...path.slice(0, -1), named ?? path.at(-1)].join('_');
@@ -224,7 +215,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
   };
   const elsewhere =
     element.of === 'object'
-      ? [...referencesOf(element.fields, '', undefined), ...sightingKey(element.sighting, '', own)]
+      ? [...referencesOf(element.fields, '', undefined), ...sightingKeys(element.sighting, '')]
       : [];
   return {
     name: childTableName(resource, path, list.named),
@@ -256,47 +247,6 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
   };
 }
 
-/** Foreign keys to what is loaded in the same transaction: nested entities, and objects that are sightings of one table. */
-function referencesOf(fields: Fields, prefix: string, of: Resource | undefined): ForeignKey[] {
-  return Object.entries(fields).flatMap(([name, field]): ForeignKey[] => {
-    if (field.shape === 'nested') {
-      const to = field.resource();
-      return [
-        {
-          columns: to.key.map((key) => `${prefix}${name}_${key}`),
-          table: to.table,
-          references: to.key,
-          onDelete: 'set null',
-        },
-      ];
-    }
-    if (field.shape !== 'object') return [];
-    return [
-      ...sightingReference(field, `${prefix}${name}_`, of),
-      ...referencesOf(field.fields, `${prefix}${name}_`, of),
-    ];
-  });
-}
-
-function sightingReference(field: Flat, prefix: string, of: Resource | undefined): ForeignKey[] {
-  const keys = sightingKey(field.sighting, prefix, undefined);
-  // A shared row is merged column by column, so a reference of two columns could mix two sightings and name nothing.
-  return of?.shared ? keys.filter(({ columns }) => columns.length === 1) : keys;
-}
-
-/** No key when the URN type decides the table: a column can't refer to two. */
-function sightingKey(
-  sighting: Sighting | undefined,
-  prefix: string,
-  named: readonly string[] | undefined,
-): ForeignKey[] {
-  if (!sighting) return [];
-  const to = sighting.of('');
-  if (sighting.of('company') !== to) return [];
-  const columns = named ?? to.key.map((key) => prefix + (sighting.bare ? key.replace(/^urn_/, '') : key));
-  return [{ columns, table: to.table, references: to.key, onDelete: 'set null' }];
-}
-
 function bridgeTable(bridge: Bridge): BridgeTable {
   const to = bridge.to();
   const reference = referring(bridge.prefix, to.key);
@@ -320,29 +270,8 @@ function bridgeTable(bridge: Bridge): BridgeTable {
   };
 }
 
-function reachable(resource: Resource, into: Set<Resource>): void {
-  if (into.has(resource)) return;
-  for (const field of Object.values(resource.fields)) visit(field, into);
-  into.add(resource);
-}
-
-function visit(field: Field, into: Set<Resource>): void {
-  if (field.shape === 'object') {
-    if (field.sighting) for (const type of ['', 'company']) reachable(field.sighting.of(type), into);
-    for (const inner of Object.values(field.fields)) visit(inner, into);
-  } else if (field.shape === 'list' && field.element.of === 'object') {
-    const { sighting, fields } = field.element;
-    if (sighting) for (const type of ['', 'company']) reachable(sighting.of(type), into);
-    for (const inner of Object.values(fields)) visit(inner, into);
-  }
-}
-
 /** Every root table; what others refer to comes first, so that rows written in this order satisfy the foreign keys. */
-export const rootTables: readonly RootTable[] = (() => {
-  const found = new Set<Resource>();
-  for (const { returns } of catalog) reachable(returns, found);
-  return [...found].map(rootTable);
-})();
+export const rootTables: readonly RootTable[] = resourcesOf(catalog).map(rootTable);
 
 export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),

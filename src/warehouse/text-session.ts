@@ -54,7 +54,10 @@ export function sessionOfPGlite(pglite: PGlite): TextSession {
     return pglite.transaction(async (transaction) => {
       const run: RunText = async (statement) => {
         const { fields, rows } = await transaction.query(statement, [], { rowMode: 'array', parsers });
-        return { fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })), rows: rows as unknown as (string | null)[][] };
+        return {
+          fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })),
+          rows: rows as unknown as (string | null)[][],
+        };
       };
       await run('set transaction read only');
       const result = await work(run);

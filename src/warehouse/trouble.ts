@@ -3,7 +3,6 @@ import { EXIT, SluiceError, TransientError, UsageError } from '../errors.ts';
 
 interface Told {
   readonly code?: unknown;
-  readonly message?: unknown;
   readonly errors?: unknown;
 }
 
@@ -26,21 +25,52 @@ export function errorCode(error: unknown): string | undefined {
   return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
 }
 
+/** What an error says; the first of several that stand for one. */
+function errorText(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return errorText(error.errors[0]);
+  return error instanceof Error ? error.message : String(error);
+}
+
 const reachable = ({ host, port }: Place): string => (host.startsWith('/') ? host : `${host}:${port}`);
 
 const VERDICTS: Readonly<Record<string, (place: Place) => Verdict>> = {
-  '28P01': (it) => wrong(`The database refused the password of ${it.user}`, 'Correct the user and password in DATABASE_URL; encode characters such as @ / ? # as %40 %2F %3F %23.'),
-  '28000': (it) => wrong(`The database refuses ${it.user} from this machine`, 'Allow the user, database and kind of connection in the server’s pg_hba.conf, or change sslmode in DATABASE_URL.'),
-  '3D000': (it) => wrong(`The server has no database ${it.database}`, `Create it (createdb ${it.database}), or correct the name in DATABASE_URL.`),
-  '42501': (it) => wrong(`The user ${it.user} lacks a right`, 'Grant it CREATE and CONNECT on the database, or create both schemas and make it their owner.'),
-  '53300': () => passing('The database has no connection left', 'Try again when others have ended, or raise its max_connections.'),
+  '28P01': (it) =>
+    wrong(
+      `The database refused the password of ${it.user}`,
+      'Correct the user and password in DATABASE_URL; encode characters such as @ / ? # as %40 %2F %3F %23.',
+    ),
+  '28000': (it) =>
+    wrong(
+      `The database refuses ${it.user} from this machine`,
+      'Allow the user, database and kind of connection in the server’s pg_hba.conf, or change sslmode in DATABASE_URL.',
+    ),
+  '3D000': (it) =>
+    wrong(
+      `The server has no database ${it.database}`,
+      `Create it (createdb ${it.database}), or correct the name in DATABASE_URL.`,
+    ),
+  '42501': (it) =>
+    wrong(
+      `The user ${it.user} lacks a right`,
+      'Grant it CREATE and CONNECT on the database, or create both schemas and make it their owner.',
+    ),
+  '53300': () =>
+    passing('The database has no connection left', 'Try again when others have ended, or raise its max_connections.'),
   '57P03': () => passing('The database is starting up or shutting down', 'Try again in a moment.'),
-  ECONNREFUSED: (it) => passing(`Nothing answers at ${reachable(it)}`, 'Start the database, or correct host and port in DATABASE_URL; unset it for the embedded warehouse.'),
-  ECONNRESET: (it) => passing(`The connection to ${reachable(it)} was cut`, 'Try again; see the server’s log if it stays.'),
-  ENOENT: (it) => passing(`No socket of a database in ${it.host}`, 'Start the database, or correct the folder in DATABASE_URL.'),
+  ECONNREFUSED: (it) =>
+    passing(
+      `Nothing answers at ${reachable(it)}`,
+      'Start the database, or correct host and port in DATABASE_URL; unset it for the embedded warehouse.',
+    ),
+  ECONNRESET: (it) =>
+    passing(`The connection to ${reachable(it)} was cut`, 'Try again; see the server’s log if it stays.'),
+  ENOENT: (it) =>
+    passing(`No socket of a database in ${it.host}`, 'Start the database, or correct the folder in DATABASE_URL.'),
   ENOTFOUND: (it) => wrong(`No machine is named ${it.host}`, 'Correct the host in DATABASE_URL.'),
-  EAI_AGAIN: (it) => passing(`The name ${it.host} can’t be looked up now`, 'Try again; see this machine’s name service if it stays.'),
-  ETIMEDOUT: (it) => passing(`${reachable(it)} does not answer`, 'See whether a firewall stands between, and try again.'),
+  EAI_AGAIN: (it) =>
+    passing(`The name ${it.host} can’t be looked up now`, 'Try again; see this machine’s name service if it stays.'),
+  ETIMEDOUT: (it) =>
+    passing(`${reachable(it)} does not answer`, 'See whether a firewall stands between, and try again.'),
   EHOSTUNREACH: (it) => passing(`${reachable(it)} can’t be reached`, 'See the network between, and try again.'),
 };
 
@@ -56,22 +86,45 @@ const UNTRUSTED = new Set([
 
 function verdictOf(error: unknown, place: Place): Verdict | undefined {
   const code = errorCode(error);
-  const message = String((error as Told | null)?.message ?? '');
+  const message = errorText(error);
   if (code !== undefined && UNTRUSTED.has(code)) {
-    return wrong(`The certificate of ${reachable(place)} is not trusted (${message})`, 'Name its authority with sslrootcert=FILE, or use sslmode=require to trust any.');
+    return wrong(
+      `The certificate of ${reachable(place)} is not trusted (${message})`,
+      'Name its authority with sslrootcert=FILE, or use sslmode=require to trust any.',
+    );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    return wrong(`The certificate of ${reachable(place)} is for another name`, 'Use the name in the certificate, or sslmode=verify-ca to check its authority alone.');
+    return wrong(
+      `The certificate of ${reachable(place)} is for another name`,
+      'Use the name in the certificate, or sslmode=verify-ca to check its authority alone.',
+    );
+  }
+  if (/client password must be a string/.test(message)) {
+    return wrong(
+      `The database wants a password of ${place.user}, and there is none`,
+      'Put it into DATABASE_URL, or into PGPASSWORD.',
+    );
   }
   if (/does not support SSL/i.test(message)) {
-    return wrong(`The database at ${reachable(place)} speaks no TLS`, 'Turn it on there, or say sslmode=disable where the network itself is safe.');
+    return wrong(
+      `The database at ${reachable(place)} speaks no TLS`,
+      'Turn it on there, or say sslmode=disable where the network itself is safe.',
+    );
   }
   if (code !== undefined && /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) {
-    return wrong(`No TLS connection to ${reachable(place)} (${message})`, 'See the TLS settings of the server and sslmode in DATABASE_URL.');
+    return wrong(
+      `No TLS connection to ${reachable(place)} (${message})`,
+      'See the TLS settings of the server and sslmode in DATABASE_URL.',
+    );
   }
   if (code !== undefined && VERDICTS[code]) return VERDICTS[code](place);
-  if (/timeout/i.test(message)) return passing(`${reachable(place)} does not answer in time`, 'See whether a firewall stands between, and try again.');
-  if (/terminated unexpectedly|Connection terminated/i.test(message)) return passing(`The connection to ${reachable(place)} was cut`, 'Try again; see the server’s log if it stays.');
+  if (/timeout/i.test(message))
+    return passing(
+      `${reachable(place)} does not answer in time`,
+      'See whether a firewall stands between, and try again.',
+    );
+  if (/terminated unexpectedly|Connection terminated/i.test(message))
+    return passing(`The connection to ${reachable(place)} was cut`, 'Try again; see the server’s log if it stays.');
   return undefined;
 }
 
@@ -81,12 +134,17 @@ export function connectTrouble(error: unknown, place: Place): SluiceError {
   const verdict = verdictOf(error, place);
   if (!verdict) {
     const code = errorCode(error);
-    const told = String((error as Told | null)?.message ?? error);
-    return new TransientError(`The database at ${reachable(place)} can’t be used: ${told}${code === undefined ? '' : ` (${code})`}`, {
-      next: 'See the server’s log, and try again.',
-      cause: error,
-    });
+    const told = errorText(error);
+    return new TransientError(
+      `The database at ${reachable(place)} can’t be used: ${told}${code === undefined ? '' : ` (${code})`}`,
+      {
+        next: 'See the server’s log, and try again.',
+        cause: error,
+      },
+    );
   }
   const { message, next } = verdict;
-  return verdict.exitCode === EXIT.usage ? new UsageError(`${message}.`, { next, cause: error }) : new TransientError(`${message}.`, { next, cause: error });
+  return verdict.exitCode === EXIT.usage
+    ? new UsageError(`${message}.`, { next, cause: error })
+    : new TransientError(`${message}.`, { next, cause: error });
 }

@@ -21,7 +21,11 @@ export const views: readonly View[] = [
         about:
           'How it ended: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt while it has not; abandoned when it was given up.',
       },
-      { name: 'at', type: 'timestamp with time zone', about: 'Receipt of the answer; without one, when it ended, was sent or was planned.' },
+      {
+        name: 'at',
+        type: 'timestamp with time zone',
+        about: 'Receipt of the answer; without one, when it ended, was sent or was planned.',
+      },
       { name: 'answer_id', type: 'bigint', about: 'The paid answer, in the operations schema; null without one.' },
       { name: 'error', type: 'text', about: 'What went wrong, in words; null when nothing did.' },
     ],

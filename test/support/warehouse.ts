@@ -34,16 +34,16 @@ export function eachWarehouse(name: string, suite: (open: Open, kind: Warehouse[
   describe(`${name} (postgres)`, () => suite(postgresWarehouses(), 'postgres'));
 }
 
-/** Opens embedded warehouses in memory, copied from one that was migrated once. */
+/** Opens embedded warehouses in memory, copied from one that was made once: making one takes a second. */
 export function embeddedWarehouses(): Open {
-  let template: Promise<Blob> | undefined;
+  const templates = { empty: lazily(() => dataOf(false)), migrated: lazily(() => dataOf(true)) };
   const opened: Warehouse[] = [];
   afterAll(() => Promise.all(opened.map((it) => it.close())));
   return async ({ migrated = true, schema = SCHEMA } = {}) => {
-    const copied = migrated && schema === SCHEMA ? await (template ??= migratedData()) : undefined;
+    const copied = migrated && schema === SCHEMA;
     const warehouse = await openWarehouse(
       { url: new Secret('embedded:memory://'), schema },
-      { ...realEffects, ...(copied && { copyOf: copied }) },
+      { ...realEffects, copyOf: await (copied ? templates.migrated() : templates.empty()) },
     );
     opened.push(warehouse);
     if (migrated && !copied) await ensureSchema(warehouse);
@@ -51,13 +51,18 @@ export function embeddedWarehouses(): Open {
   };
 }
 
-async function migratedData(): Promise<Blob> {
+async function dataOf(migrated: boolean): Promise<Blob> {
   const pglite = await PGlite.create();
   const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
-  await migrate({ kind: 'embedded', schema: SCHEMA, ops: `${SCHEMA}_ops`, db }, 'up');
+  if (migrated) await migrate({ kind: 'embedded', schema: SCHEMA, ops: `${SCHEMA}_ops`, db }, 'up');
   const data = await pglite.dumpDataDir('none');
-  await db.destroy();
+  await pglite.close();
   return data;
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
 }
 
 /** Opens databases of their own on the run's Postgres, copied from one that was migrated once. */
@@ -97,5 +102,9 @@ async function copyOf(template: FreshDatabase): Promise<FreshDatabase> {
 async function onServer(statement: string): Promise<void> {
   const client = new Client({ connectionString: inject('postgresUrl') });
   await client.connect();
-  await client.query(statement).finally(() => client.end());
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
 }

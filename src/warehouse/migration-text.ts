@@ -1,0 +1,38 @@
+/** The text of a migration file, from the statements of a draft. */
+import type { Draft } from './draft.ts';
+import type { Step } from './migrations.ts';
+
+/** A migration file that runs these statements; `about` is its one sentence. */
+export function migrationText(
+  about: string,
+  schema: Step['schema'],
+  { statements, undo }: Pick<Draft, 'statements' | 'undo'>,
+): string {
+  return `/** ${about} */
+import { type Kysely, sql } from 'kysely';
+
+export const schema = '${schema}';
+
+const UP = [
+${list(statements)}];
+
+const DOWN = [
+${list(undo)}];
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of UP) await sql.raw(statement).execute(db);
+}
+
+export async function down(db: Kysely<unknown>): Promise<void> {
+  for (const statement of DOWN) await sql.raw(statement).execute(db);
+}
+`;
+}
+
+const list = (statements: readonly string[]): string => statements.map((it) => `  ${source(it)},\n`).join('');
+
+/** On one line between quotes where it fits; else as it is. */
+const source = (statement: string): string =>
+  /[\n'\\]/.test(statement)
+    ? `\`${statement.replaceAll(/[`\\]|\$\{/g, '\\$&').replaceAll('\n', '\n  ')}\``
+    : `'${statement}'`;

@@ -1,0 +1,43 @@
+/**
+ * Drafts a migration from what is declared and what the migrations so far create:
+ * `node test/support/draft-migration.ts NAME`. What it can't decide it says; read what it wrote before you keep it.
+ */
+import { writeFile } from 'node:fs/promises';
+import { Secret } from '../../src/config/secret.ts';
+import { readCatalog } from '../../src/warehouse/catalog.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { draftMigration } from '../../src/warehouse/draft.ts';
+import { migrate } from '../../src/warehouse/migrate.ts';
+import { migrationText } from '../../src/warehouse/migration-text.ts';
+import { steps } from '../../src/warehouse/migrations.ts';
+import { operationsTables } from '../../src/warehouse/operations.ts';
+import { tables } from '../../src/warehouse/table.ts';
+import { MIGRATIONS } from './frozen.ts';
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const [name = ''] = process.argv.slice(2);
+
+if (/^[a-z][a-z0-9_]*$/.test(name)) {
+  const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
+  const warehouse = await openWarehouse({ url: new Secret('embedded:memory://'), schema: 'sluice' }, effects);
+  await migrate(warehouse, 'up');
+  const live = await readCatalog(warehouse);
+  await warehouse.close();
+  const areas = [
+    { schema: 'operations', draft: draftMigration(live.operations, operationsTables) },
+    { schema: 'analyst', draft: draftMigration(live.analyst, tables) },
+  ] as const;
+  let number = Object.keys(steps).length;
+  for (const { schema, draft } of areas) {
+    for (const it of draft.undecided) say(`decide yourself: ${it}`);
+    if (draft.statements.length === 0) continue;
+    number += 1;
+    const file = `${String(number).padStart(4, '0')}_${name}.ts`;
+    await writeFile(new URL(file, MIGRATIONS), migrationText('Say what it is for.', schema, draft), { flag: 'wx' });
+    say(`wrote migrations/${file}: read it, list it in src/warehouse/migrations.ts, then run UPDATE_GOLDEN=1 npm test`);
+  }
+  if (number === Object.keys(steps).length) say('no statement to write');
+} else {
+  say('give it a name of small letters, digits and _, such as add_headlines');
+  process.exitCode = 2;
+}

@@ -1,0 +1,82 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { readCatalog } from '../../src/warehouse/catalog.ts';
+import type { DdlTable } from '../../src/warehouse/ddl.ts';
+import { draftMigration } from '../../src/warehouse/draft.ts';
+import { schemaDrift } from '../../src/warehouse/drift.ts';
+import { operationsTables } from '../../src/warehouse/operations.ts';
+import { tables } from '../../src/warehouse/table.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+eachWarehouse('a drafted migration', (open) => {
+  it('has nothing to do on a schema that is current', async () => {
+    const live = await readCatalog(await open());
+    expect(draftMigration(live.analyst, tables)).toEqual({ statements: [], undo: [], undecided: [] });
+    expect(draftMigration(live.operations, operationsTables)).toEqual({ statements: [], undo: [], undecided: [] });
+  });
+
+  it('brings back all that is missing', async () => {
+    const warehouse = await open();
+    const run = async (statements: readonly string[]): Promise<void> => {
+      await warehouse.db.transaction().execute(async (trx) => {
+        await sql`set local search_path to sluice`.execute(trx);
+        for (const statement of statements) await sql.raw(statement).execute(trx);
+      });
+    };
+    await run([
+      'drop table pronet_group_members',
+      'alter table pronet_groups drop column description',
+      'alter table photoshare_posts drop constraint photoshare_posts_user_id_fkey',
+      'drop index photoshare_posts_code_idx',
+    ]);
+    const before = (await readCatalog(warehouse)).analyst;
+    const { statements, undo, undecided } = draftMigration(before, tables);
+    expect(undecided).toEqual([]);
+    expect(statements).toEqual([
+      expect.stringContaining('create table "pronet_group_members"'),
+      'create index "pronet_group_members_user_urn_type_user_urn_value_idx" on "pronet_group_members" ("user_urn_type", "user_urn_value")',
+      'alter table "pronet_groups" add column "description" text',
+      'alter table "photoshare_posts" add constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null',
+      'create index "photoshare_posts_code_idx" on "photoshare_posts" using hash ("code")',
+    ]);
+    await run(statements);
+    const rest = (await schemaDrift(warehouse)).filter(({ message }) => !message.includes('comment'));
+    expect(rest).toEqual([]);
+    await run(undo);
+    expect((await readCatalog(warehouse)).analyst).toEqual(before);
+  });
+
+  it('says what it leaves to a person', async () => {
+    const warehouse = await open();
+    for (const statement of [
+      'create table sluice.notes (id int)',
+      'alter table sluice.web_pages add column note text',
+      'alter table sluice.web_pages alter column title type varchar(9)',
+      'alter table sluice_ops.marks drop constraint marks_pkey',
+    ]) {
+      await sql.raw(statement).execute(warehouse.db);
+    }
+    const live = await readCatalog(warehouse);
+    const stricter = tables.map(
+      (it): DdlTable =>
+        it.name === 'web_pages'
+          ? { ...it, columns: [...it.columns, { name: 'new', type: 'text', nullable: false, about: 'New.' }] }
+          : it,
+    );
+    expect(draftMigration(live.analyst, stricter)).toEqual({
+      statements: ['alter table "web_pages" add column "new" text not null'],
+      undo: ['alter table "web_pages" drop column "new"'],
+      undecided: [
+        'table notes is there and not declared',
+        'web_pages: column title: type is character varying(9), declared text',
+        'web_pages: column note is there and not declared',
+        'web_pages: column new is added as not null without a default, which fails where the table has rows',
+      ],
+    });
+    expect(draftMigration(live.operations, operationsTables)).toEqual({
+      statements: [],
+      undo: [],
+      undecided: ['marks: primary key marks_pkey is declared and not there'],
+    });
+  });
+});

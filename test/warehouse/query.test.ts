@@ -1,0 +1,192 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/errors.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { firstWord, readOnlyQuery } from '../../src/warehouse/query.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+eachWarehouse('a query', (open, kind) => {
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await open();
+    await sql`insert into sluice_ops.leases values ('kept', 'me', 1, now(), now())`.execute(warehouse.db);
+    await sql`create function public.writing() returns int language sql volatile as
+      $$ insert into sluice_ops.leases values ('written', 'me', 1, now(), now()) returning 1 $$`.execute(warehouse.db);
+  });
+
+  it('finds the tables of the warehouse with and without its schema', async () => {
+    const both = 'select (select count(*) from sluice.sec_filings) as a, (select count(*) from sec_filings) as b';
+    expect(await readOnlyQuery(warehouse, both)).toEqual({ columns: ['a', 'b'], rows: [{ a: 0, b: 0 }] });
+  });
+
+  it('tells the columns of an empty result', async () => {
+    const { columns, rows } = await readOnlyQuery(warehouse, 'select sync, at from sync_inputs');
+    expect({ columns, rows }).toEqual({ columns: ['sync', 'at'], rows: [] });
+  });
+
+  it('gives every column a name of its own, whatever it is called', async () => {
+    const { columns, rows } = await readOnlyQuery(warehouse, 'select 1 as a, 2 as a, 3 as a_2, 4 as "__proto__"');
+    expect(columns).toEqual(['a', 'a_2', 'a_2_2', '__proto__']);
+    expect(JSON.stringify(rows)).toBe('[{"a":1,"a_2":2,"a_2_2":3,"__proto__":4}]');
+  });
+
+  it.each([
+    ['9007199254740991::bigint', 9007199254740991],
+    ['9007199254740993::bigint', '9007199254740993'],
+    ['sum(9007199254740993)', '9007199254740993'],
+    ['1.50::numeric', 1.5],
+    ['123456789012345678.5::numeric', '123456789012345678.5'],
+    ['-0.001::numeric', -0.001],
+    [`'NaN'::numeric`, 'NaN'],
+    ['0.1::float8', 0.1],
+    [`'Infinity'::float8`, 'Infinity'],
+    ['true', true],
+    ['null', null],
+    [`'2024-02-29 01:02:03.456789+02'::timestamptz`, '2024-02-28T23:02:03.456789Z'],
+    [`'2024-02-29 01:02:03'::timestamp`, '2024-02-29T01:02:03'],
+    [`'2024-02-29'::date`, '2024-02-29'],
+    [`'{"a": 9007199254740993, "b": 1.5}'::jsonb`, { a: '9007199254740993', b: 1.5 }],
+    [`array[1, null]::bigint[]`, [1, null]],
+    [`array[array['a'], array['b']]`, [['a'], ['b']]],
+    [`'\\x00ff'::bytea`, '\\x00ff'],
+    [`'1 day'::interval`, '1 day'],
+  ])('has %s as JSON can hold it', async (expression, value) => {
+    expect((await readOnlyQuery(warehouse, `select ${expression} as value`)).rows).toEqual([{ value }]);
+  });
+
+  it.each([
+    ['with a as (select 1 as one) select * from a', [{ one: 1 }]],
+    [' -- one\n /* two /* three */ select */ ((select 1 as one)) ;', [{ one: 1 }]],
+    ['VALUES (1)', [{ column1: 1 }]],
+    ['table leases', 'relation "leases" does not exist'],
+    ['show transaction_read_only', [{ transaction_read_only: 'on' }]],
+  ])('may be %s', async (statement, result) => {
+    const work = readOnlyQuery(warehouse, statement).then(({ rows }) => rows);
+    if (typeof result === 'string') await expect(work).rejects.toThrow(result);
+    else expect(await work).toEqual(result);
+  });
+
+  it('may explain', async () => {
+    expect((await readOnlyQuery(warehouse, 'explain select 1')).columns).toEqual(['QUERY PLAN']);
+  });
+
+  const refusals = [
+    '',
+    '-- nothing',
+    ';',
+    `insert into sluice_ops.leases values ('written', 'me', 1, now(), now())`,
+    'update sluice_ops.leases set token = 2',
+    'delete from sluice_ops.leases',
+    'truncate sluice_ops.leases',
+    'drop table sluice_ops.leases',
+    'with gone as (delete from sluice_ops.leases returning *) select * from gone',
+    'select * into sluice_ops.copied from sluice_ops.leases',
+    'create table sluice_ops.copied as select 1',
+    'explain analyze delete from sluice_ops.leases',
+    'explain (analyze) with gone as (delete from sluice_ops.leases returning *) select * from gone',
+    'select public.writing()',
+    `select set_config('transaction_read_only', 'off', true), public.writing()`,
+    `select set_config('transaction_read_only', 'off', false)`,
+    'select * from sluice_ops.leases for update',
+    `select nextval('sluice_ops.runs_id_seq')`,
+    'commit; drop table sluice_ops.leases',
+    'select 1; drop table sluice_ops.leases',
+    'select 1; commit; delete from sluice_ops.leases',
+    'commit',
+    'rollback',
+    'begin',
+    'end',
+    'set transaction read write',
+    'set session characteristics as transaction read write',
+    'set role postgres',
+    'reset role',
+    `copy (select 1) to program 'touch /tmp/sluice-was-here'`,
+    `copy sluice_ops.leases from program 'echo'`,
+    `copy sluice_ops.leases to '/tmp/sluice-was-here'`,
+    'do $$ begin delete from sluice_ops.leases; end $$',
+    'call public.writing()',
+    'prepare p as delete from sluice_ops.leases',
+    'lock table sluice_ops.leases',
+    'vacuum',
+    'listen x',
+    'grant all on sluice_ops.leases to public',
+    '/* select */ delete from sluice_ops.leases',
+    '/* /* */ select */ delete from sluice_ops.leases',
+    '; delete from sluice_ops.leases',
+  ];
+  it.each(refusals)('that is %j is refused', async (statement) => {
+    await expect(readOnlyQuery(warehouse, statement)).rejects.toThrow(UsageError);
+    const { rows } = await sql`select name, token from sluice_ops.leases`.execute(warehouse.db);
+    expect(rows).toEqual([{ name: 'kept', token: '1' }]);
+    const left = await sql`select from pg_class where relname = 'copied'`.execute(warehouse.db);
+    expect(left.rows).toEqual([]);
+  });
+
+  it('that is refused leaves the connection able to write', async () => {
+    await readOnlyQuery(warehouse, 'select nonsense').catch(() => undefined);
+    const { rows } =
+      await sql`select current_setting('transaction_read_only') as read_only, current_setting('search_path') as path`.execute(
+        warehouse.db,
+      );
+    expect(rows).toEqual([{ read_only: 'off', path: expect.not.stringContaining('sluice') }]);
+  });
+
+  it('that is wrong says what the database says of it', async () => {
+    await expect(readOnlyQuery(warehouse, 'select nonsense')).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'The database refuses the query: column "nonsense" does not exist.',
+      next: expect.any(String),
+    });
+    await expect(readOnlyQuery(warehouse, 'insert into x values (1)')).rejects.toMatchObject({
+      message: 'A query that begins with INSERT is not run here.',
+      next: 'Begin with one of SELECT, WITH, VALUES, TABLE, SHOW, EXPLAIN.',
+    });
+    await expect(readOnlyQuery(warehouse, 'select 1; select 2')).rejects.toThrow(/multiple commands/);
+  });
+
+  it('is not begun when it is already too late', async () => {
+    await expect(
+      readOnlyQuery(warehouse, 'select 1', { signal: AbortSignal.abort(new Error('late')) }),
+    ).rejects.toThrow('late');
+  });
+
+  if (kind === 'postgres') {
+    it('is stopped when its time is up', async () => {
+      await expect(readOnlyQuery(warehouse, 'select pg_sleep(60)', { timeoutMs: 50 })).rejects.toMatchObject({
+        exitCode: 5,
+        message: 'The query was stopped after 0.05 s.',
+      });
+    });
+
+    it('is stopped when it is given up', async () => {
+      const stop = new AbortController();
+      const work = readOnlyQuery(warehouse, 'select pg_sleep(60)', { signal: stop.signal });
+      const sleeping = () =>
+        sql`select from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active' and wait_event = 'PgSleep'`.execute(
+          warehouse.db,
+        );
+      while ((await sleeping()).rows.length === 0);
+      stop.abort(new Error('enough'));
+      await expect(work).rejects.toThrow('enough');
+      while ((await sleeping()).rows.length > 0);
+    });
+  }
+});
+
+describe('the first word', () => {
+  it.each([
+    ['SELECT 1', 'select'],
+    ['  ( ( select 1', 'select'],
+    ['--x\nselect', 'select'],
+    ['--x', ''],
+    ['/* a */ /* b /* c */ d */ with', 'with'],
+    ['/* a', ''],
+    [';select', ';'],
+    ['"select" 1', '"'],
+    ['select/**/1', 'select'],
+    ['selection', 'selection'],
+    ['/*/ select */ delete', 'delete'],
+  ])('of %j is %j', (statement, word) => {
+    expect(firstWord(statement)).toBe(word);
+  });
+});

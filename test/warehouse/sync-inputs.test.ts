@@ -1,0 +1,147 @@
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { NewAnswer, NewRequest } from '../../src/ops/schema.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const PLANNED = new Date('2024-05-01T00:00:00Z');
+const RECEIVED = new Date('2024-05-01T00:01:00Z');
+
+/** Enters a request, and its answer where there is one, and gives the answer's id. */
+async function enter(
+  warehouse: Warehouse,
+  request: Partial<NewRequest>,
+  answer?: Partial<NewAnswer>,
+): Promise<string | null> {
+  const ops = warehouse.db.withSchema(warehouse.ops);
+  const run = await ops
+    .insertInto('runs')
+    .values({
+      sync: 's',
+      endpoint: 'e',
+      definition_hash: 'h',
+      state: 'running',
+      today: '2024-05-01',
+      started_at: PLANNED,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const entered = await ops
+    .insertInto('requests')
+    .values({
+      run_id: run.id,
+      sync: 's',
+      endpoint: 'e',
+      request_key: 'k',
+      body: '{}',
+      input: '{"url": "u"}',
+      state: 'planned',
+      planned_at: PLANNED,
+      ...request,
+    })
+    .returning(['id', 'request_key'])
+    .executeTakeFirstOrThrow();
+  if (!answer) return null;
+  const counts = { received: 3, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, loaded_at: RECEIVED };
+  const { id } = await ops
+    .insertInto('answers')
+    .values({
+      request_id: entered.id,
+      run_id: run.id,
+      sync: 's',
+      endpoint: 'e',
+      request_key: entered.request_key,
+      received_at: RECEIVED,
+      took_ms: 1,
+      status: 200,
+      headers: '{}',
+      body: Buffer.from('[]'),
+      encoding: 'identity',
+      sha256: '',
+      bytes: 2,
+      ...counts,
+      ...answer,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await ops.updateTable('requests').set({ answer_id: id }).where('id', '=', entered.id).execute();
+  return id;
+}
+
+eachWarehouse('sync_inputs', (open) => {
+  it('says how each input ended', async () => {
+    const warehouse = await open();
+    const cases: readonly (readonly [string, Partial<NewRequest>, Partial<NewAnswer>?])[] = [
+      ['planned', { state: 'planned' }],
+      ['in_doubt', { state: 'in_doubt' }],
+      ['failed', { state: 'failed', error: 'refused' }],
+      ['skipped', { state: 'skipped' }],
+      ['stored', { state: 'stored' }, { loaded_at: null }],
+      ['loaded', { state: 'loaded' }, { loaded: 1, unchanged: 2 }],
+      ['loaded', { state: 'loaded' }, { superseded: 3 }],
+      ['unchanged', { state: 'loaded' }, { unchanged: 3 }],
+      ['empty', { state: 'empty' }, { received: 0 }],
+      ['missing', { state: 'missing' }, { received: 0, status: 412 }],
+      ['quarantined', { state: 'quarantined' }, { quarantined: 3 }],
+      ['loaded', { state: 'fresh' }, { loaded: 3 }],
+      ['unchanged', { state: 'fresh' }, { unchanged: 3 }],
+      ['empty', { state: 'fresh' }, { received: 0 }],
+      ['missing', { state: 'fresh' }, { received: 0, status: 412 }],
+      ['quarantined', { state: 'fresh' }, { quarantined: 3 }],
+    ];
+    const expected: unknown[] = [];
+    for (const [number, [outcome, request, answer]] of cases.entries()) {
+      const request_key = `key-${String(number).padStart(2, '0')}`;
+      const answer_id = await enter(warehouse, { ...request, request_key }, answer);
+      const at = answer ? RECEIVED : PLANNED;
+      expected.push({
+        sync: 's',
+        endpoint: 'e',
+        request_key,
+        input: { url: 'u' },
+        outcome,
+        at,
+        answer_id,
+        error: request.error ?? null,
+      });
+    }
+    const { rows } = await sql`select * from sluice.sync_inputs order by request_key`.execute(warehouse.db);
+    expect(rows).toEqual(expected);
+  });
+
+  it('has one row a sync and question, the latest', async () => {
+    const warehouse = await open();
+    await enter(warehouse, { state: 'loaded', input: '{"url": "old"}' }, { loaded: 3 });
+    await enter(warehouse, { state: 'failed', input: '{"url": "new"}', finished_at: new Date('2024-05-03T00:00:00Z') });
+    await enter(warehouse, { state: 'loaded', sync: 'other' }, { unchanged: 3 });
+    const { rows } = await sql`select sync, outcome, input, at from sluice.sync_inputs order by sync`.execute(
+      warehouse.db,
+    );
+    expect(rows).toEqual([
+      { sync: 'other', outcome: 'unchanged', input: { url: 'u' }, at: RECEIVED },
+      { sync: 's', outcome: 'failed', input: { url: 'new' }, at: new Date('2024-05-03T00:00:00Z') },
+    ]);
+  });
+
+  it('can be read by who may not read the machinery', async () => {
+    const warehouse = await open();
+    const role = `analyst_${Math.floor(Math.random() * 1e9)}`;
+    await enter(warehouse, { state: 'failed' });
+    for (const statement of [
+      `create role ${role}`,
+      `grant usage on schema sluice to ${role}`,
+      `grant select on sluice.sync_inputs to ${role}`,
+    ]) {
+      await sql.raw(statement).execute(warehouse.db);
+    }
+    const as = <T>(statement: string) =>
+      warehouse.db.transaction().execute(async (trx) => {
+        await sql.raw(`set local role ${role}`).execute(trx);
+        return (await sql<T>`${sql.raw(statement)}`.execute(trx)).rows;
+      });
+    expect(await as('select outcome from sluice.sync_inputs')).toEqual([{ outcome: 'failed' }]);
+    await expect(as('select * from sluice_ops.requests')).rejects.toMatchObject({ code: '42501' });
+    await sql.raw(`drop owned by ${role}`).execute(warehouse.db);
+    await sql.raw(`drop role ${role}`).execute(warehouse.db);
+  });
+});
