@@ -13,6 +13,7 @@ import { fileSchema } from './settings.ts';
 import { type Source, WHOLE } from './source.ts';
 import { syncOf } from './sync.ts';
 import { entryOf, type MapTree, type Tree } from './tree.ts';
+import { withUsual } from './usual.ts';
 import { treeOfYaml } from './yaml.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
@@ -29,7 +30,7 @@ export async function loadConfig(path: string, env: Env): Promise<Config> {
   };
   const written = treeOfYaml(source, report);
   if (!written) throw new ConfigError(problems);
-  const tree = await resolveTree(written, env, source, report, (at) => at.join('.') === 'service.token');
+  const tree = await resolveTree(withUsual(written), env, source, report, (at) => at.join('.') === 'service.token');
   const config = configOf(tree, source, report);
   if (!config || problems.length > 0) throw new ConfigError(problems);
   return config;

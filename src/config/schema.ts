@@ -5,13 +5,15 @@ import { fieldShape, settable, TOP_LEVEL } from './request-fields.ts';
 import { fileSchema, syncSchema } from './settings.ts';
 import { isUrn, type Shape, shapeOf, withoutNull } from './shape.ts';
 import { NAME_PATTERN } from './sync.ts';
+import { USUAL } from './usual.ts';
 import { windowSchema } from './window.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The schema of a whole sync file (draft 2020-12): the same text on every call. */
 export function editorSchema(): object {
-  const { $schema: _, properties, ...file } = loosened(shapeOf(fileSchema)) as Json & { readonly properties: Json };
+  const whole = optionalUsual(loosened(shapeOf(fileSchema)) as Json & { readonly properties: Json });
+  const { $schema: _, properties, ...file } = whole;
   const prices = properties['prices'] as Json;
   const price = Object.values(prices['properties'] as Json)[0] as Json;
   return {
@@ -33,6 +35,19 @@ export function editorSchema(): object {
       ...Object.fromEntries(catalog.map((endpoint) => [endpoint.name, sync(endpoint)])),
     },
   };
+}
+
+/** The keys that may be left out, because a variable stands for them. */
+function optionalUsual(file: Json & { readonly properties: Json }): Json & { readonly properties: Json } {
+  const without = (of: Json, keys: readonly string[]): Json => ({
+    ...of,
+    required: ((of['required'] ?? []) as readonly string[]).filter((key) => !keys.includes(key)),
+  });
+  const parts = Object.entries(USUAL).map(([key, usual]) => [
+    key,
+    without(file.properties[key] as Json, Object.keys(usual)),
+  ]);
+  return { ...without(file, Object.keys(USUAL)), properties: { ...file.properties, ...Object.fromEntries(parts) } };
 }
 
 /** By name, because an object with a method of the second name would pass for a promise. */

@@ -36,8 +36,19 @@ export interface DriftStatus {
   readonly lastSeenAt: Date;
 }
 
+/** A request of a sync's newest run that did not end well. */
+export interface FailureStatus {
+  readonly sync: string;
+  readonly state: string;
+  readonly input: unknown;
+  readonly error: string;
+  readonly next: string | null;
+}
+
 export interface Status {
   readonly syncs: readonly SyncStatus[];
+  /** What failed or is in doubt in the newest runs, at most 20 requests. */
+  readonly failures: readonly FailureStatus[];
   /** What differs most from the contract, at most 20 places. */
   readonly drift: readonly DriftStatus[];
 }
@@ -68,6 +79,10 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
         truncated: Number(run.truncated),
       };
     }),
+    failures: await failuresOf(
+      ops,
+      newest.map(({ id }) => id),
+    ),
     drift: await topDrift(ops),
   };
 }
@@ -76,7 +91,7 @@ const newestRuns = (ops: Ops) =>
   ops
     .selectFrom('runs')
     .distinctOn('sync')
-    .select(['sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed', 'truncated'])
+    .select(['id', 'sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed', 'truncated'])
     .orderBy('sync')
     .orderBy('id', 'desc')
     .execute();
@@ -119,6 +134,25 @@ const sumsBySync = (ops: Ops) =>
     ])
     .groupBy('r.sync')
     .execute();
+
+async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureStatus[]> {
+  if (runIds.length === 0) return [];
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['sync', 'state', 'input', 'body', 'error', 'next'])
+    .where('run_id', 'in', [...runIds])
+    .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
+    .orderBy('id')
+    .limit(20)
+    .execute();
+  return rows.map(({ sync, state, input, body, error, next }) => ({
+    sync,
+    state,
+    input: Object.keys(input).length > 0 ? input : body,
+    error: error ?? 'its answer was lost',
+    next,
+  }));
+}
 
 async function topDrift(ops: Ops): Promise<DriftStatus[]> {
   const rows = await ops

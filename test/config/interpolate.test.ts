@@ -223,8 +223,32 @@ describe('a secret from a file', () => {
   });
 });
 
-it('names no variable of the environment in the shipped defaults', async () => {
-  expect(
-    (await load(`${HEAD}  a: { endpoint: token.requests }\n`, { SLUICE_SERVICE_TOKEN: 'abc' })).service.token,
-  ).toBeUndefined();
+describe('what is left out', () => {
+  const bare = 'syncs:\n  a: { endpoint: token.requests }\n';
+
+  it('is taken from the variables that the shipped configs use', async () => {
+    const env = {
+      SLUICE_SERVICE_URL: 'http://a.example',
+      SLUICE_SERVICE_TOKEN: 'abc',
+      DATABASE_URL: 'postgres://u@h/d',
+    };
+    const { service, warehouse } = await load(bare, env);
+    expect([service.url, service.token?.reveal(), warehouse.url.reveal()]).toEqual(Object.values(env));
+  });
+
+  it('is the sandbox and the embedded warehouse where they are unset', async () => {
+    const { service, warehouse } = await load(bare, {});
+    expect([service.url, service.token, warehouse.url.reveal()]).toEqual([
+      'http://127.0.0.1:8787',
+      undefined,
+      'embedded:.sluice',
+    ]);
+  });
+
+  it('leaves what is written as it is', async () => {
+    const env = { SLUICE_SERVICE_URL: 'http://a.example', DATABASE_URL: 'postgres://u@h/d' };
+    const { service, warehouse } = await load(`${HEAD}  a: { endpoint: token.requests }\n`, env);
+    expect(service.url).not.toBe(env.SLUICE_SERVICE_URL);
+    expect(warehouse.url.reveal()).not.toBe(env.DATABASE_URL);
+  });
 });

@@ -40,7 +40,7 @@ export const plan = command({
 });
 
 interface Planned {
-  readonly syncs: readonly (Quote & { readonly sync: string; readonly endpoint: string; readonly covered: number })[];
+  readonly syncs: readonly (Quote & { readonly sync: string; readonly endpoint: string })[];
   readonly total: Quote;
 }
 
@@ -64,7 +64,8 @@ async function quote(
     const { tasks, fresh, covered } = await planSync(warehouse, definition, options, at);
     const price = priceOf(config, definition);
     const quoted = quoteOf(tasks, (key) => fresh.has(key), price, mayGrow(definition), config.service);
-    syncs.push({ sync: definition.name, endpoint: definition.endpoint.name, covered, ...quoted });
+    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered };
+    syncs.push({ sync: definition.name, endpoint: definition.endpoint.name, ...quoted, ...counts });
   }
   return { syncs, total: totalQuote(syncs, config.service) };
 }

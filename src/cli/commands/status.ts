@@ -1,4 +1,4 @@
-import type { DriftStatus, Status, SyncStatus } from '../../ops/status.ts';
+import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
@@ -11,7 +11,8 @@ export const status = command({
   summary: 'Tells last runs, freshness, backlog, rejects and coverage.',
   about:
     'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
-    'quarantined is what could not be understood, truncated are slices of which more may exist. Needs no token.',
+    'quarantined is what could not be understood, truncated are slices of which more may exist. ' +
+    'Below come the requests of the last runs that failed, with the reason, and where answers differ from the contract. Needs no token.',
   options: configOption,
   positionals: {},
   examples: [
@@ -21,7 +22,7 @@ export const status = command({
   run: async ({ config: flag }, context) => {
     const config = await readConfig(context, flag);
     const found = await withWarehouse(context, config, async (warehouse): Promise<Status> => {
-      if (!(await hasSchema(warehouse))) return { syncs: [], drift: [] };
+      if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], drift: [] };
       const { readStatus } = await import('../../ops/status.ts');
       return readStatus(warehouse);
     });
@@ -30,7 +31,7 @@ export const status = command({
   },
 });
 
-function statusText({ syncs, drift }: Status, context: Context): string {
+function statusText({ syncs, failures, drift }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet: sluice sync begins\n';
   const columns = ['sync', 'state', 'exit', 'last run', 'complete', 'newest answer', ...COUNTS].map((name) => ({
     name,
@@ -45,7 +46,12 @@ function statusText({ syncs, drift }: Status, context: Context): string {
     ...countsOf(it),
   ]);
   const errors = syncs.flatMap(({ sync, error }) => (error === null ? [] : [`${visible(`${sync}: ${error}`)}\n`]));
-  return [table(columns, rows, context.out), ...errors, driftText(drift, context)].join('');
+  return [
+    table(columns, rows, context.out),
+    ...errors,
+    failuresText(failures, context),
+    driftText(drift, context),
+  ].join('');
 }
 
 const COUNTS = ['open', 'in doubt', 'unloaded', 'quarantined', 'failed', 'truncated'];
@@ -60,6 +66,19 @@ const countsOf = (it: SyncStatus): number[] => [
 
 const ago = (at: Date | null, { now }: Context): string =>
   at === null ? 'never' : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
+
+function failuresText(failures: readonly FailureStatus[], context: Context): string {
+  if (failures.length === 0) return '';
+  const columns = ['sync', 'request', 'state', 'because', 'next'].map((name) => ({ name }));
+  const rows = failures.map((it) => [
+    it.sync,
+    JSON.stringify(it.input),
+    it.state.replaceAll('_', ' '),
+    it.error,
+    it.next ?? '',
+  ]);
+  return `\n${table(columns, rows, context.out)}`;
+}
 
 function driftText(drift: readonly DriftStatus[], context: Context): string {
   if (drift.length === 0) return '';
