@@ -1,3 +1,4 @@
+/** `sluice check`: whether config, inputs, token, warehouse and schema are fit for a run, at no cost. */
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';

@@ -1,3 +1,4 @@
+/** `sluice docs`: the reference and the editor’s schema, written from the code or compared with it. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { EXIT, UsageError } from '../../errors.ts';

@@ -1,3 +1,4 @@
+/** `sluice init`: a first config, with what belongs beside it. */
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

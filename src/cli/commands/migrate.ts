@@ -1,3 +1,4 @@
+/** `sluice migrate`: the warehouse’s schema, brought up to date, a step back, or told. */
 import { EXIT } from '../../errors.ts';
 import type { MigrationStatus } from '../../warehouse/migrate.ts';
 import { command, configOption } from '../command.ts';

@@ -1,3 +1,4 @@
+/** `sluice plan`: what a sync would ask and the most it can cost. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import type { Quote } from '../../plan/quote.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';

@@ -1,3 +1,4 @@
+/** `sluice quarantine`: what could not be understood, listed, shown and loaded again. */
 import { EXIT, UsageError } from '../../errors.ts';
 import type { Rejected } from '../../ops/quarantine.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';

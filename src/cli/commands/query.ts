@@ -1,3 +1,4 @@
+/** `sluice query`: read-only SQL on the warehouse, as a table, JSON or CSV. */
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import type { QueryResult } from '../../warehouse/query.ts';

@@ -1,3 +1,4 @@
+/** `sluice replay`: stored answers, loaded again. */
 import { UsageError } from '../../errors.ts';
 import type { ReplayOptions, ReplaySummary } from '../../replay.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';

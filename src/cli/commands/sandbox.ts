@@ -1,3 +1,4 @@
+/** `sluice sandbox`: the local emulator of the service, till a signal ends it. */
 import { once } from 'node:events';
 import { UsageError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';

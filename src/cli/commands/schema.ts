@@ -1,3 +1,4 @@
+/** `sluice schema`: the JSON Schema of a config. */
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../../errors.ts';
 import { command } from '../command.ts';

@@ -1,3 +1,4 @@
+/** `npm start`: the quickstart, against a sandbox of its own. */
 import { join } from 'node:path';
 import { command } from '../command.ts';
 import { keepSecret } from '../open.ts';

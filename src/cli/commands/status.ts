@@ -1,3 +1,4 @@
+/** `sluice status`: how things stand, from the warehouse alone. */
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';

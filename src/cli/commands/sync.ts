@@ -1,3 +1,4 @@
+/** `sluice sync`: the syncs of a config, run and summed up. */
 import type { Summary } from '../../ops/summary.ts';
 import type { SyncOptions } from '../../sync.ts';
 import { command, configOption } from '../command.ts';
