@@ -1,10 +1,12 @@
 /** Normalizes and loads stored answers again, with no request to the service. */
 import { hostname } from 'node:os';
 import { sql } from 'kysely';
-import { EXIT } from './errors.ts';
+import { EXIT, HeldError, UsageError } from './errors.ts';
 import { hold, type Hold } from './flow/hold.ts';
-import { takeIn } from './flow/intake.ts';
-import { acquireLease } from './ops/lease.ts';
+import { resourceOf, type Taken, takeIn } from './flow/intake.ts';
+import { databaseTrouble } from './flow/steady.ts';
+import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD } from './ops/lease.ts';
+import { recordLoad } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { createTables } from './warehouse/ddl.ts';
@@ -46,7 +48,9 @@ export interface ReplaySummary {
 
 /**
  * Loads stored answers again in the order of their ids. In place, what did not change is only read; a rebuild shows
- * nothing until all of it is there. Throws a HeldError when a run of one of the syncs is under way.
+ * nothing until all of it is there. An answer that waits for its first load still does so afterwards: what follows from
+ * it is planned by its sync alone. Throws a HeldError when a run of one of the syncs, for a rebuild of any sync, is
+ * under way.
  */
 export async function replayAnswers(
   warehouse: Warehouse,
@@ -54,30 +58,62 @@ export async function replayAnswers(
   effects: ReplayEffects,
   signal: AbortSignal,
 ): Promise<ReplaySummary> {
+  return loadAgain(warehouse, options, effects, signal).catch((error: unknown) => {
+    throw databaseTrouble(error);
+  });
+}
+
+async function loadAgain(
+  warehouse: Warehouse,
+  options: ReplayOptions,
+  effects: ReplayEffects,
+  signal: AbortSignal,
+): Promise<ReplaySummary> {
   const startedAt = effects.now();
+  if (options.rebuild && (options.names.length > 0 || options.quarantined))
+    throw new UsageError('A rebuild fills all tables from all answers; a part of them would leave out the rest.');
   const ops = operationsOf(warehouse);
-  const due = await answersOf(ops, options);
-  const held = await holdAll(warehouse, [...new Set(due.map(({ sync }) => sync))].sort(), effects);
+  const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
+  const held = await holdAll(
+    warehouse,
+    options.rebuild ? [REBUILD, ...syncs.map(leaseOf)] : syncs.map(leaseOf),
+    effects,
+  );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
   const written: Record<string, number> = {};
   const into = `${warehouse.schema}_rebuild`;
+  const rejecting: Taken[] = [];
+  let due: Awaited<ReturnType<typeof answersOf>> = [];
   try {
+    if (options.rebuild) await refuseOthers(warehouse, ops, held);
+    else if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+    // Only now: a run may have ended in the meantime.
+    due = await answersOf(ops, options);
+    const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
     for (const [at, { answerId, sync }] of due.entries()) {
       if (signal.aborted) break;
-      const { receipt } = await takeIn(warehouse, answerId, { ...effects, sync, ...(options.rebuild && { into }) });
+      const how = { ...effects, sync, settles: false, ...(options.rebuild && { into }) };
+      const { answer, batch, receipt } = await takeIn(warehouse, answerId, how);
+      if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answerId)))
+        rejecting.push({
+          answer: { ...answer, body: NOTHING },
+          batch: { ...batch, items: [], roots: new Map() },
+          receipt,
+        });
       sums.answers += 1;
       for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
         sums[name] += receipt[name];
       for (const [table, rows] of Object.entries(receipt.written)) written[table] = (written[table] ?? 0) + rows;
       effects.onProgress(at + 1, due.length);
     }
-    if (options.rebuild && !signal.aborted) await swap(warehouse, into);
+    if (options.rebuild && sums.answers === due.length) await swap(warehouse, into, held, rejecting, effects.now());
   } finally {
     if (options.rebuild) await sql`drop schema if exists ${sql.id(into)} cascade`.execute(warehouse.db);
-    for (const it of held) await it.end();
+    for (const it of held) await it.hold.end();
   }
-  const left = due.length - sums.answers;
+  // A rebuild that did not come to its end has changed nothing.
+  const left = options.rebuild && sums.answers < due.length ? due.length : due.length - sums.answers;
   return {
     exitCode: left > 0 ? EXIT.transient : EXIT.complete,
     ...sums,
@@ -109,24 +145,43 @@ async function answersOf(
   return query.execute();
 }
 
-async function holdAll(warehouse: Warehouse, syncs: readonly string[], effects: ReplayEffects): Promise<Hold[]> {
+const NOTHING = new Uint8Array();
+
+const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
+  new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
+
+interface Held {
+  readonly lease: Lease;
+  readonly hold: Hold;
+}
+
+const leaseOf = (sync: string): string => `sync:${sync}`;
+
+async function holdAll(warehouse: Warehouse, names: readonly string[], effects: ReplayEffects): Promise<Held[]> {
   const ops = operationsOf(warehouse);
-  const held: Hold[] = [];
+  const held: Held[] = [];
+  const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
   try {
-    for (const sync of syncs) {
-      const lease = await acquireLease(
-        ops,
-        `sync:${sync}`,
-        `${hostname()}/${process.pid}/${effects.newId()}`,
-        warehouse.kind === 'embedded',
-      );
-      held.push(hold(ops, lease, effects.sleep));
+    for (const name of names) {
+      const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
+      held.push({ lease, hold: hold(ops, lease, effects.sleep) });
     }
     return held;
   } catch (error) {
-    for (const it of held) await it.end();
+    for (const it of held) await it.hold.end();
     throw error;
   }
+}
+
+/** A sync that never ran before is not among those held. */
+async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
+  if (warehouse.kind === 'embedded') return;
+  const ours = new Set(held.map(({ lease }) => lease.name));
+  const other = (await liveLeases(ops, leaseOf(''))).find(({ name }) => !ours.has(name));
+  if (other)
+    throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {
+      next: 'Wait for it to end.',
+    });
 }
 
 async function createEmpty(warehouse: Warehouse, schema: string): Promise<void> {
@@ -139,8 +194,18 @@ async function createEmpty(warehouse: Warehouse, schema: string): Promise<void> 
 }
 
 /** The tables stay and take the new rows, so that views, grants and comments on them stay too. */
-async function swap(warehouse: Warehouse, from: string): Promise<void> {
+async function swap(
+  warehouse: Warehouse,
+  from: string,
+  held: readonly Held[],
+  rejecting: readonly Taken[],
+  now: Date,
+): Promise<void> {
   await warehouse.db.transaction().execute(async (tx) => {
+    const ops = operationsOf({ db: tx, ops: warehouse.ops });
+    for (const { lease } of held) await assertLease(ops, lease);
+    for (const { answer, batch, receipt } of rejecting)
+      await recordLoad(ops, answer, resourceOf(answer), batch, receipt, { at: now, settles: false });
     const all = tables.map(({ name }) => `${quoted(warehouse.schema)}.${quoted(name)}`).join(', ');
     await sql.raw(`truncate ${all}`).execute(tx);
     for (const table of tables) {

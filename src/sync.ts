@@ -4,18 +4,18 @@ import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError } from './errors.ts';
 import { type Client, openClient } from './extract/client.ts';
 import { openPace } from './extract/pace.ts';
-import { carryOut } from './flow/carry-out.ts';
+import { carryOut, type Stop } from './flow/carry-out.ts';
 import { concludeRun } from './flow/conclude.ts';
-import { doubtNotice, settleDoubts } from './flow/doubt.ts';
+import { doubtNotice, lostNotice, settleDoubts } from './flow/doubt.ts';
 import { hold } from './flow/hold.ts';
 import { invocationBudget, syncBudget } from './flow/limits.ts';
 import { failedBy, gravest, notStarted } from './flow/outcome.ts';
 import { prepareRun, priceOf } from './flow/prepare.ts';
 import { progressOf } from './flow/progress.ts';
+import { databaseTrouble } from './flow/steady.ts';
 import type { BudgetGuard } from './ops/budget.ts';
-import { acquireLease } from './ops/lease.ts';
+import { acquireLease, assertLease, assertNoRebuild } from './ops/lease.ts';
 import { countByState } from './ops/ledger.ts';
-import { runTotals } from './ops/runs.ts';
 import { operationsOf } from './ops/schema.ts';
 import type { Notice, Progress, Summary, SyncSummary } from './ops/summary.ts';
 import { selectSyncs } from './plan/order.ts';
@@ -59,17 +59,24 @@ export async function runSyncs(
   const startedAt = effects.now();
   const { url, token, inFlight, requestsPerSecond } = config.service;
   const definitions = selectSyncs(config.syncs, options.names);
-  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, startedAt);
+  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, startedAt).catch(
+    (error: unknown) => {
+      throw databaseTrouble(error);
+    },
+  );
   const client = openClient({ url, token, connections: inFlight, now: effects.now });
   const turn = openPace({ perSecond: requestsPerSecond, now: effects.now, sleep: effects.sleep });
   const syncs: SyncSummary[] = [];
+  let ended: Stop | undefined;
+  const onStop = (stop: Stop): void => {
+    if (stop.forAll) ended = stop;
+  };
+  const shared = { config, warehouse, options, effects, client, turn, budget, onStop };
   try {
     for (const definition of definitions) {
-      // Neither a refused token nor an empty account is another for the next sync.
-      const ended = syncs.find(({ exitCode }) => exitCode === EXIT.credential || exitCode === EXIT.budget);
-      const before = ended ?? (signal.aborted ? syncs.at(-1) : undefined);
-      const shared = { config, warehouse, options, effects, client, turn, budget };
-      syncs.push(before ? notStarted(definition, before) : await runSync(shared, definition, signal));
+      if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
+      else if (signal.aborted) syncs.push(notStarted(definition, EXIT.transient, 'stopped by a signal'));
+      else syncs.push(await runSync(shared, definition, signal));
     }
   } finally {
     await client.close();
@@ -85,6 +92,7 @@ interface Shared {
   readonly client: Client;
   readonly turn: (signal?: AbortSignal) => Promise<void>;
   readonly budget: BudgetGuard;
+  readonly onStop: (stop: Stop) => void;
 }
 
 async function runSync(shared: Shared, definition: SyncDefinition, signal: AbortSignal): Promise<SyncSummary> {
@@ -96,24 +104,39 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
     const lease = await acquireLease(ops, `sync:${definition.name}`, holder, warehouse.kind === 'embedded');
     const held = hold(ops, lease, effects.sleep);
     try {
-      const { run, covered } = await prepareRun(warehouse, definition, options, holder, startedAt);
+      if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+      const { run, covered } = await prepareRun(warehouse, definition, options, holder, startedAt, (id) =>
+        effects.onNotice(lostNotice(definition.name, id)),
+      );
       if (run.continued) await settleDoubts(ops, definition, run, effects);
-      const spent = run.continued ? (await runTotals(ops, run.id)).points : 0;
       const stop = await carryOut(
         {
-          ...{ warehouse, definition, run, lease, client: shared.client, turn: shared.turn },
-          ...{ retries: config.service.retries, inFlight: config.service.inFlight, refresh: options.refresh },
-          ...{ now: effects.now, sleep: effects.sleep, random: effects.random, newId: effects.newId },
+          warehouse,
+          definition,
+          run,
+          lease,
+          client: shared.client,
+          turn: shared.turn,
+          retries: config.service.retries,
+          inFlight: config.service.inFlight,
+          refresh: options.refresh,
+          now: effects.now,
+          sleep: effects.sleep,
+          random: effects.random,
+          newId: effects.newId,
           price: priceOf(config, definition),
-          budget: syncBudget(definition, spent, shared.budget),
+          budget: syncBudget(definition, shared.budget),
           onDoubt: (because, again) => effects.onNotice(doubtNotice(definition.name, because, again)),
           ...progressOf(definition.name, await countByState(ops, run.id), effects.onProgress),
         },
         AbortSignal.any([signal, held.lost]),
       );
+      if (stop) shared.onStop(stop);
+      // Of a run that is another's now, the end is too.
+      await assertLease(ops, lease);
       const { failOnTruncated } = options;
       const backfill = options.from !== undefined || options.to !== undefined;
-      const aborted = signal.aborted || held.lost.aborted;
+      const { aborted } = signal;
       return await concludeRun(ops, {
         definition,
         run,
@@ -128,7 +151,8 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
     } finally {
       await held.end();
     }
-  } catch (error) {
+  } catch (thrown) {
+    const error = databaseTrouble(thrown);
     if (!(error instanceof SluiceError)) throw error;
     return failedBy(definition, error, effects.now().getTime() - startedAt.getTime());
   }

@@ -2,11 +2,14 @@
 import type { Client } from '../extract/client.ts';
 import type { Answered, Outcome } from '../extract/outcome.ts';
 import { type Attempt, type Decision, decide, type RetryPolicy } from '../extract/retry.ts';
-import type { BudgetGuard } from '../ops/budget.ts';
-import { type LedgerRequest, markSent, returnPoints, settle } from '../ops/ledger.ts';
+import type { Limit } from '../ops/budget.ts';
+import { assertLease, type Lease } from '../ops/lease.ts';
+import { type LedgerRequest, markSent, settle } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
 import type { Endpoint } from '../service/endpoint.ts';
+import { type Breaker, wentWell } from './breaker.ts';
+import type { Aside, Purse } from './purse.ts';
 
 /** How a request ended for this run. */
 export type End =
@@ -14,20 +17,31 @@ export type End =
   | { readonly as: 'failed'; readonly because: string; readonly next: string; readonly wholeEndpoint: boolean }
   | { readonly as: 'in_doubt'; readonly because: string }
   /** Nothing more is to be sent; the request stays planned. */
-  | { readonly as: 'stopped'; readonly exit: number; readonly because: string; readonly next: string }
-  | { readonly as: 'aborted' };
+  | {
+      readonly as: 'stopped';
+      readonly exit: number;
+      readonly because: string;
+      readonly next: string;
+      /** Nor would the service answer any other sync. */
+      readonly forAll: boolean;
+    }
+  | { readonly as: 'aborted' }
+  /** Somebody else settled it in the meantime. */
+  | { readonly as: 'elsewhere' };
 
 export interface Asking {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
   readonly inDoubt: 'reconcile' | 'stop';
-  readonly budget: BudgetGuard;
+  readonly purse: Purse;
   /** The most points that this request can cost. */
   readonly points: number;
-  /** Commits the answer's bytes and returns its id. */
-  readonly store: (requestId: string, answer: Answered) => Promise<string>;
+  /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
+  readonly store: (requestId: string, answer: Answered, aside: Aside) => Promise<string>;
   readonly ops: Ops;
+  readonly lease: Lease;
+  readonly breaker: Breaker;
   /** Waits for this request's turn. */
   readonly turn: (signal: AbortSignal) => Promise<void>;
   readonly now: () => Date;
@@ -44,27 +58,13 @@ export interface Asking {
  * signal ends the waits between calls.
  */
 export async function askUntilSettled(request: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
-  const requestId = it.newId();
+  const requestId = request.xRequestId ?? it.newId();
   let attempt: Attempt = { number: 1, paidRetries: 0, surelyUnpaidRetries: 0 };
   for (;;) {
-    try {
-      await it.turn(signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
-    if (signal.aborted) return backToPlan(request, it, attempt, { as: 'aborted' });
-    const reached = it.budget.reserve(it.points);
-    if (reached) {
-      return backToPlan(request, it, attempt, {
-        as: 'stopped',
-        exit: EXIT.budget,
-        because: `${reached.what} is ${reached.points} points, ${reached.spent} are spent or set aside, and the next request can cost ${it.points}`,
-        next: 'Raise the limit or wait until it allows more; the rest stays planned.',
-      });
-    }
-    const outcome = await once(request, it, requestId);
-    const decision = decide(outcome, attempt, it.policy, it.random);
-    const end = await settled(request, it, outcome, decision);
+    const made = await once(request, it, requestId, signal);
+    if ('as' in made) return made;
+    const decision = decide(made.outcome, attempt, it.policy, it.random);
+    const end = await settled(request, it, made, decision);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {
@@ -72,17 +72,72 @@ export async function askUntilSettled(request: LedgerRequest, it: Asking, signal
       paidRetries: attempt.paidRetries + (paid ? 1 : 0),
       surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),
     };
-    try {
-      await it.sleep(afterMs, signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+    await orAborted(it.sleep(afterMs, signal), signal);
   }
 }
 
-async function once(request: LedgerRequest, it: Asking, requestId: string): Promise<Outcome> {
+interface Made {
+  readonly outcome: Outcome;
+  readonly aside: Aside;
+}
+
+/** One attempt, or why there was none. */
+async function once(request: LedgerRequest, it: Asking, requestId: string, signal: AbortSignal): Promise<Made | End> {
+  const leave = await orAborted(it.breaker(signal), signal);
+  if (signal.aborted) return { as: 'aborted' };
+  if (!leave) return GIVEN_UP;
+  try {
+    await orAborted(it.turn(signal), signal);
+    if (signal.aborted) return { as: 'aborted' };
+    const aside = await it.purse(it.points);
+    if (!('settle' in aside)) return limitReached(aside, it.points);
+    let outcome: Outcome | End = { as: 'aborted' };
+    try {
+      if (!signal.aborted) outcome = await sendOurs(request, it, requestId);
+    } finally {
+      if ('as' in outcome) aside.settle(0);
+    }
+    if ('as' in outcome) return outcome;
+    leave.tell(wentWell(outcome));
+    return { outcome, aside };
+  } finally {
+    leave.release();
+  }
+}
+
+const limitReached = (limit: Limit, points: number): End => ({
+  as: 'stopped',
+  exit: EXIT.budget,
+  because: `${limit.what} is ${limit.points} points, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
+  next: 'Raise the limit or wait until it allows more; the rest stays planned.',
+  forAll: false,
+});
+
+const GIVEN_UP: End = {
+  as: 'stopped',
+  exit: EXIT.transient,
+  because: 'the service keeps failing, also after rests',
+  next: 'Run the sync again later; it goes on where it stopped.',
+  forAll: false,
+};
+
+/** What the work gives; undefined when the signal ended it. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return undefined;
+  }
+}
+
+/** Sends the request, once the ledger says so, unless it is no longer ours to send. */
+async function sendOurs(request: LedgerRequest, it: Asking, requestId: string): Promise<Outcome | End> {
   const at = it.now();
-  await markSent(it.ops, request.id, { requestId, at, points: it.points });
+  if (!(await markSent(it.ops, it.lease, request.id, { requestId, at, points: it.points }))) {
+    await assertLease(it.ops, it.lease);
+    return { as: 'elsewhere' };
+  }
   const done = it.onSent(at);
   const { timeout } = request.body;
   try {
@@ -107,18 +162,28 @@ const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: 
 async function settled(
   request: LedgerRequest,
   it: Asking,
-  outcome: Outcome,
+  { outcome, aside }: Made,
   decision: Decision,
 ): Promise<End | undefined> {
+  const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
+  const pointsBack = unpaid ? it.points : 0;
+  // What was surely not billed is not counted; what may be is.
+  if (decision.do !== 'keep' && decision.do !== 'missing') aside.settle(it.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
     case 'missing':
       if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-      return { as: 'stored', answerId: await it.store(request.id, outcome) };
+      return { as: 'stored', answerId: await it.store(request.id, outcome, aside) };
     case 'retry':
-      // What was surely not billed is not counted; what may be is.
-      if (!decision.paid) await giveBack(request, it);
+      // Answered as it was, it is only planned until it is sent again.
+      await settle(it.ops, request.id, {
+        state: 'planned',
+        at: it.now(),
+        ...status,
+        error: decision.because,
+        pointsBack,
+      });
       return undefined;
     case 'fail': {
       const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
@@ -133,33 +198,26 @@ async function settled(
       };
     }
     case 'stop':
-      it.budget.giveBack(it.points);
       await settle(it.ops, request.id, {
         state: 'planned',
         at: it.now(),
         ...status,
         error: decision.because,
         next: decision.next,
-        pointsBack: it.points,
+        pointsBack,
       });
-      return { as: 'stopped', exit: decision.exit, because: decision.because, next: decision.next };
+      return {
+        as: 'stopped',
+        exit: decision.exit,
+        because: decision.because,
+        next: decision.next,
+        forAll: decision.exit !== EXIT.transient,
+      };
     case 'doubt': {
       const again = it.inDoubt === 'reconcile' && decision.againAfterMs !== undefined;
       it.onDoubt(decision.because, again);
-      if (again) return undefined;
       await settle(it.ops, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
-      return { as: 'in_doubt', because: decision.because };
+      return again ? undefined : { as: 'in_doubt', because: decision.because };
     }
   }
-}
-
-async function giveBack(request: LedgerRequest, it: Asking): Promise<void> {
-  it.budget.giveBack(it.points);
-  await returnPoints(it.ops, request.id, it.points);
-}
-
-/** A request that was never sent is planned still, unless somebody settled it. */
-async function backToPlan(request: LedgerRequest, it: Asking, attempt: Attempt, end: End): Promise<End> {
-  if (attempt.number > 1) await settle(it.ops, request.id, { state: 'planned', at: it.now() });
-  return end;
 }

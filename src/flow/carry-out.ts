@@ -2,23 +2,29 @@
 import pLimit from 'p-limit';
 import { EXIT, SluiceError } from '../errors.ts';
 import type { Client } from '../extract/client.ts';
+import type { Answered } from '../extract/outcome.ts';
 import { retryPolicy } from '../extract/retry.ts';
 import type { BudgetGuard } from '../ops/budget.ts';
 import type { Lease } from '../ops/lease.ts';
-import { type LedgerRequest, moveAll, openRequests } from '../ops/ledger.ts';
-import { type Ops, operationsOf } from '../ops/schema.ts';
-import { storeAnswer, unloadedAnswers } from '../ops/vault.ts';
+import { type LedgerRequest, moveAll, openRequests, returnPoints, triedRequests } from '../ops/ledger.ts';
+import { operationsOf } from '../ops/schema.ts';
+import { storeAnswer, storedAs, unloadedAnswers } from '../ops/vault.ts';
 import { dearest, type Price, pointsFor } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
-import { askUntilSettled, type End } from './attempt.ts';
+import { askUntilSettled } from './attempt.ts';
+import { openBreaker } from './breaker.ts';
 import { answersToServe, type Following, planFollowing, type Walks } from './follow.ts';
 import { type Taken, takeIn } from './intake.ts';
+import { type Aside, openPurse } from './purse.ts';
+import { databaseTrouble, steadily } from './steady.ts';
 
 /** Why nothing more is sent in this run. */
 export interface Stop {
   readonly exit: number;
   readonly because: string;
   readonly next: string | null;
+  /** Nor would the service answer any other sync: it refuses the token, or the account is empty. */
+  readonly forAll: boolean;
 }
 
 export interface CarryOut extends Following {
@@ -59,27 +65,49 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const loading = pLimit(1);
   const gate = pLimit(it.inFlight);
   const waiting = new Set<Promise<void>>();
+  const breaker = openBreaker(it.sleep);
+  const purse = openPurse(it.budget);
+  let endpointRefused = false;
 
-  // What is stored is loaded before anything new is sent.
-  for (const answerId of await unloadedAnswers(ops, it.definition.name)) await loadStored(it, answerId, walks);
-  const serve = async (afterId: string): Promise<string> => {
-    const rows = await answersToServe(it, ops, afterId);
+  // What is stored is loaded before anything new is sent; tells how much that was.
+  let served = '0';
+  const loadWaiting = async (): Promise<number> => {
+    const unloaded = await unloadedAnswers(ops, it.definition.name);
+    for (const answerId of unloaded) await loadStored(it, answerId, walks);
+    const rows = await answersToServe(it, ops, served);
     for (const row of rows) await loadStored(it, row.answer_id, walks);
-    return rows.at(-1)?.id ?? afterId;
+    served = rows.at(-1)?.id ?? served;
+    return unloaded.length + rows.length;
   };
-  let served = await serve('0');
+  await loadWaiting();
 
-  let fault: unknown;
+  let fault: Error | undefined;
+  // Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent.
+  const fail = (error: unknown): void => {
+    const reason = asStop(error);
+    if (!reason) fault ??= error instanceof Error ? error : new Error(String(error));
+    stopFor(reason ?? { exit: EXIT.bug, because: 'a fault of this program', next: null, forAll: false });
+  };
   const track = (work: Promise<void>): void => {
-    const guarded = work
-      .catch((error: unknown) => {
-        const reason = asStop(error);
-        if (!reason) fault ??= error;
-        stopFor(reason ?? { exit: EXIT.bug, because: 'a fault of this program', next: null });
-      })
-      .finally(() => waiting.delete(guarded));
+    const guarded = work.catch(fail).finally(() => waiting.delete(guarded));
     waiting.add(guarded);
   };
+  // One at a time, so that answers queue for the loader in the order of their ids.
+  const store = (requestId: string, answer: Answered, aside: Aside, points: number): Promise<string> =>
+    storing(async () => {
+      const answerId = await steadily(
+        async (failures) =>
+          (failures === 0 ? undefined : await storedAs(ops, requestId, answer)) ??
+          (await storeAnswer(ops, requestId, answer)),
+        it,
+      );
+      const loaded = loading(async () => tellLoaded(it, await loadStored(it, answerId, walks), aside));
+      track(loaded.finally(() => aside.settle(points)));
+      return answerId;
+    }).catch((error: unknown) => {
+      aside.settle(points);
+      throw error;
+    });
   const handle = async (request: LedgerRequest): Promise<void> => {
     if (either.aborted) return;
     const points = dearest(it.price, request.request);
@@ -89,64 +117,58 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
         ...it,
         ops,
         points,
+        breaker,
+        purse,
         endpoint: it.definition.endpoint,
         policy: retryPolicy(it.retries),
         inDoubt: it.definition.inDoubt,
-        store: (requestId, answer) =>
-          // One at a time, so that answers queue for the loader in the order of their ids.
-          storing(async () => {
-            const answerId = await storeAnswer(ops, requestId, answer);
-            track(loading(async () => settleLoad(it, await loadStored(it, answerId, walks), points)));
-            return answerId;
-          }),
+        store: (requestId, answer, aside) => store(requestId, answer, aside, points),
       },
       either,
     );
-    await afterEnd(it, ops, end, stopFor);
+    if (end.as === 'stopped') stopFor(end);
+    if (end.as === 'failed' && end.wholeEndpoint) {
+      endpointRefused = true;
+      stopFor({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
+    }
+    if (end.as !== 'stored' && end.as !== 'aborted') it.onEnded(0, 0);
     while (loading.pendingCount > BACKLOG && !either.aborted) await Promise.race(waiting);
   };
 
-  let last = '0';
-  while (!either.aborted) {
-    const page = await openRequests(ops, it.run.id, last, AHEAD);
-    for (const request of page) track(gate(() => handle(request)));
-    last = page.at(-1)?.id ?? last;
-    if (page.length === 0) {
-      if (waiting.size > 0) await Promise.race(waiting);
-      else {
-        const before = served;
-        served = await serve(served);
-        if (served === before) break;
+  const askAll = async (): Promise<void> => {
+    // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
+    const tried = it.run.continued ? await triedRequests(ops, it.run.id) : [];
+    for (let last = '0'; !either.aborted; ) {
+      const page = await openRequests(ops, it.run.id, last, AHEAD);
+      last = page.at(-1)?.id ?? last;
+      for (const request of page.length > 0 ? page : tried.splice(0, AHEAD)) track(gate(() => handle(request)));
+      if (page.length === 0) {
+        if (waiting.size > 0) await Promise.race(waiting);
+        else if ((await loadWaiting()) === 0) return;
       }
+      while (waiting.size >= AHEAD) await Promise.race(waiting);
     }
-    while (waiting.size >= AHEAD) await Promise.race(waiting);
-  }
+  };
+  await askAll().catch(fail);
   while (waiting.size > 0) await Promise.all(waiting);
-  if (fault !== undefined) throw fault;
+  if (fault) throw fault;
+  if (endpointRefused) await moveAll(ops, it.run.id, ['planned'], 'skipped');
   return stop;
 }
 
 /** What stops a run without being a fault of this program. */
-function asStop(error: unknown): Stop | undefined {
+function asStop(thrown: unknown): Stop | undefined {
+  const error = databaseTrouble(thrown);
   return error instanceof SluiceError
-    ? { exit: error.exitCode, because: error.message, next: error.next ?? null }
+    ? { exit: error.exitCode, because: error.message, next: error.next ?? null, forAll: false }
     : undefined;
 }
 
-async function afterEnd(it: CarryOut, ops: Ops, end: End, stopFor: (stop: Stop) => void): Promise<void> {
-  if (end.as === 'stopped') stopFor({ exit: end.exit, because: end.because, next: end.next });
-  if (end.as === 'failed' && end.wholeEndpoint) {
-    await moveAll(ops, it.run.id, ['planned'], 'skipped');
-    stopFor({ exit: EXIT.rejects, because: end.because, next: end.next });
-  }
-  if (end.as !== 'stored' && end.as !== 'aborted') it.onEnded(0, 0);
-}
-
-function settleLoad(it: CarryOut, taken: Taken, reserved: number): void {
-  const points = pointsFor(it.price, taken.receipt.received);
-  if (points < reserved) it.budget.giveBack(reserved - points);
+function tellLoaded(it: CarryOut, { receipt }: Taken, aside: Aside): void {
+  const points = pointsFor(it.price, receipt.received);
+  aside.settle(points);
   it.onEnded(
-    Object.values(taken.receipt.written).reduce((sum, rows) => sum + rows, 0),
+    Object.values(receipt.written).reduce((sum, rows) => sum + rows, 0),
     points,
   );
 }
@@ -155,10 +177,16 @@ function settleLoad(it: CarryOut, taken: Taken, reserved: number): void {
 async function loadStored(it: CarryOut, answerId: string, walks: Walks): Promise<Taken> {
   return takeIn(it.warehouse, answerId, {
     sync: it.definition.name,
+    settles: true,
     now: it.now,
     sleep: it.sleep,
     random: it.random,
     lease: it.lease,
-    also: (inside, taken) => planFollowing(it, inside, taken, walks),
+    also: async (inside, taken) => {
+      await planFollowing(it, inside, taken, walks);
+      const { answer, receipt } = taken;
+      const points = dearest(it.price, answer.request) - pointsFor(it.price, receipt.received);
+      if (!answer.loaded && answer.sync === it.definition.name) await returnPoints(inside, answer.requestId, points);
+    },
   });
 }

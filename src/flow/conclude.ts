@@ -2,12 +2,12 @@
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
-import { writeMark } from '../ops/marks.ts';
+import { readMark, writeMark } from '../ops/marks.ts';
 import type { Ops } from '../ops/schema.ts';
 import { endRun, type Run, type RunTotals, runTotals } from '../ops/runs.ts';
 import type { RunState, SyncSummary } from '../ops/summary.ts';
-import type { RequestBody } from '../service/asked.ts';
 import { dayIn } from '../service/paging.ts';
+import { microsOf } from '../service/walk.ts';
 import type { Stop } from './carry-out.ts';
 import { LOG_MARK, type WindowMark, windowMarkName } from './prepare.ts';
 
@@ -31,7 +31,7 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
   const end = endOf(it, totals);
   const at = it.now();
   await endRun(ops, it.run.id, { ...end, at }, totals);
-  const { asked, ...counts } = totals;
+  const { asked: _, ...counts } = totals;
   return {
     sync: it.definition.name,
     endpoint: it.definition.endpoint.name,
@@ -57,7 +57,7 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
     return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
   if (stop && stop.exit !== EXIT.rejects)
     return { state: 'interrupted', exitCode: stop.exit, error: stop.because, next: stop.next };
-  if (aborted) {
+  if (aborted && totals.left > 0) {
     return {
       state: 'interrupted',
       exitCode: EXIT.transient,
@@ -74,9 +74,22 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
       next: 'Run the sync again later; it goes on where it stopped.',
     };
   }
+  if (totals.inDoubt > 0) {
+    const again = definition.inDoubt === 'reconcile';
+    return {
+      // Only what is asked again keeps a run open; else it would do nothing more for a day.
+      state: again ? 'interrupted' : 'partial',
+      exitCode: EXIT.transient,
+      error: `${totals.inDoubt} requests were sent and their answers lost`,
+      next: again
+        ? 'Run the sync again; it asks them again.'
+        : 'They stay listed; with in_doubt: reconcile they are asked again.',
+    };
+  }
   const rejects = totals.quarantined + totals.failed;
   const share = rejects / Math.max(1, totals.received + totals.failed);
-  if (share > definition.acceptRejects) {
+  // What stops a whole endpoint is never within the share that is accepted.
+  if (stop || share > definition.acceptRejects) {
     const error =
       stop?.because ??
       `${rejects} of ${totals.received + totals.failed} items and inputs were rejected, more than accept.rejects allows`;
@@ -94,15 +107,6 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
       exitCode: EXIT.rejects,
       error,
       next: 'Raise count, or give the sync a window or split_by.',
-    };
-  }
-  if (totals.inDoubt > 0) {
-    const error = `${totals.inDoubt} requests were sent and their answers lost`;
-    return {
-      state: 'partial',
-      exitCode: EXIT.transient,
-      error,
-      next: 'Run the sync again, with in_doubt: reconcile to ask them again.',
     };
   }
   return {
@@ -136,7 +140,11 @@ async function moveLogMark(ops: Ops, { run, definition, now }: Conclusion): Prom
     .where('state', 'not in', ['loaded', 'empty', 'missing', 'fresh'])
     .executeTakeFirstOrThrow();
   const mark = Number(open.n) === 0 ? run.startedAt : open.from;
-  if (mark !== null) await writeMark(ops, definition.name, LOG_MARK, mark, now());
+  if (mark === null) return;
+  // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
+  const before = Number(open.n) === 0 ? undefined : await readMark(ops, definition.name, LOG_MARK);
+  if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
+    await writeMark(ops, definition.name, LOG_MARK, mark, now());
 }
 
 async function moveWindowMarks(
@@ -149,7 +157,8 @@ async function moveWindowMarks(
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([
       'r.input',
-      sql<boolean>`bool_and(r.state in ('loaded', 'empty', 'missing', 'fresh'))`.as('done'),
+      // An entity that is not known today may be tomorrow, with all its past.
+      sql<boolean>`bool_and(r.state in ('loaded', 'empty', 'fresh') and a.status <> 412)`.as('done'),
       sql<string | null>`max(r.body ->> ${sql.lit(days.to)})`.as('to'),
       sql<string | null>`to_char(min(a.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.as('as_of'),
     ])
@@ -160,13 +169,7 @@ async function moveWindowMarks(
     if (!done || to === null || asOf === null) continue;
     const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
     const mark: WindowMark = { lastCompleteDay: to < over ? to : over, to, asOf };
-    await writeMark(
-      ops,
-      it.definition.name,
-      windowMarkName(it.definition, input as RequestBody),
-      JSON.stringify(mark),
-      it.now(),
-    );
+    await writeMark(ops, it.definition.name, windowMarkName(it.definition, input), JSON.stringify(mark), it.now());
   }
 }
 

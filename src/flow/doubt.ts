@@ -14,6 +14,13 @@ export const doubtNotice = (sync: string, because: string, again: boolean): Noti
     : `an answer was lost (${because}); the request stays in doubt`,
 });
 
+/** What is told of a request that was under way when a run died which is not continued. */
+export const lostNotice = (sync: string, id: string): Notice => ({
+  level: 'warn',
+  sync,
+  message: `request ${id} of a run that was given up had no answer yet; it may have been paid for`,
+});
+
 /**
  * Settles what a holder that died left under way, by the sync's policy: `reconcile` asks again, `stop` leaves it listed.
  * Each case is told.

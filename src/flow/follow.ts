@@ -47,8 +47,11 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, walks
   const unreadable = batch.items.length === 0 && receipt.quarantined > 0;
   const step = stepOf(endpoint, answer, batch.items);
   const steps = [...(endpoint.paging.by === 'cursor' ? await stepsBefore(it, ops, row.parent_id, walks) : []), step];
-  if (endpoint.paging.by === 'cursor') walks.set(String(row.id), steps);
-  const follow: Follow = unreadable ? { requests: [] } : endpoint.paging.follow(steps, it.definition.splitBy);
+  const follow = unreadable
+    ? NOTHING
+    : bounded(endpoint.paging.follow(steps, it.definition.splitBy), Number(row.depth));
+  // A walk that ended is looked at no more.
+  if (endpoint.paging.by === 'cursor' && follow.requests.length > 0) walks.set(row.id, steps);
   const tasks = follow.requests.map((request) =>
     taskOf(
       it.definition,
@@ -60,14 +63,14 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, walks
   const now = it.now();
   const added = await planRequests(ops, it.run, tasks, {
     at: now,
-    parentId: String(row.id),
+    parentId: row.id,
     freshAnswers: await freshFor(ops, it.definition, tasks, it.refresh, now),
   });
   it.onPlanned(added);
   if (follow.lowerBound !== undefined || endpoint.paging.by !== 'cursor') {
     const { count, ...filters } = answer.request;
     await recordSlice(ops, {
-      requestId: String(row.id),
+      requestId: row.id,
       runId: it.run.id,
       sync: it.definition.name,
       endpoint: endpoint.name,
@@ -82,6 +85,16 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, walks
     });
   }
 }
+
+const NOTHING: Follow = { requests: [] };
+
+/** A day of the log with a million rows; whoever pages further than that pages in a circle. */
+const DEEPEST = 10_000;
+
+const bounded = (follow: Follow, depth: number): Follow =>
+  depth < DEEPEST || follow.requests.length === 0
+    ? follow
+    : { requests: [], lowerBound: `${DEEPEST} pages were read and more may follow` };
 
 /** The pages of a walk up to each of its requests. */
 export type Walks = Map<string, readonly Step[]>;
@@ -111,7 +124,7 @@ async function stepsBefore(it: Following, ops: Ops, parentId: string | null, wal
     .select(['parent_id', 'answer_id'])
     .where('id', '=', parentId)
     .executeTakeFirst();
-  const answer = parent?.answer_id ? await readAnswer(ops, parent.answer_id) : undefined;
+  const answer = parent?.answer_id != null ? await readAnswer(ops, parent.answer_id) : undefined;
   if (!parent || !answer) return [];
   const decoded = decode(answer.body);
   const step = stepOf(it.definition.endpoint, answer, decoded.kind === 'items' ? decoded.items : []);
@@ -148,6 +161,8 @@ export async function answersToServe(it: Following, ops: Ops, afterId: string) {
           eb.lit(endpoint.paging.by === 'count' || endpoint.paging.by === 'window'),
           eb('a.received', '>=', eb.ref('a.asked')),
         ]),
+        // Another sync bought it and has yet to load it.
+        eb('a.loaded_at', 'is', null),
         eb.lit(endpoint.paging.by === 'cursor'),
       ]),
     )

@@ -27,12 +27,12 @@ const nothing = (
   points: 0,
 });
 
-/** A sync that was not begun for the reason that ended the one before. */
-export const notStarted = (definition: SyncDefinition, before: SyncSummary): SyncSummary => ({
+/** A sync that was not begun, for this reason. */
+export const notStarted = (definition: SyncDefinition, exitCode: number, because: string): SyncSummary => ({
   ...nothing(definition),
   state: 'interrupted',
-  exitCode: before.exitCode,
-  error: `not started: ${before.error ?? 'stopped'}`,
+  exitCode,
+  error: `not started: ${because}`,
   next: null,
   tookMs: 0,
 });

@@ -58,13 +58,17 @@ export async function planSync(
     readFile: (path) => readFile(path, 'utf8'),
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
   });
+  const backfill = options.from !== undefined || options.to !== undefined;
   const marks = await readMarks(ops, definition.name);
-  const range = { ...(options.from && { from: options.from }), ...(options.to && { to: options.to }) };
+  const range = {
+    ...(options.from !== undefined && { from: options.from }),
+    ...(options.to !== undefined && { to: options.to }),
+  };
   const tasks = new Map<string, Task>();
   let covered = 0;
   for (const input of inputs) {
     const mark = windowMark(marks.get(windowMarkName(definition, input)));
-    if (mark && !options.refresh && !options.from && !options.to && isCovered(definition, mark, today, now)) {
+    if (mark && !options.refresh && !backfill && isCovered(definition, mark, today, now)) {
       covered += 1;
       continue;
     }
@@ -91,15 +95,18 @@ export interface Prepared {
   readonly covered: number;
 }
 
-/** The run to carry out: an open one continued, else a new one with its whole plan in the ledger. */
+/**
+ * The run to carry out: an open one continued, else a new one with its whole plan in the ledger. `onLost` is told of
+ * requests of runs given up that may have been paid for without an answer.
+ */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
   options: PlanOptions,
   holder: string,
   now: Date,
+  onLost: (requestId: string) => void,
 ): Promise<Prepared> {
-  const ops = operationsOf(warehouse);
   const request = {
     sync: definition.name,
     endpoint: definition.endpoint.name,
@@ -107,7 +114,10 @@ export async function prepareRun(
     holder,
     now,
   };
-  const open = await continueRun(ops, request);
+  const { run: open, lost } = await warehouse.db
+    .transaction()
+    .execute((tx) => continueRun(operationsOf({ db: tx, ops: warehouse.ops }), request));
+  lost.forEach(onLost);
   if (open) return { run: open, covered: 0 };
   const plan = await planSync(warehouse, definition, options, now);
   const run = await warehouse.db.transaction().execute(async (tx) => {

@@ -6,7 +6,7 @@ import type { State } from './state.ts';
 
 export interface Digests {
   readonly columns: string;
-  /** Of the columns that differ on every call. */
+  /** Of the columns that differ on every call, and of how much is known: neither is content. */
   readonly volatile: string;
   /** By child table, in declared order; null of a list that was never told. */
   readonly lists: readonly (string | null)[];
@@ -44,10 +44,10 @@ function namesOf(table: RootTable): { steady: readonly string[]; volatile: reado
 /** The digests of a state; of a list that it does not tell, the one that rests in the warehouse. */
 export function digestsOf(table: RootTable, state: State, resting: Digests | undefined): Digests {
   const { steady, volatile } = namesOf(table);
-  const of = (names: readonly string[]): string => digest(names.map((name) => written(state.cells[name])).join(''));
+  const of = (names: readonly string[]): string => names.map((name) => written(state.cells[name])).join('');
   return {
-    columns: of(steady),
-    volatile: of(volatile),
+    columns: digest(of(steady)),
+    volatile: digest(written(state.detail) + of(volatile)),
     lists: table.children.map((child, index) => {
       const rows = state.lists[child.name];
       return rows ? listDigest(rows) : (resting?.lists[index] ?? null);

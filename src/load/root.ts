@@ -1,8 +1,6 @@
 /** Writes the rows of one root table, and the lists of those that changed. */
 import { TransientError } from '../errors.ts';
 import type { Cell, ChildRow, RootRow } from '../normalize/batch.ts';
-import type { Detail } from '../service/field.ts';
-import { canonicalJson } from '../service/identity.ts';
 import type { ChildTable, RootTable } from '../warehouse/table.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import {
@@ -10,15 +8,15 @@ import {
   contentColumns,
   contentHash,
   type Digests,
-  digestsFrom,
   digestsOf,
   digestsText,
   sameContent,
   sameDigests,
 } from './digest.ts';
+import { type Head, headsOf, keyArrays, statesOf } from './resting.ts';
 import type { Run } from './run.ts';
 import { sighted, type State } from './state.ts';
-import { deleteOwned, insertRows, readHeads, readRows, updateRows } from './statements.ts';
+import { deleteOwned, insertRows, updateRows } from './statements.ts';
 
 /** What every row of a load carries. */
 export interface LoadContext {
@@ -31,12 +29,6 @@ export interface LoadContext {
 
 /** What became of a row: `refreshed` is a difference in volatile parts alone. */
 export type Verdict = 'inserted' | 'changed' | 'refreshed' | 'unchanged' | 'superseded';
-
-interface Head {
-  readonly answerId: bigint;
-  readonly digests: Digests;
-  readonly counts: Readonly<Record<string, Cell>>;
-}
 
 interface Write {
   readonly id: string;
@@ -81,35 +73,6 @@ export async function loadRoot(
   return verdicts;
 }
 
-const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
-  const parts = ids.map((id) => id.split('\0'));
-  return table.key.map((_, index) => arrayLiteral(parts.map((part) => part[index] ?? null)));
-};
-
-const idOf = (table: RootTable, row: Readonly<Record<string, string | null>>): string =>
-  table.key.map((name) => row[name]).join('\0');
-
-async function headsOf(
-  run: Run,
-  table: RootTable,
-  ids: readonly string[],
-  context: LoadContext,
-  lock: boolean,
-): Promise<Map<string, Head>> {
-  if (ids.length === 0) return new Map();
-  const found = await run.rows(readHeads(context.schema, table, lock), keyArrays(table, ids));
-  return new Map(
-    found.map((row) => [
-      idOf(table, row),
-      {
-        answerId: BigInt(row['_answer_id'] ?? 0),
-        digests: digestsFrom(row['_part_hashes'] ?? ''),
-        counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
-      },
-    ]),
-  );
-}
-
 /** Decides what to do with each entity, from what rests in the warehouse and what was seen. */
 async function judge(
   run: Run,
@@ -118,14 +81,14 @@ async function judge(
   seen: ReadonlyMap<string, readonly RootRow[]>,
   context: LoadContext,
 ): Promise<Write[]> {
-  const heads = await headsOf(run, table, ids, context, false);
+  const heads = await headsOf(run, table, ids, context.schema, false);
   const answerId = BigInt(context.answerId);
   const isOld = (id: string): boolean => (heads.get(id)?.answerId ?? -1n) > answerId;
   const columns = contentColumns(table).map(({ name }) => name);
   const partial = ids.filter(
     (id) => heads.has(id) && !isOld(id) && !(seen.get(id) ?? []).some((row) => isTotal(table, columns, row)),
   );
-  const resting = await statesOf(run, table, partial, context);
+  const resting = await statesOf(run, table, partial, context.schema);
   return ids.map((id) => {
     const head = heads.get(id);
     const state = (seen.get(id) ?? []).reduce<State | undefined>(
@@ -166,33 +129,6 @@ const collapsed = (table: RootTable, state: State): State => ({
   ),
 });
 
-async function statesOf(
-  run: Run,
-  table: RootTable,
-  ids: readonly string[],
-  context: LoadContext,
-): Promise<Map<string, State>> {
-  if (ids.length === 0) return new Map();
-  const found = await run.rows(readRows(context.schema, table), keyArrays(table, ids));
-  return new Map(
-    found.map((row) => {
-      const cells = Object.fromEntries(
-        table.columns
-          .filter(({ name }) => !name.startsWith('_'))
-          .map(({ name, type }) => [name, cellOf(type, row[name] ?? null)]),
-      );
-      return [idOf(table, row), { cells, lists: {}, detail: (row['_detail'] ?? 'full') as Detail }];
-    }),
-  );
-}
-
-/** A column's text as the cell that the normalizer makes of the same value. */
-function cellOf(type: string, text: string | null): Cell {
-  if (text === null) return null;
-  if (type === 'double precision') return Number(text);
-  return type === 'jsonb' ? canonicalJson(JSON.parse(text)) : text;
-}
-
 /** Writes what differs; returns the ids that somebody else wrote in the meantime. */
 async function write(
   run: Run,
@@ -201,16 +137,12 @@ async function write(
   context: LoadContext,
   tally: (table: string, rows: number) => void,
 ): Promise<ReadonlySet<string>> {
-  const updates = writes.filter(({ verdict }) => verdict === 'changed' || verdict === 'refreshed');
-  const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
-  const late = new Set<string>();
-  const locked = await headsOf(
-    run,
-    table,
-    updates.map(({ id }) => id),
-    context,
-    true,
-  );
+  const late = await insert(run, table, writes, context);
+  // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
+  if (late.size > 0) for (const { id, verdict } of writes) if (isUpdate(verdict)) late.add(id);
+  const updates = writes.filter(({ id, verdict }) => isUpdate(verdict) && !late.has(id));
+  const ids = updates.map(({ id }) => id);
+  const locked = await headsOf(run, table, ids, context.schema, true);
   for (const { id, head } of updates) {
     const now = locked.get(id);
     if (!now || !head || now.answerId !== head.answerId || !sameDigests(now.digests, head.digests)) late.add(id);
@@ -221,27 +153,36 @@ async function write(
       updateRows(context.schema, table, writtenColumns(table, false)),
       valuesOf(table, due, context, false),
     );
-  if (inserts.length > 0) {
-    const added = await run.count(
-      insertRows(context.schema, table, writtenColumns(table, true)),
-      valuesOf(table, inserts, context, true),
-    );
-    if (added < inserts.length) {
-      const present = await headsOf(
-        run,
-        table,
-        inserts.map(({ id }) => id),
-        context,
-        false,
-      );
-      for (const { id } of inserts) if (present.get(id)?.answerId !== BigInt(context.answerId)) late.add(id);
-    }
-  }
+  const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
   const written = [...due, ...inserts.filter(({ id }) => !late.has(id))].sort((a, b) => (a.id < b.id ? -1 : 1));
   tally(table.name, written.length);
   for (const [index, child] of table.children.entries())
     await writeList(run, table, child, index, written, context, tally);
   return late;
+}
+
+const isUpdate = (verdict: Verdict): boolean => verdict === 'changed' || verdict === 'refreshed';
+
+/**
+ * Adds the new rows, before any other is touched: a row that was there may now refer to one that was not. Returns the
+ * ids that somebody else has added meanwhile.
+ */
+async function insert(
+  run: Run,
+  table: RootTable,
+  writes: readonly Write[],
+  context: LoadContext,
+): Promise<Set<string>> {
+  const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
+  if (inserts.length === 0) return new Set();
+  const added = await run.count(
+    insertRows(context.schema, table, writtenColumns(table, true)),
+    valuesOf(table, inserts, context, true),
+  );
+  if (added === inserts.length) return new Set();
+  const ids = inserts.map(({ id }) => id);
+  const present = await headsOf(run, table, ids, context.schema, false);
+  return new Set(ids.filter((id) => present.get(id)?.answerId !== BigInt(context.answerId)));
 }
 
 const writtenColumns = (table: RootTable, fresh: boolean): string[] =>

@@ -2,6 +2,7 @@
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 
 export interface Run {
+  /** Executes a statement with one column, `row`: a JSON object of texts. */
   readonly rows: (
     sql: string,
     parameters: readonly unknown[],
@@ -14,7 +15,9 @@ export interface Run {
 export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   return {
     rows: async (sql, parameters) =>
-      (await db.executeQuery<Record<string, string | null>>(CompiledQuery.raw(sql, [...parameters]))).rows,
+      (await db.executeQuery<{ row: string }>(CompiledQuery.raw(sql, [...parameters]))).rows.map(
+        ({ row }) => JSON.parse(row) as Record<string, string | null>,
+      ),
     count: async (sql, parameters) =>
       Number((await db.executeQuery(CompiledQuery.raw(sql, [...parameters]))).numAffectedRows ?? 0n),
   };

@@ -23,6 +23,9 @@ const asCell = ({ name, type }: Column): string =>
     ? `to_char(t.${quoted(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${quoted(name)}`
     : `t.${quoted(name)}::text as ${quoted(name)}`;
 
+/** Rows as JSON: of a text that begins with U+FEFF by itself, the embedded warehouse's driver drops that letter. */
+const asJson = (select: string): string => `select row_to_json(r)::text as row from (${select}) r`;
+
 /** What a load must know of rows before it writes them; parameters are the key's columns. */
 export function readHeads(schema: string, table: RootTable, lock: boolean): string {
   const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
@@ -30,13 +33,14 @@ export function readHeads(schema: string, table: RootTable, lock: boolean): stri
   const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...counts].join(', ');
   const from = `select ${select} from ${at(schema, table)} t join ${source(table, table.key, 'k')} on ${equal(table.key, 't', 'k')}`;
   // Rows are locked in key order, or two writers could wait for each other.
-  return lock ? `${from} order by ${list(table.key, 't.')} for no key update of t` : from;
+  return asJson(lock ? `${from} order by ${list(table.key, 't.')} for no key update of t` : from);
 }
 
 /** Whole rows, each column as its cell's text; parameters are the key's columns. */
 export function readRows(schema: string, table: RootTable): string {
   const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_detail').map(asCell);
-  return `select ${columns.join(', ')} from ${at(schema, table)} t join ${source(table, table.key, 'k')} on ${equal(table.key, 't', 'k')}`;
+  const from = `from ${at(schema, table)} t join ${source(table, table.key, 'k')} on ${equal(table.key, 't', 'k')}`;
+  return asJson(`select ${columns.join(', ')} ${from}`);
 }
 
 /** New rows; one that somebody else has added meanwhile is left alone. Parameters are the named columns. */
@@ -63,7 +67,9 @@ export const deleteOwned = (schema: string, table: Table, owner: readonly string
 export const deleteRows = (schema: string, table: Table): string => deleteOwned(schema, table, table.key);
 
 /** The rows of one owner, as cells' texts; parameters are one-element arrays of the columns that name the owner. */
-export function readOwned(schema: string, table: Table, owner: readonly string[]): string {
+export function readOwned(schema: string, table: Table, owner: readonly string[], lock: boolean): string {
   const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_answer_id').map(asCell);
-  return `select ${columns.join(', ')} from ${at(schema, table)} t join ${source(table, owner, 'o')} on ${equal(owner, 't', 'o')}`;
+  const from = `from ${at(schema, table)} t join ${source(table, owner, 'o')} on ${equal(owner, 't', 'o')}`;
+  const order = lock ? ` order by ${list(table.key, 't.')} for update of t` : '';
+  return asJson(`select ${columns.join(', ')} ${from}${order}`);
 }

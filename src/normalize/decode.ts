@@ -1,4 +1,5 @@
 /** From the bytes of an answer to its items, with every string safe for Postgres and every number exact. */
+import { parseExact } from '../service/exact-json.ts';
 
 export type Decoded =
   | { readonly kind: 'items'; readonly items: readonly unknown[]; readonly lone: boolean }
@@ -32,32 +33,12 @@ function unreadable(text: string, error: unknown): string {
     : 'the body is not JSON, where a JSON array is due';
 }
 
-/** Numbers of so many digits, or with so large an exponent, may not survive as a double. */
-const MAY_LOSE_DIGITS = /[:,[\s]-?\d[\d.]{15}|\d[eE]\+?\d{2}/;
 /** Only an escape can bring a NUL or a lone surrogate into a string: raw ones are no valid JSON or no valid UTF-8. */
 const MAY_HARM = /\\u(?:0000|[dD][89a-fA-F])/;
 
 function parse(text: string): unknown {
-  const value: unknown = MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
+  const value = parseExact(text);
   return MAY_HARM.test(text) ? scrub(value) : value;
-}
-
-const INTEGER = /^-?\d+$/;
-
-/** Postgres' numeric ends at 131,072 digits; nobody counts so far, so a longer number is kept as text well before. */
-const LONGEST_NUMBER = 400;
-const LARGEST_EXPONENT = 1000;
-
-/** Keeps the source text of a number that a double would round or overflow. */
-function exactNumber(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value;
-  const safe = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  const rounded = !safe || (INTEGER.test(context.source) && String(value) !== context.source && value !== 0);
-  if (!rounded) return value;
-  const exponent = Number(/[eE]\+?(\d+)$/.exec(context.source)?.[1] ?? 0);
-  return context.source.length > LONGEST_NUMBER || exponent > LARGEST_EXPONENT
-    ? context.source
-    : JSON.rawJSON(context.source);
 }
 
 /** The same value with NULs dropped and lone surrogates replaced, in strings and in keys. */

@@ -1,6 +1,7 @@
 /** Whether a value fits a column, and as what cell. */
 import type { Kind } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
+import { onCalendar } from '../service/request.ts';
 import { instantText, microsOf } from '../service/walk.ts';
 import type { Cell } from './batch.ts';
 
@@ -69,11 +70,7 @@ function fitNumber(value: unknown): Fit | undefined {
   return typeof value === 'string' ? coerced(number) : asSent(number);
 }
 
-function isDay(text: string): boolean {
-  if (!DAY.test(text) || text.startsWith('0000')) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
+const isDay = (text: string): boolean => DAY.test(text) && !text.startsWith('0000') && onCalendar(text);
 
 const YEAR_1 = -62_135_596_800_000_000n;
 const YEAR_10000 = 253_402_300_800_000_000n;

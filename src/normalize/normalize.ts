@@ -4,10 +4,12 @@ import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields } from '../service/field.ts';
 import { isFull } from '../service/paging.ts';
 import type { Resource } from '../service/resource.ts';
-import { childTableName, referring } from '../warehouse/table.ts';
+import { referring } from '../warehouse/reference.ts';
+import { childTableName } from '../warehouse/table.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
 import { decode } from './decode.ts';
-import { isKey, LONGEST_KEY, readerOf } from './read.ts';
+import { isKey, LONGEST_KEY } from './key.ts';
+import { readerOf } from './read.ts';
 import { type Draft, driftCounter, isObject, type Roots, type Scope, type Seen, type Wire } from './scope.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 
@@ -37,7 +39,8 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   });
 
   const step = { request: asked.request, items: decoded.items };
-  const complete = !isFull(step);
+  // What is in quarantine may belong to the set, so nothing is missing from it for certain.
+  const complete = !isFull(step) && rejects.length === 0;
   return {
     received: decoded.items.length,
     items: decoded.items,

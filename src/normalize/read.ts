@@ -12,13 +12,14 @@ import type {
   Nested,
   NestedList,
   Scalar,
-  Sighting,
 } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { countColumn } from '../warehouse/table.ts';
 import type { Cell, ChildRow } from './batch.ts';
 import { fit, fitEpoch } from './fit.ts';
+import { isKey } from './key.ts';
 import { type Draft, isObject, type Residue, type Wire } from './scope.ts';
+import { referenceReader, sight } from './sight.ts';
 
 type Reader = (wire: Wire, draft: Draft) => Residue | undefined;
 /** Reads one field's value and returns what of it found no place; undefined when all did. */
@@ -145,6 +146,7 @@ function givenReader(field: Given, name: string): FieldReader {
 
 function objectReader(field: Flat, name: string, path: readonly string[], childTableOf: ChildTableOf): FieldReader {
   const read = readerOf(field.fields, field.tag, childTableOf, `${name}_`, path);
+  const readReference = referenceReader(field, name);
   const columns = scalarNames(field.fields, `${name}_`);
   const tellNull = (draft: Draft): void => {
     if (draft.full) for (const column of columns) draft.cells[column] = null;
@@ -164,19 +166,11 @@ function objectReader(field: Flat, name: string, path: readonly string[], childT
       return undefined;
     }
     if (field.sighting) sight(field.sighting, field.fields, value, draft);
-    return read(value, draft);
+    const left = read(value, draft);
+    const unreferred = readReference(value, draft);
+    if (unreferred) draft.scope.drift(at(draft, path), 'wrong type', value);
+    return unreferred ? { ...left, ...unreferred } : left;
   };
-}
-
-function sight(sighting: Sighting, fields: Fields, value: Wire, draft: Draft): void {
-  const urn = sighting.bare ? value : value['urn'];
-  const resource = sighting.of(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
-  draft.scope.sight({
-    resource,
-    detail: sighting.detail,
-    fields: sighting.bare ? resource.fields : fields,
-    value: sighting.bare ? { urn: value } : value,
-  });
 }
 
 /** Columns that an object's absence makes null; lists inside it are not told. */
@@ -259,15 +253,6 @@ function objectElementReader(element: Extract<Element, { of: 'object' }>, path: 
     return { row: [...(element.key.length > 0 ? [] : [position]), ...own, ...more, extra] };
   };
 }
-
-/** Longest key, in bytes of UTF-8: an index entry of Postgres holds 2,704 and a key has up to four parts. */
-export const LONGEST_KEY = 1000;
-/** True of a cell that can be part of a key. */
-export const isKey = (cell: Cell | undefined): boolean =>
-  cell !== null &&
-  cell !== undefined &&
-  cell !== '' &&
-  (typeof cell !== 'string' || Buffer.byteLength(cell) <= LONGEST_KEY);
 
 function nestedReader(field: Nested, name: string, path: readonly string[]): FieldReader {
   const columns = field.resource().key.map((key) => [key, `${name}_${key}`] as const);

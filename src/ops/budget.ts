@@ -32,12 +32,12 @@ export function openBudget(limits: readonly Limit[]): BudgetGuard {
   };
 }
 
-/** Points set aside since the start of this UTC day, over all syncs. */
-export async function spentToday(ops: Ops, now: Date): Promise<number> {
+/** Points set aside for requests that were sent after this instant, over all syncs. */
+export async function spentAfter(ops: Ops, since: Date): Promise<number> {
   const row = await ops
     .selectFrom('requests')
     .select(sql<string>`coalesce(sum(points), 0)`.as('points'))
-    .where('sent_at', '>=', sql<Date>`${`${now.toISOString().slice(0, 10)}T00:00:00Z`}::timestamptz`)
+    .where('sent_at', '>', sql<Date>`${since.toISOString()}::timestamptz`)
     .executeTakeFirstOrThrow();
   return Number(row.points);
 }

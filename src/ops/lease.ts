@@ -33,7 +33,7 @@ export async function acquireLease(ops: Ops, name: string, holder: string, sole:
     )
     .returning('token')
     .executeTakeFirst();
-  if (taken) return { name, holder, token: String(taken.token) };
+  if (taken) return { name, holder, token: taken.token };
   const owner = await ops
     .selectFrom('leases')
     .select(['holder', 'acquired_at'])
@@ -69,6 +69,33 @@ export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
     throw new HeldError(`The lease of ${lease.name} was taken over by another run.`, {
       next: 'Nothing was loaded by this one; let the other end.',
     });
+}
+
+/** What a rebuild of all tables holds beside the leases of the syncs that it knows of. */
+export const REBUILD = 'rebuild';
+
+/**
+ * Throws a HeldError while the tables are built anew: what others load meanwhile would be gone. Asked with the sync's own
+ * lease in hand, and answered by a rebuild that first takes its own and then sees who has one.
+ */
+export async function assertNoRebuild(ops: Ops): Promise<void> {
+  const [rebuild] = await liveLeases(ops, REBUILD);
+  if (rebuild)
+    throw new HeldError(`The tables are being built anew by ${rebuild.holder}.`, { next: 'Wait for it to end.' });
+}
+
+/** The leases whose names begin so and whose holders are alive. */
+export async function liveLeases(
+  ops: Ops,
+  beginning: string,
+): Promise<readonly { readonly name: string; readonly holder: string }[]> {
+  return ops
+    .selectFrom('leases')
+    .select(['name', 'holder'])
+    .where((eb) => eb.fn<boolean>('starts_with', ['name', eb.val(beginning)]))
+    .where('expires_at', '>=', sql<Date>`clock_timestamp()`)
+    .orderBy('name')
+    .execute();
 }
 
 /** Gives the lease back, if it is still ours. The row stays, so that the token keeps rising. */

@@ -4,8 +4,8 @@ import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import type { Ops } from './schema.ts';
-import type { RequestState } from './schema.ts';
+import type { Lease } from './lease.ts';
+import type { Ops, RequestState } from './schema.ts';
 
 /** A request as the ledger holds it, without its answer. */
 export interface LedgerRequest {
@@ -18,6 +18,8 @@ export interface LedgerRequest {
   readonly parentId: string | null;
   readonly state: RequestState;
   readonly attempts: number;
+  /** The id that its attempts carry; null before the first. */
+  readonly xRequestId: string | null;
 }
 
 /** Rows a statement takes at once; more would only hold more memory. */
@@ -33,7 +35,7 @@ export async function planRequests(
   tasks: readonly Task[],
   more: { readonly at: Date; readonly parentId?: string; readonly freshAnswers?: ReadonlyMap<string, string> },
 ): Promise<number> {
-  let planned = 0;
+  let added = 0;
   for (let start = 0; start < tasks.length; start += CHUNK) {
     const part = tasks.slice(start, start + CHUNK);
     const answers = part.map(({ requestKey }) => more.freshAnswers?.get(requestKey) ?? null);
@@ -52,7 +54,7 @@ export async function planRequests(
       ${arrayLiteral(part.map(({ depth }) => depth))}::bigint[],
       ${arrayLiteral(answers)}::bigint[]) with ordinality as t(request_key, body, sent_body, input, depth, answer_id, place) order by place)`;
     const at = more.at.toISOString();
-    const added = await ops
+    const entered = await ops
       .insertInto('requests')
       .columns([
         'run_id',
@@ -90,41 +92,66 @@ export async function planRequests(
       )
       .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing())
       .executeTakeFirst();
-    planned += Number(added.numInsertedOrUpdatedRows ?? 0n);
+    added += Number(entered.numInsertedOrUpdatedRows ?? 0n);
   }
-  return planned;
+  return added;
 }
 
-/** Open requests of a run after the given id, in the order planned. */
+/** Requests of a run after the given id that were never sent, in the order planned. */
 export async function openRequests(ops: Ops, runId: string, afterId: string, limit: number): Promise<LedgerRequest[]> {
-  const rows = await ops
+  const open = planned(ops, runId).where('attempts', '=', '0').where('id', '>', afterId);
+  return ledgerRequests(await open.limit(limit).execute());
+}
+
+/** Requests of a run that were sent and are planned again, in the order planned. */
+export async function triedRequests(ops: Ops, runId: string): Promise<LedgerRequest[]> {
+  return ledgerRequests(await planned(ops, runId).where('attempts', '>', '0').execute());
+}
+
+const planned = (ops: Ops, runId: string) =>
+  ops
     .selectFrom('requests')
-    .select(['id', 'request_key', 'body', 'sent_body', 'input', 'depth', 'parent_id', 'state', 'attempts'])
+    .select([
+      'id',
+      'request_key',
+      'body',
+      'sent_body',
+      'input',
+      'depth',
+      'parent_id',
+      'state',
+      'attempts',
+      'x_request_id',
+    ])
     .where('run_id', '=', runId)
     .where('state', '=', 'planned')
-    .where('id', '>', afterId)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
+    .orderBy('id');
+
+function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['execute']>>): LedgerRequest[] {
   return rows.map((row) => ({
-    id: String(row.id),
+    id: row.id,
     requestKey: row.request_key,
-    request: row.body as RequestBody,
+    request: row.body,
     body: row.sent_body as RequestBody,
-    input: row.input as RequestBody,
+    input: row.input,
     depth: Number(row.depth),
-    parentId: row.parent_id === null ? null : String(row.parent_id),
+    parentId: row.parent_id,
     state: row.state,
     attempts: Number(row.attempts),
+    xRequestId: row.x_request_id,
   }));
 }
 
-/** Commits that a request is about to be sent; nothing may be sent before. Throws when it is no longer ours to send. */
+/**
+ * Commits that a request is about to be sent; nothing may be sent before. False, and nothing is to be sent, when the
+ * lease was lost or somebody else settled the request.
+ */
 export async function markSent(
   ops: Ops,
+  lease: Lease,
   id: string,
   attempt: { readonly requestId: string; readonly at: Date; readonly points: number },
-): Promise<void> {
+): Promise<boolean> {
   const sent = await ops
     .updateTable('requests')
     .set({
@@ -136,9 +163,12 @@ export async function markSent(
     })
     .where('id', '=', id)
     .where('state', 'in', ['planned', 'sent', 'in_doubt'])
+    .where((eb) =>
+      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', lease.name).where('token', '=', lease.token)),
+    )
     .returning('id')
     .executeTakeFirst();
-  if (!sent) throw new Error(`request ${id} was settled by somebody else before it was sent`);
+  return sent !== undefined;
 }
 
 /** The end of a request that brought no answer to load, or its return to the plan. */
@@ -205,7 +235,7 @@ export async function moveAll(
     .where('state', 'in', [...from])
     .returning('id')
     .execute();
-  return rows.map(({ id }) => String(id));
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -227,7 +257,7 @@ export async function freshAnswers(
       .where('received_at', '>=', sql<Date>`${since.toISOString()}::timestamptz`)
       .groupBy('request_key')
       .execute();
-    for (const { request_key: key, id } of rows) found.set(key, String(id));
+    for (const { request_key: key, id } of rows) found.set(key, id);
   }
   return found;
 }

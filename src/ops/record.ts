@@ -3,12 +3,11 @@ import { sql } from 'kysely';
 import type { Receipt } from '../load/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import type { Ops } from './schema.ts';
-import type { RequestState } from './schema.ts';
+import type { Ops, RequestState } from './schema.ts';
 import type { VaultAnswer } from './vault.ts';
 
 /** The state of a request whose answer was loaded. */
-export function loadedState(
+function loadedState(
   answer: VaultAnswer,
   receipt: Receipt,
 ): Extract<RequestState, 'loaded' | 'empty' | 'quarantined' | 'missing'> {
@@ -18,8 +17,9 @@ export function loadedState(
 }
 
 /**
- * Records the counts of an answer, its rejected items, the drift that it showed and the state of its request. A load
- * again replaces the rejects and leaves the counts and the drift of the first time.
+ * Records the counts of an answer, its rejected items, the drift that it showed and the state of its request; `settles`
+ * says whether this load may be the first. A load again replaces the rejects and leaves the drift of the first time, and
+ * the counts but for items that left the quarantine.
  */
 export async function recordLoad(
   ops: Ops,
@@ -27,10 +27,12 @@ export async function recordLoad(
   resource: string,
   batch: Batch,
   receipt: Receipt,
-  at: Date,
+  { at, settles }: { readonly at: Date; readonly settles: boolean },
 ): Promise<void> {
+  if (!answer.loaded && !settles) return;
   const now = at.toISOString();
-  if (!answer.loaded) {
+  if (answer.loaded) await recordReread(ops, answer, receipt);
+  else {
     await ops
       .updateTable('answers')
       .set({
@@ -54,22 +56,47 @@ export async function recordLoad(
   await recordRejects(ops, answer, resource, batch, now);
 }
 
+/** Items that can be read after all count as loaded, and their request is no longer one that brought nothing. */
+async function recordReread(ops: Ops, answer: VaultAnswer, receipt: Receipt): Promise<void> {
+  const { received, quarantined } = receipt;
+  const other = await ops
+    .updateTable('answers')
+    .set({
+      received: String(received),
+      quarantined: String(quarantined),
+      loaded: sql`${received - quarantined}::bigint - unchanged - superseded`,
+    })
+    .where('id', '=', answer.id)
+    .where((eb) => eb.or([eb('received', '<>', String(received)), eb('quarantined', '<>', String(quarantined))]))
+    .where(sql<boolean>`${received - quarantined}::bigint >= unchanged + superseded`)
+    .returning('id')
+    .executeTakeFirst();
+  if (other)
+    await ops
+      .updateTable('requests')
+      .set({ state: loadedState(answer, receipt) })
+      .where('answer_id', '=', answer.id)
+      .where('state', '=', 'quarantined')
+      .execute();
+}
+
+/** Opens an entry for each rejected item, and closes those of items that an earlier load rejected and this one did not. */
 async function recordRejects(
   ops: Ops,
   answer: VaultAnswer,
   resource: string,
-  batch: Batch,
+  { rejects }: Pick<Batch, 'rejects'>,
   now: string,
 ): Promise<void> {
-  const { rejects } = batch;
   if (answer.loaded) {
     const still = arrayLiteral(rejects.map(({ position }) => position ?? -1));
     await ops
       .updateTable('quarantine')
       .set({
-        resolved_at: sql`case when coalesce(position, -1) = any(${still}::bigint[]) then null else coalesce(resolved_at, ${now}::timestamptz) end`,
+        resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end`,
       })
       .where('answer_id', '=', answer.id)
+      .where(sql<boolean>`(coalesce(position, -1) = any(${still}::bigint[])) = (resolved_at is not null)`)
       .execute();
   }
   if (rejects.length === 0) return;

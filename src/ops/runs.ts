@@ -29,11 +29,20 @@ export interface RunRequest {
   readonly now: Date;
 }
 
+/** What the runs that were left open come to. */
+export interface Continued {
+  /** The one to go on with; undefined when there is none. */
+  readonly run: Run | undefined;
+  /** Requests of runs that were given up whose answers never arrived: they may have been paid for. */
+  readonly lost: readonly string[];
+}
+
 /**
- * The open run of a sync, to be continued; undefined when there is none, when the definition changed or when it is
- * older than 24 hours: then its open requests are abandoned. The caller holds the sync's lease.
+ * The open run of a sync, to be continued. There is none when the definition changed or when it is older than 24 hours:
+ * then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
+ * by half.
  */
-export async function continueRun(ops: Ops, it: RunRequest): Promise<Run | undefined> {
+export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> {
   const now = it.now.toISOString();
   const open = await ops
     .selectFrom('runs')
@@ -47,15 +56,17 @@ export async function continueRun(ops: Ops, it: RunRequest): Promise<Run | undef
     (run) =>
       run.definition_hash === it.definitionHash && it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS,
   );
-  for (const run of open) if (run !== last) await abandonRun(ops, String(run.id), now);
-  if (!last) return undefined;
+  const lost: string[] = [];
+  for (const run of open) if (run !== last) lost.push(...(await abandonRun(ops, run.id, now)));
+  if (!last) return { run: undefined, lost };
   await ops
     .updateTable('runs')
     .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
     .where('id', '=', last.id)
     .execute();
-  const id = String(last.id);
-  return { id, sync: it.sync, endpoint: it.endpoint, today: last.today, startedAt: last.started_at, continued: true };
+  const { id } = last;
+  const { sync, endpoint } = it;
+  return { run: { id, sync, endpoint, today: last.today, startedAt: last.started_at, continued: true }, lost };
 }
 
 /** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
@@ -76,12 +87,15 @@ export async function createRun(ops: Ops, it: RunRequest): Promise<Run> {
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  return { id: String(run.id), sync, endpoint, today, startedAt, continued: false };
+  return { id: run.id, sync, endpoint, today, startedAt, continued: false };
 }
 
-async function abandonRun(ops: Ops, id: string, now: string): Promise<void> {
-  await moveAll(ops, id, ['planned', 'sent', 'in_doubt'], 'abandoned');
+/** Returns the requests that may have been paid for without an answer. */
+async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
+  const lost = await moveAll(ops, id, ['sent', 'in_doubt'], 'abandoned');
+  await moveAll(ops, id, ['planned'], 'abandoned');
   await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
+  return lost;
 }
 
 /** Sums over a run's requests and answers, the parts of a continued run together. */

@@ -1,5 +1,4 @@
 /** What a command that ran syncs says of them: to people, to schedulers, and in the warehouse. */
-import type { ExitCode } from '../errors.ts';
 
 export type RunState = 'running' | 'complete' | 'partial' | 'out_of_points' | 'failed' | 'interrupted' | 'abandoned';
 
@@ -9,7 +8,7 @@ export interface SyncSummary {
   readonly endpoint: string;
   readonly runId: string | null;
   readonly state: RunState;
-  readonly exitCode: ExitCode | number;
+  readonly exitCode: number;
   /** True when an interrupted run was taken up again. */
   readonly continued: boolean;
   /** Requests in the plan, those that paging added included. */
@@ -45,7 +44,7 @@ export interface SyncSummary {
 }
 
 export interface Summary {
-  readonly exitCode: ExitCode | number;
+  readonly exitCode: number;
   readonly syncs: readonly SyncSummary[];
   readonly tookMs: number;
 }

@@ -22,12 +22,12 @@ const unpack = promisify(gunzip);
 
 /**
  * Commits the exact bytes of an answer and marks its request as stored, in one statement; returns the answer's id, which
- * rises in the order of storing. Throws when the request is not under way: then somebody else settled it.
+ * rises in the order of storing. It was paid for, so it is kept whatever became of the request meanwhile.
  */
 export async function storeAnswer(ops: Ops, requestId: string, answer: StoredBytes): Promise<string> {
   const compressed = answer.body.byteLength >= WORTH_COMPRESSING_BYTES;
   const body = compressed ? await pack(answer.body) : Buffer.from(answer.body);
-  const sha256 = createHash('sha256').update(answer.body).digest('hex');
+  const sha256 = sha256Of(answer.body);
   const stored = await ops
     .with('answer', (db) =>
       db
@@ -67,8 +67,7 @@ export async function storeAnswer(ops: Ops, requestId: string, answer: StoredByt
               sql<string>`${sha256}::text`.as('sha256'),
               sql<string>`${String(answer.body.byteLength)}::bigint`.as('bytes'),
             ])
-            .where('id', '=', requestId)
-            .where('state', '=', 'sent'),
+            .where('id', '=', requestId),
         )
         .returning('id'),
     )
@@ -78,9 +77,23 @@ export async function storeAnswer(ops: Ops, requestId: string, answer: StoredByt
     .where('requests.id', '=', requestId)
     .returning('requests.answer_id')
     .executeTakeFirst();
-  if (!stored?.answer_id) throw new Error(`request ${requestId} was not under way when its answer came`);
-  return String(stored.answer_id);
+  if (stored?.answer_id == null) throw new Error(`the ledger has no request ${requestId} for the answer that came`);
+  return stored.answer_id;
 }
+
+/** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
+export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
+  const row = await ops
+    .selectFrom('answers')
+    .select('id')
+    .where('request_id', '=', requestId)
+    .where('sha256', '=', sha256Of(answer.body))
+    .where('received_at', '=', sql<Date>`${answer.receivedAt.toISOString()}::timestamptz`)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** An answer as it rests in the vault, with what was asked. */
 export interface VaultAnswer {
@@ -95,6 +108,8 @@ export interface VaultAnswer {
   readonly status: number;
   /** The exact bytes that were received, decoded from any content encoding. */
   readonly body: Uint8Array;
+  /** Why the bytes are not those that were received; `body` is then what rests in the vault. */
+  readonly damage: string | undefined;
   /** Already normalized and loaded once. */
   readonly loaded: boolean;
 }
@@ -115,24 +130,28 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
       'a.status',
       'a.body',
       'a.encoding',
+      'a.sha256',
     ])
     .select(sql<string>`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('received_at'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
     .where('a.id', '=', id)
     .executeTakeFirst();
   if (!row) return undefined;
-  const bytes = Buffer.from(row.body);
+  const resting = Buffer.from(row.body);
+  const body = row.encoding === 'gzip' ? await unpack(resting).catch(() => undefined) : resting;
+  const whole = body !== undefined && sha256Of(body) === row.sha256;
   return {
-    id: String(row.id),
-    requestId: String(row.request_id),
-    runId: String(row.run_id),
+    id: row.id,
+    requestId: row.request_id,
+    runId: row.run_id,
     sync: row.sync,
     endpoint: row.endpoint,
     requestKey: row.request_key,
-    request: row.request as RequestBody,
+    request: row.request,
     receivedAt: row.received_at,
     status: Number(row.status),
-    body: row.encoding === 'gzip' ? await unpack(bytes) : bytes,
+    body: body ?? resting,
+    damage: whole ? undefined : 'the bytes in the vault are not those that were received',
     loaded: row.loaded,
   };
 }
@@ -146,5 +165,5 @@ export async function unloadedAnswers(ops: Ops, sync: string): Promise<string[]>
     .where('sync', '=', sync)
     .orderBy('id')
     .execute();
-  return rows.map(({ id }) => String(id));
+  return rows.map(({ id }) => id);
 }

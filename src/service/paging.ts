@@ -87,7 +87,15 @@ const REMAINDER_FIELD = 'forms';
 function parts(request: RequestBody, splitBy: SplitBy): Follow {
   for (const [field, values] of Object.entries(splitBy)) {
     const narrowed = narrow(request, field, values);
-    if (narrowed.length > 0) return { requests: narrowed };
+    if (narrowed.length === 0) continue;
+    const asked = request[field];
+    const covered = field === REMAINDER_FIELD || (Array.isArray(asked) && asked.length > 0);
+    return covered
+      ? { requests: narrowed }
+      : {
+          requests: narrowed,
+          lowerBound: `as many items as asked for, and ${field} has more values than it is split by`,
+        };
   }
   return { requests: [], lowerBound: 'as many items as asked for, and nothing left to split it by' };
 }
@@ -97,11 +105,11 @@ function narrow(request: RequestBody, field: string, values: readonly unknown[])
   const excluded = field === REMAINDER_FIELD ? asked.filter(isExclusion) : [];
   const wanted = asked.filter((value) => !excluded.includes(value));
   // One value left, or exclusions that name every value already: this slice has been cut along this field.
-  if (wanted.length === 1 && excluded.length === 0) return [];
+  if (wanted.length === 1) return [];
   const open = values.filter((value) => !excluded.includes(`-${String(value)}`));
   const cut = wanted.length === 0 ? open : wanted;
   if (cut.length === 0) return [];
-  const slices = cut.map((value) => ({ ...request, [field]: [value] }));
+  const slices = cut.map((value) => ({ ...request, [field]: [value, ...excluded] }));
   const rest = field === REMAINDER_FIELD && wanted.length === 0;
   return rest
     ? [...slices, { ...request, [field]: [...excluded, ...open.map((value) => `-${String(value)}`)] }]

@@ -27,7 +27,8 @@ export const urnOrName = z.union([
   z.string().min(1),
 ]);
 
-const onCalendar = (text: string): boolean => {
+/** True of a YYYY-MM-DD that names a day there is. */
+export const onCalendar = (text: string): boolean => {
   const time = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 };

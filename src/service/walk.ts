@@ -4,6 +4,7 @@
  */
 import type { RequestBody } from './asked.ts';
 import type { Follow, Paging, Step } from './paging.ts';
+import { onCalendar } from './request.ts';
 
 const DONE: Follow = { requests: [] };
 
@@ -14,60 +15,70 @@ interface Row {
 
 /**
  * Pages by `cursor`, a `started_at`. The next cursor is the last row's instant, moved back one microsecond against the
- * direction; the walk ends on an empty page or on one without an unseen row. A short page alone proves nothing.
+ * direction; the walk ends on an empty page, or on one with room left and no unseen row. A short page alone proves
+ * nothing.
  */
 export const logWalk: Paging = {
   by: 'cursor',
   owns: ['cursor'],
   follow: (steps) => {
     const last = steps.at(-1);
-    if (!last) return DONE;
-    const rows = rowsOf(last);
+    const rows = last ? rowsOf(last) : [];
     const final = rows.at(-1);
-    if (final === undefined) return DONE;
+    if (!last || !final) return DONE;
     const seen = new Set(steps.slice(0, -1).flatMap((step) => rowsOf(step).map(({ id }) => id)));
-    if (rows.every(({ id }) => seen.has(id))) return otherWay(steps, final.at);
-    const descending = isDescending(steps);
-    const oneInstant = rows.every(({ at }) => at === final.at);
     const limit = Number(last.request['limit'] ?? 10);
-    const stuck = oneInstant && rows.length >= limit;
-    const against = descending ? 1n : -1n;
-    const next = instantText(stuck ? final.at - against : final.at + against);
-    if (next === last.request['cursor']) return DONE;
-    const request: RequestBody = { ...last.request, cursor: next };
+    const full = rows.length >= limit;
+    if (!full && rows.every(({ id }) => seen.has(id))) return DONE;
+    const stuck = full && rows.every(({ at }) => at === final.at);
+    const cursor = nextCursor(steps, final.at, cursorOf(last));
+    if (cursor === undefined) return DONE;
+    const requests: RequestBody[] = [{ ...last.request, cursor: instantText(cursor) }];
     return stuck
-      ? {
-          requests: [request],
-          lowerBound: `${limit} rows of one instant (${instantText(final.at)}): more of them can't be seen`,
-        }
-      : { requests: [request] };
+      ? { requests, lowerBound: `${limit} rows of one instant (${instantText(final.at)}): more of them can't be seen` }
+      : { requests };
   },
 };
 
-/** A first page of one instant tells no direction: when a step down brought nothing new, one step up is tried. */
-function otherWay(steps: readonly Step[], at: bigint): Follow {
-  const last = steps.at(-1);
-  const undecided = steps.flatMap(rowsOf).every((row) => row.at === at);
-  return last && undecided && last.request['cursor'] === instantText(at - 1n)
-    ? { requests: [{ ...last.request, cursor: instantText(at + 1n) }] }
-    : DONE;
+const cursorOf = ({ request: { cursor } }: Step): bigint | undefined =>
+  typeof cursor === 'string' ? microsOf(cursor) : undefined;
+
+/**
+ * The first cursor onward from the one that brought this page: before the last instant, to read its ties again; at it,
+ * where going back would bring the same page; past it, where it fills a page by itself. As long as all rows are of one
+ * instant the direction is unknown, and both sides are tried.
+ */
+function nextCursor(steps: readonly Step[], at: bigint, tried: bigint | undefined): bigint | undefined {
+  const direction = directionOf(steps);
+  if (direction !== undefined)
+    return [at - direction, at, at + direction].find((it) => tried === undefined || (it - tried) * direction > 0n);
+  const around = [at, at - 1n, at + 1n];
+  return around[tried === undefined ? 0 : around.indexOf(tried) + 1];
 }
 
-/** The service's order, told from the first two rows that differ; newest first until shown otherwise. */
-function isDescending(steps: readonly Step[]): boolean {
+/** The service's order, told from the first two rows that differ: 1 is oldest first. */
+function directionOf(steps: readonly Step[]): 1n | -1n | undefined {
   const instants = steps.flatMap(rowsOf).map(({ at }) => at);
   const first = instants[0];
   const other = instants.find((at) => at !== first);
-  return first === undefined || other === undefined || other < first;
+  if (first === undefined || other === undefined) return undefined;
+  return other > first ? 1n : -1n;
 }
 
-function rowsOf({ items }: Step): Row[] {
-  return items.flatMap((item) => {
-    if (item === null || typeof item !== 'object') return [];
-    const { id, started_at: startedAt } = item as { id?: unknown; started_at?: unknown };
-    const at = typeof startedAt === 'string' ? microsOf(startedAt) : undefined;
-    return typeof id === 'string' && at !== undefined ? [{ id, at }] : [];
-  });
+/** A walk looks at all its pages again with each that follows, so a page is read once. */
+const read = new WeakMap<Step, readonly Row[]>();
+
+function rowsOf(step: Step): readonly Row[] {
+  const rows = read.get(step) ?? step.items.flatMap(rowOf);
+  read.set(step, rows);
+  return rows;
+}
+
+function rowOf(item: unknown): Row[] {
+  if (item === null || typeof item !== 'object') return [];
+  const { id, started_at: startedAt } = item as { id?: unknown; started_at?: unknown };
+  const at = typeof startedAt === 'string' ? microsOf(startedAt) : undefined;
+  return typeof id === 'string' && at !== undefined ? [{ id, at }] : [];
 }
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
@@ -76,7 +87,8 @@ const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*
 export function microsOf(text: string): bigint | undefined {
   const parts = INSTANT.exec(text);
   if (!parts) return undefined;
-  const [, day, time, fraction = '', offset = 'Z'] = parts;
+  const [, day = '', time, fraction = '', offset = 'Z'] = parts;
+  if (!onCalendar(day)) return undefined;
   const seconds = Date.parse(
     `${day}T${time}${offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset.toUpperCase()}`,
   );

@@ -1,14 +1,15 @@
 /** Postgres array literals: one text parameter a column, however many rows, on either driver. */
-import type { Cell } from '../normalize/batch.ts';
 
-/** The array literal of these cells, to be cast to an array of the column's type. */
-export function arrayLiteral(cells: readonly Cell[]): string {
-  return `{${cells.map(elementOf).join(',')}}`;
+type Element = string | number | boolean | null;
+
+/** The array literal of these elements, to be cast to an array of the column's type. */
+export function arrayLiteral(elements: readonly Element[]): string {
+  return `{${elements.map(elementOf).join(',')}}`;
 }
 
 const SPECIAL = /["\\]/g;
 
-function elementOf(cell: Cell): string {
-  if (cell === null) return 'NULL';
-  return typeof cell === 'string' ? `"${cell.replace(SPECIAL, '\\$&')}"` : String(cell);
+function elementOf(element: Element): string {
+  if (element === null) return 'NULL';
+  return typeof element === 'string' ? `"${element.replace(SPECIAL, '\\$&')}"` : String(element);
 }

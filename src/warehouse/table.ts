@@ -102,7 +102,7 @@ const ANSWER = column('_answer_id', 'bigint', 'The paid answer that produced the
 });
 
 /** The columns that one scalar takes. */
-export function scalarColumns(name: string, kind: Kind, about: string, volatile = false): Column[] {
+function scalarColumns(name: string, kind: Kind, about: string, volatile = false): Column[] {
   if (kind !== 'epoch') return [column(name, SQL[kind], about, { volatile })];
   return [
     column(name, 'timestamptz', about, { volatile }),
@@ -179,7 +179,7 @@ function filterIndex(name: string, columns: readonly Column[]): Index {
 }
 
 /** Every list below these fields, those inside objects too, in declared order. */
-export function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: List }[] {
+function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: List }[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.shape === 'list') return [{ path: [...path, name], list: field }];
     return field.shape === 'object' ? listsOf(field.fields, [...path, name]) : [];
@@ -187,7 +187,7 @@ export function listsOf(fields: Fields, path: readonly string[]): { path: readon
 }
 
 /** The columns of one element, without the parent's key and the position. */
-export function elementColumns(element: Element): Column[] {
+function elementColumns(element: Element): Column[] {
   switch (element.of) {
     case 'scalar':
       return [column(element.column, 'text', 'The element.')];

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { load } from '../../src/load/load.ts';
 import type { Receipt } from '../../src/load/receipt.ts';
+import type { LoadContext } from '../../src/load/root.ts';
 import { runOn } from '../../src/load/run.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
@@ -76,13 +77,16 @@ export const rowsCount = ({ written }: Receipt): number => Object.values(written
 /** Loads a batch in a transaction of its own. */
 export const loadBatch = (warehouse: Warehouse, batch: Batch, answerId: number): Promise<Receipt> =>
   warehouse.db.transaction().execute((tx) =>
-    load(runOn(tx), batch, {
-      schema: warehouse.schema,
-      answerId: String(answerId),
-      runId: '1',
-      receivedAt: receivedAt(answerId),
-    }),
+    load(runOn(tx), batch, contextOf(warehouse, answerId)),
   );
+
+/** What the rows of the answer of this number carry. */
+export const contextOf = ({ schema }: Pick<Warehouse, 'schema'>, answerId: number): LoadContext => ({
+  schema,
+  answerId: String(answerId),
+  runId: '1',
+  receivedAt: receivedAt(answerId),
+});
 
 /** A loader that numbers its answers. */
 export function loaderOf(warehouse: Warehouse): Loader {

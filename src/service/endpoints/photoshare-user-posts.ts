@@ -1,3 +1,4 @@
+/** The question for the posts of one profile of the photo-sharing network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { counted } from '../paging.ts';

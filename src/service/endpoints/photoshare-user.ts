@@ -1,3 +1,4 @@
+/** The question for one profile of the photo-sharing network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { once } from '../paging.ts';

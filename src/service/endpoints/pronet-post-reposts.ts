@@ -1,3 +1,4 @@
+/** The question for the reposts of one post of the professional network. */
 import * as z from 'zod';
 import type { Asked } from '../asked.ts';
 import { endpoint } from '../endpoint.ts';

@@ -1,3 +1,4 @@
+/** The question for people of the professional network who match. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { counted } from '../paging.ts';

@@ -1,3 +1,4 @@
+/** The question for the schools of one person of the professional network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { counted } from '../paging.ts';

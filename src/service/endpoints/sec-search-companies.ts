@@ -1,3 +1,4 @@
+/** The question for documents of public company filings that match. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { window } from '../paging.ts';

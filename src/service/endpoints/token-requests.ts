@@ -1,3 +1,4 @@
+/** The question for the service’s own log of requests. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../request.ts';

@@ -1,3 +1,4 @@
+/** The question for the content of one web page. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { once } from '../paging.ts';

@@ -1,3 +1,4 @@
+/** Profiles of the microblogging network. */
 import { anything, epoch, fallback, flag, integer, object, required, text, volatile } from '../field.ts';
 import { resource } from '../resource.ts';
 

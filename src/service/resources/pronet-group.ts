@@ -1,3 +1,4 @@
+/** Groups of the professional network, with the members they show. */
 import { epoch, integer, object, objects, required, text, urn, volatile } from '../field.ts';
 import { resource } from '../resource.ts';
 import { industryReference, personSeen } from './pronet-people.ts';

@@ -1,3 +1,4 @@
+/** Schools that people of the professional network list. */
 import { given, object, required, text } from '../field.ts';
 import { resource } from '../resource.ts';
 import { companySeen, educationCompanyFields, pronetCompany } from './pronet-people.ts';

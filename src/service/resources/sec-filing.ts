@@ -1,3 +1,4 @@
+/** Documents of public company filings. */
 import { day, required, text, texts } from '../field.ts';
 import { resource } from '../resource.ts';
 

@@ -1,3 +1,4 @@
+/** Rows of the service’s own log of requests. */
 import { flag, integer, moment, number, required, text, uuid } from '../field.ts';
 import { resource } from '../resource.ts';
 

@@ -1,3 +1,4 @@
+/** Web pages as the service parses them. */
 import type { RequestBody } from '../asked.ts';
 import { given, json, onlyWith, required, text, texts } from '../field.ts';
 import { canonicalJson, digestOf } from '../identity.ts';

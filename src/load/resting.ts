@@ -1,0 +1,77 @@
+/** What rests in the warehouse of the entities that an answer speaks of. */
+import type { Cell } from '../normalize/batch.ts';
+import { parseExact } from '../service/exact-json.ts';
+import type { Detail } from '../service/field.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
+import type { RootTable } from '../warehouse/table.ts';
+import { type Digests, digestsFrom } from './digest.ts';
+import type { Run } from './run.ts';
+import type { State } from './state.ts';
+import { readHeads, readRows } from './statements.ts';
+
+/** As much of a row as tells whether it is to be written. */
+export interface Head {
+  readonly answerId: bigint;
+  readonly digests: Digests;
+  readonly counts: Readonly<Record<string, Cell>>;
+}
+
+/** The parameters that name these entities: one array for each column of the key. */
+export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
+  const parts = ids.map((id) => id.split('\0'));
+  return table.key.map((_, index) => arrayLiteral(parts.map((part) => part[index] ?? null)));
+};
+
+const idOf = (table: RootTable, row: Readonly<Record<string, string | null>>): string =>
+  table.key.map((name) => row[name]).join('\0');
+
+/** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
+export async function headsOf(
+  run: Run,
+  table: RootTable,
+  ids: readonly string[],
+  schema: string,
+  lock: boolean,
+): Promise<ReadonlyMap<string, Head>> {
+  if (ids.length === 0) return new Map();
+  const found = await run.rows(readHeads(schema, table, lock), keyArrays(table, ids));
+  return new Map(
+    found.map((row) => [
+      idOf(table, row),
+      {
+        answerId: BigInt(row['_answer_id'] ?? 0),
+        digests: digestsFrom(row['_part_hashes'] ?? ''),
+        counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
+      },
+    ]),
+  );
+}
+
+/** The states of those of these entities that have a row, without their lists. */
+export async function statesOf(
+  run: Run,
+  table: RootTable,
+  ids: readonly string[],
+  schema: string,
+): Promise<ReadonlyMap<string, State>> {
+  if (ids.length === 0) return new Map();
+  const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
+  return new Map(
+    found.map((row) => {
+      const cells = Object.fromEntries(
+        table.columns
+          .filter(({ name }) => !name.startsWith('_'))
+          .map(({ name, type }) => [name, cellOf(type, row[name] ?? null)]),
+      );
+      return [idOf(table, row), { cells, lists: {}, detail: (row['_detail'] ?? 'full') as Detail }];
+    }),
+  );
+}
+
+/** A column's text as the cell that the normalizer makes of the same value. */
+function cellOf(type: string, text: string | null): Cell {
+  if (text === null) return null;
+  if (type === 'double precision') return Number(text);
+  return type === 'jsonb' ? canonicalJson(parseExact(text)) : text;
+}

@@ -1,0 +1,36 @@
+/** Objects that say something of an entity with a table of its own. */
+import type { Fields, Flat, Sighting } from '../service/field.ts';
+import { referenceColumns } from '../warehouse/reference.ts';
+import { isKey } from './key.ts';
+import { type Draft, isObject, type Residue, type Wire } from './scope.ts';
+
+/** Takes what an object says of the entity that it names. */
+export function sight(sighting: Sighting, fields: Fields, value: Wire, draft: Draft): void {
+  const urn = sighting.bare ? value : value['urn'];
+  const resource = sighting.of(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+  draft.scope.sight({
+    resource,
+    detail: sighting.detail,
+    fields: sighting.bare ? resource.fields : fields,
+    value: sighting.bare ? { urn: value } : value,
+  });
+}
+
+/**
+ * A reader of what refers to nothing: a reference that can't be a key has no row to refer to. It takes such cells out of
+ * a row that was read from the object and returns them as they were sent.
+ */
+export function referenceReader(field: Flat, name: string): (value: Wire, draft: Draft) => Residue | undefined {
+  const columns = referenceColumns(field.sighting, `${name}_`);
+  const names = Object.keys(field.fields).filter((it) =>
+    columns.some((column) => column === `${name}_${it}` || column.startsWith(`${name}_${it}_`)),
+  );
+  return (value, { cells, full }) => {
+    if (columns.every((column) => (cells[column] ?? null) === null || isKey(cells[column]))) return undefined;
+    for (const column of columns) {
+      if (full) cells[column] = null;
+      else Reflect.deleteProperty(cells, column);
+    }
+    return Object.fromEntries(names.map((it) => [it, value[it] ?? null]));
+  };
+}

@@ -1,0 +1,163 @@
+/** The shape of the code: who may import whom, and what a file looks like. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { partOf, type SourceFile, sourceFiles } from './imports.ts';
+
+interface Rights {
+  readonly values: readonly string[];
+  /** Besides: parts of which only types may be imported. */
+  readonly types?: readonly string[];
+}
+
+const STAGES = ['plan', 'extract', 'normalize', 'load'];
+const COMPOSERS = ['sync.ts', 'replay.ts', 'flow'];
+
+/** Which part may import which. Everybody may import itself and `errors.ts`. */
+const RIGHTS: Readonly<Record<string, Rights>> = {
+  'errors.ts': { values: [] },
+  service: { values: [] },
+  config: { values: ['service'] },
+  sandbox: { values: ['service'] },
+  // A warehouse's address is a secret of the config.
+  warehouse: { values: ['service'], types: ['config'] },
+  plan: { values: ['service', 'config'] },
+  extract: { values: ['service', 'config'], types: ['plan'] },
+  normalize: { values: ['service', 'warehouse'] },
+  load: { values: ['service', 'warehouse'], types: ['normalize'] },
+  ops: { values: ['service', 'warehouse'], types: ['config', ...STAGES] },
+  flow: { values: ['service', 'config', 'warehouse', 'ops', ...STAGES] },
+  'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
+  cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', ...COMPOSERS] },
+  'main.ts': { values: ['cli', 'ops', 'service'] },
+};
+
+/** What lies beside `src` and who may import it. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  '../package.json': ['extract', 'cli', 'warehouse', 'ops', 'sandbox', 'main.ts'],
+  '../migrations/': ['warehouse'],
+};
+
+/** Packages that decide what a part is: nobody else may use them. */
+const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
+  undici: ['extract'],
+  'node:http': ['sandbox'],
+  'node:https': [],
+  'node:http2': [],
+  pg: ['warehouse'],
+  '@electric-sql/pglite': ['warehouse'],
+  yaml: ['config', 'cli'],
+  cheerio: ['sandbox'],
+  yargs: ['cli', 'main.ts'],
+};
+
+let files: readonly SourceFile[] = [];
+beforeAll(async () => {
+  files = await sourceFiles();
+});
+
+const offences = (of: (file: SourceFile) => readonly string[]): string[] => files.flatMap((file) => of(file).map((it) => `${file.path}: ${it}`));
+
+describe('imports', () => {
+  it('are found at all', () => {
+    expect(files.length).toBeGreaterThan(100);
+    expect(files.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(100);
+    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({ to: 'normalize/batch.ts', isOurs: true, isType: true });
+    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({ to: 'warehouse/table.ts', isOurs: true, isType: false });
+  });
+
+  it('of parts that the table does not know are none', () => {
+    expect([...new Set(files.map(({ path }) => partOf(path)))].filter((part) => RIGHTS[part] === undefined)).toEqual([]);
+  });
+
+  it('run one way', () => {
+    const wrong = offences(({ path, imports }) => {
+      const { values, types = [] } = RIGHTS[partOf(path)] ?? { values: [] };
+      const may = (part: string, isType: boolean): boolean =>
+        part === partOf(path) || part === 'errors.ts' || values.includes(part) || (isType && types.includes(part));
+      return imports
+        .filter((it) => it.isOurs && !may(partOf(it.to), it.isType))
+        .map(({ to, isType }) => `must not import ${isType ? 'types of ' : ''}${to}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('from beside the source are few', () => {
+    const wrong = offences(({ path, imports }) =>
+      imports
+        .filter(({ to, isOurs }) => !isOurs && to.startsWith('../'))
+        .filter(({ to }) => !Object.entries(BESIDE).some(([beside, parts]) => to.startsWith(beside) && parts.includes(partOf(path))))
+        .map(({ to }) => `must not import ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of a stage and of the operations at once are the composers’ alone', () => {
+    // To plan is to reckon: a command may show a plan, and nothing is recorded by it.
+    const effective = STAGES.filter((stage) => stage !== 'plan');
+    const wrong = offences(({ path, imports }) => {
+      const used = imports.filter(({ isType }) => !isType).map(({ to }) => partOf(to));
+      const isBoth = used.includes('ops') && used.some((part) => effective.includes(part));
+      return isBoth && !COMPOSERS.includes(partOf(path)) ? ['sees a stage and ops'] : [];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('of a stage by another are types alone', () => {
+    const wrong = offences(({ path, imports }) =>
+      STAGES.includes(partOf(path))
+        ? imports.filter(({ to, isType }) => !isType && STAGES.includes(partOf(to)) && partOf(to) !== partOf(path)).map(({ to }) => `imports ${to}`)
+        : [],
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of packages that make a part what it is stay there', () => {
+    const wrong = offences(({ path, imports }) =>
+      imports
+        .filter(({ to, isOurs, isType }) => !isOurs && !isType && KEPT_APART[to] !== undefined && !KEPT_APART[to].includes(partOf(path)))
+        .map(({ to }) => `must not use ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of migrations are of kysely alone', async () => {
+    const { readdir, readFile } = await import('node:fs/promises');
+    const folder = new URL('../../migrations/', import.meta.url);
+    const names = (await readdir(folder)).filter((it) => it.endsWith('.ts'));
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const text = await readFile(new URL(name, folder), 'utf8');
+      const used = [...text.matchAll(/from '([^']+)'/g)].map(([, to]) => to);
+      expect({ name, used: used.filter((to) => to !== 'kysely') }).toEqual({ name, used: [] });
+    }
+  });
+});
+
+describe('a source file', () => {
+  it('that speaks HTTP on its own is in extract', () => {
+    expect(offences(({ path, text }) => (partOf(path) !== 'extract' && /(?<![.\w])fetch\s*\(/.test(text) ? ['calls fetch'] : []))).toEqual([]);
+  });
+
+  it('opens with what it is for', () => {
+    expect(offences(({ text }) => (/^(#![^\n]*\n)?\/\*\*\s*(\*\s*)?\S/.test(text) ? [] : ['has no comment at its top']))).toEqual([]);
+  });
+
+  it('has at most 300 lines', () => {
+    expect(offences(({ text }) => (text.trimEnd().split('\n').length > 300 ? [`has ${text.split('\n').length} lines`] : []))).toEqual([]);
+  });
+
+  it('is named for what it holds', () => {
+    expect(offences(({ path }) => (/(^|\/)(utils?|helpers?|common|types?|manager|misc|index)(\/|\.ts$)/i.test(path) ? ['says nothing by its name'] : []))).toEqual([]);
+    expect(offences(({ path }) => (/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path) ? [] : ['is not in kebab case']))).toEqual([]);
+  });
+
+  it('hands nothing on: no barrels', () => {
+    expect(offences(({ text }) => [...text.matchAll(/^export\s+(type\s+)?(\*|\{[^}]*\})[^;]*\bfrom\b.*$/gm)].map(([line]) => line))).toEqual([]);
+  });
+
+  it('uses no default export, no any, and silences nothing', () => {
+    const unwanted = /^export default\b|[:<(,]\s*any\b(?!\w)|@ts-(ignore|nocheck|expect-error)/gm;
+    expect(offences(({ text }) => [...text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|'[^'\n]*'|`[^`]*`/gm, '').matchAll(unwanted)].map(([found]) => found))).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+/** A signal drains a run; calls share what may be in flight, and a slow one holds up no other. */
+import { describe, expect, it } from 'vitest';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { door, until } from './gate.ts';
+import { states } from './rows.ts';
+import { askedAgain, sceneIn, service } from './scene.ts';
+
+const INPUTS = Array.from({ length: 12 }, (_, n) => `"${100 + n}"`).join(', ');
+const config = (inFlight: number): string => `${service({ in_flight: inFlight })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: [${INPUTS}] } }
+  costs: { endpoint: token.requests, after: [groups] }
+`;
+const group = (number: number) => ({ body: [{ urn: { type: 'group', value: `g${number}` }, name: 'x' }] });
+
+describe('a run', () => {
+  const open = postgresWarehouses();
+
+  it('that a signal ends awaits and stores what is in flight, sends nothing new, and is continued', async () => {
+    const [stop, answers] = [new AbortController(), door()];
+    let held = 0;
+    const scene = await sceneIn(await open(), {
+      respond: async ({ endpoint, number }) => {
+        if (endpoint === 'token.requests') return undefined;
+        held += 1;
+        if (held <= 6) await answers.opened;
+        return group(number);
+      },
+    });
+
+    const running = scene.sync(config(3), { signal: stop.signal });
+    await until(() => held === 3);
+    stop.abort(new Error('SIGTERM'));
+    answers.open();
+    const { exitCode, syncs } = await running;
+
+    expect(exitCode).toBe(5);
+    expect(syncs).toMatchObject([
+      { state: 'interrupted', exitCode: 5, sent: 3, answers: 3, loaded: 3, left: 9, inDoubt: 0 },
+      { state: 'interrupted', exitCode: 5, runId: null },
+    ]);
+    expect(scene.sandbox.requests()).toHaveLength(3);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 3, planned: 9 });
+
+    const again = await scene.sync(config(3));
+    expect(again.syncs).toMatchObject([
+      { state: 'complete', exitCode: 0, continued: true, answers: 12, left: 0 },
+      { state: 'complete', exitCode: 0 },
+    ]);
+    expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
+    expect(scene.notices).toEqual([]);
+  });
+
+  it('that is told to stop while it waits to retry leaves the request planned', async () => {
+    const stop = new AbortController();
+    const scene = await sceneIn(await open(), {
+      faults: [{ on: { nth: 2 }, do: { kind: 'status', status: 503 } }],
+      respond: ({ number }) => group(number),
+    });
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      if (ms >= 250 && ms < 3000) stop.abort(new Error('SIGINT'));
+      return scene.clock.sleep(ms, signal);
+    };
+
+    const [run] = (await scene.sync(config(1), { signal: stop.signal, sleep })).syncs;
+
+    expect(run).toMatchObject({ state: 'interrupted', exitCode: 5, answers: 1, left: 11, points: 1 });
+    expect(await states(scene.warehouse)).toEqual({ loaded: 1, planned: 11 });
+  });
+
+  it('that was done when the signal came is complete; those after it are not begun', async () => {
+    const stop = new AbortController();
+    const scene = await sceneIn(await open(), {
+      respond: ({ number }) => {
+        if (number === 12) stop.abort(new Error('SIGTERM'));
+        return group(number);
+      },
+    });
+    const { exitCode, syncs } = await scene.sync(config(1), { signal: stop.signal });
+    expect(exitCode).toBe(5);
+    expect(syncs).toMatchObject([
+      { state: 'complete', exitCode: 0, answers: 12 },
+      { state: 'interrupted', exitCode: 5, error: 'not started: stopped by a signal' },
+    ]);
+  });
+
+  it('with a signal that came before it begins nothing', async () => {
+    const scene = await sceneIn(await open());
+    const { exitCode, syncs } = await scene.sync(config(1), { signal: AbortSignal.abort(new Error('SIGINT')) });
+    expect({ exitCode, states: syncs.map(({ state }) => state) }).toEqual({
+      exitCode: 5,
+      states: ['interrupted', 'interrupted'],
+    });
+    expect(scene.sandbox.requests()).toEqual([]);
+  });
+
+  it('never has more calls in flight than allowed, and a slow one holds up no other', async () => {
+    const [four, slow] = [door(), door()];
+    let answered = 0;
+    const scene = await sceneIn(await open(), {
+      respond: async ({ endpoint, number }) => {
+        if (endpoint === 'token.requests') return undefined;
+        if (number === 4) four.open();
+        await (number === 2 ? slow : four).opened;
+        answered += 1;
+        if (answered === 11) slow.open();
+        return group(number);
+      },
+    });
+
+    const { syncs } = await scene.sync(config(4));
+
+    expect(syncs).toMatchObject([{ exitCode: 0, answers: 12, loaded: 12 }, { exitCode: 0 }]);
+    const calls = scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group');
+    expect(Math.max(...calls.map(({ inFlight }) => inFlight))).toBe(4);
+    // All the others arrived while the second was still under way.
+    expect(calls).toHaveLength(12);
+    expect(calls.slice(2).every(({ inFlight }) => inFlight >= 2)).toBe(true);
+  });
+});

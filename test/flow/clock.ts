@@ -1,0 +1,41 @@
+/** Time that passes only when somebody sleeps or a test says so. */
+import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+
+export interface Clock {
+  readonly now: () => Date;
+  /** Moves the clock on and resolves at once; a heartbeat alone waits until it is stopped, or it would never rest. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly advance: (ms: number) => void;
+  /** What was slept so far, heartbeats left out. */
+  readonly slept: readonly number[];
+}
+
+/** The day on which tests begin: a Friday, in the morning on both sides of the Atlantic. */
+export const START = '2026-03-06T15:00:00.000Z';
+
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A clock that begins at an instant. */
+export function clockFrom(start: string = START): Clock {
+  let atMs = Date.parse(start);
+  const slept: number[] = [];
+  return {
+    now: () => new Date(atMs),
+    sleep: async (ms, signal) => {
+      signal?.throwIfAborted();
+      if (ms === HEARTBEAT_MS && signal) return untilAborted(signal);
+      slept.push(ms);
+      atMs += ms;
+    },
+    advance: (ms) => {
+      atMs += ms;
+    },
+    slept,
+  };
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });

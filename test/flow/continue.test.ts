@@ -1,0 +1,58 @@
+/** Runs that were cut short: continued with the plan they had, or given up when it no longer holds. */
+import { describe, expect, it } from 'vitest';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { HOUR_MS } from './clock.ts';
+import { dyingAt, expireLeases, STEP } from './crash.ts';
+import { BUSY, days, filings, inTable, inWorld } from './filings.ts';
+import { select, states } from './rows.ts';
+import { only, sceneIn } from './scene.ts';
+
+describe('the plan', () => {
+  const open = postgresWarehouses();
+
+  it('of a run that is continued keeps its days', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-02-20, to: today }');
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 2 });
+    await expect(scene.sync(config, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    scene.clock.advance(20 * HOUR_MS);
+
+    const run = only(await scene.sync(config));
+
+    expect(run).toMatchObject({ exitCode: 0, continued: true });
+    expect(days(scene).every((it) => it <= '2026-03-06..2026-03-06')).toBe(true);
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-06' }));
+  });
+
+  it.each([
+    ['older than a day', 25 * HOUR_MS, '{ count: 20 }'],
+    ['of another definition', 0, '{ count: 25 }'],
+  ])('of a run %s is made anew, and what the old one may have paid for is told', async (_, waitMs, request) => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const window = 'window: { from: 2026-02-20, to: 2026-03-04 }';
+    const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 3 });
+    await expect(scene.sync(filings(window), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    const { sent = 0 } = await states(scene.warehouse);
+    scene.clock.advance(waitMs);
+
+    const run = only(await scene.sync(filings(window, request)));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: false });
+    expect(scene.notices.map(({ message }) => message)).toEqual(
+      Array(sent).fill(expect.stringContaining('of a run that was given up')),
+    );
+    expect(sent).toBeGreaterThan(0);
+    const old = await select(
+      scene.warehouse,
+      'select state, count(*)::int as n from sluice_ops.requests where run_id = 1 group by 1 order by 1',
+    );
+    expect(old.map(({ state }) => state)).toEqual(['abandoned', 'loaded']);
+    expect(await select(scene.warehouse, 'select state from sluice_ops.runs order by id')).toEqual([
+      { state: 'abandoned' },
+      { state: 'complete' },
+    ]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-04' }));
+  });
+});

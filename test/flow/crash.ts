@@ -1,0 +1,77 @@
+/** A process that dies at a named point: from there on nothing reaches the database, as if nobody were there to ask it. */
+import { type KyselyPlugin, PostgresQueryCompiler, type QueryId } from 'kysely';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { select } from './rows.ts';
+
+/** Where to die: before a statement reaches the database, or after it did its work. */
+export interface Point {
+  readonly when: 'before' | 'after';
+  /** Part of the statement's text. */
+  readonly statement: RegExp;
+  /** Which of the statements that match, from 1. */
+  readonly nth: number;
+}
+
+/** Statements by what the flow does with them. */
+export const STEP = {
+  send: /^update "sluice_ops"."requests" set .*"attempts" = attempts \+ 1/,
+  store: /^with "answer" as \(insert into "sluice_ops"."answers"/,
+  record: /^update "sluice_ops"."answers" set .*"loaded_at"/,
+  end: /^update "sluice_ops"."runs" set .*"planned"/,
+} as const;
+
+export class Died extends Error {}
+
+/** The warehouse as a process sees it that dies at the point; `reached` then says so. */
+export function dyingAt(
+  warehouse: Warehouse,
+  point: Point,
+  onDeath: () => void = () => undefined,
+): { readonly warehouse: Warehouse; readonly reached: () => boolean } {
+  let dead = false;
+  const die = (): never => {
+    if (!dead) {
+      dead = true;
+      onDeath();
+    }
+    throw new Died(`died ${point.when} ${String(point.statement)}`);
+  };
+  return { warehouse: watched(warehouse, point, die, () => (dead ? die() : undefined)), reached: () => dead };
+}
+
+/** The warehouse with something that happens at the point, and nothing afterwards. */
+export const disturbedAt = (warehouse: Warehouse, point: Point, happening: () => unknown): Warehouse =>
+  watched(warehouse, point, happening, () => undefined);
+
+/** Calls `atPoint` at the point, and `always` around every statement. Only after a statement can something be waited for. */
+function watched(
+  warehouse: Warehouse,
+  { when, statement, nth }: Point,
+  atPoint: () => unknown,
+  always: () => unknown,
+): Warehouse {
+  const compiler = new PostgresQueryCompiler();
+  const awaited = new WeakSet<QueryId>();
+  let seen = 0;
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      always();
+      if (statement.test(compiler.compileQuery(node, queryId).sql)) {
+        seen += 1;
+        if (seen === nth && when === 'before') atPoint();
+        if (seen === nth && when === 'after') awaited.add(queryId);
+      }
+      return node;
+    },
+    transformResult: async ({ result, queryId }) => {
+      always();
+      if (awaited.has(queryId)) await atPoint();
+      return result;
+    },
+  };
+  return { ...warehouse, db: warehouse.db.withPlugin(plugin) };
+}
+
+/** Ends every lease, as time would: nobody waits here for that of a process that died. */
+export const expireLeases = (warehouse: Warehouse): Promise<unknown> =>
+  select(warehouse, "update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name");

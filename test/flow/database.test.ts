@@ -1,0 +1,132 @@
+/** A database that is away for a moment loses nothing; one that stays away ends a run with 5, to be continued. */
+import { describe, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { disturbedAt, expireLeases, STEP } from './crash.ts';
+import { rowsOf, select, states } from './rows.ts';
+import { type Scene, sceneIn, service } from './scene.ts';
+
+const CONFIG = `${service({ in_flight: 2 })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }
+  user: { endpoint: microblog.user, request: { user: acme_labs } }
+`;
+
+const lostConnection = (): never => {
+  throw new Error('Connection terminated unexpectedly');
+};
+
+async function expectAsIfNothingWas(scene: Scene): Promise<void> {
+  expect(await states(scene.warehouse)).toEqual({ loaded: 4 });
+  expect(scene.sandbox.requests()).toHaveLength(4);
+  const answers = await select(
+    scene.warehouse,
+    'select count(*)::int as n, sum(received)::int as received, sum(loaded)::int as loaded, count(loaded_at)::int as done from sluice_ops.answers',
+  );
+  expect(answers).toEqual([{ n: 4, received: 4, loaded: 4, done: 4 }]);
+}
+
+eachWarehouse('a connection that is lost once', (open) => {
+  it.each([
+    ['before an answer is stored', { when: 'before', statement: STEP.store, nth: 2 }],
+    ['after an answer was stored, so that nobody was told', { when: 'after', statement: STEP.store, nth: 2 }],
+    ['before a load is recorded', { when: 'before', statement: STEP.record, nth: 2 }],
+    ['before a load is committed', { when: 'after', statement: STEP.record, nth: 2 }],
+  ] as const)('%s: the work is done again, and counted once', async (_, point) => {
+    const scene = await sceneIn(await open());
+
+    const summary = await scene.sync(CONFIG, { warehouse: disturbedAt(scene.warehouse, point, lostConnection) });
+
+    expect(summary).toMatchObject({
+      exitCode: 0,
+      syncs: [{ state: 'complete', received: 3, loaded: 3 }, { state: 'complete' }],
+    });
+    await expectAsIfNothingWas(scene);
+  });
+
+  it('while the ledger is asked what is open: calls in flight are stored, and the next run goes on', async () => {
+    const scene = await sceneIn(await open());
+    const point = {
+      when: 'before',
+      statement: /^select .* from "sluice_ops"."requests" where "run_id" = .* limit/,
+      nth: 2,
+    } as const;
+
+    const { exitCode, syncs } = await scene.sync(CONFIG, {
+      warehouse: disturbedAt(scene.warehouse, point, lostConnection),
+    });
+
+    expect(exitCode).toBe(5);
+    expect(syncs).toMatchObject([
+      { exitCode: 5, error: expect.stringContaining('Connection terminated') },
+      { exitCode: 0 },
+    ]);
+    const { sent = 0, in_doubt: inDoubt = 0 } = await states(scene.warehouse);
+    expect({ sent, inDoubt }).toEqual({ sent: 0, inDoubt: 0 });
+    expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 0, syncs: [{ continued: true }, {}] });
+    expect(scene.notices).toEqual([]);
+  });
+});
+
+describe('a Postgres', () => {
+  const open = postgresWarehouses();
+  /** Ends every other connection to the database, as a restart would. */
+  const cutAll = async (warehouse: Warehouse): Promise<void> => {
+    await select(
+      warehouse,
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+  };
+
+  it('that ends every connection in the middle of a load loses nothing', async () => {
+    const scene = await sceneIn(await open());
+    const cut = disturbedAt(scene.warehouse, { when: 'after', statement: STEP.record, nth: 1 }, () =>
+      cutAll(scene.warehouse),
+    );
+    const config = `${service()}\nsyncs: { user: { endpoint: microblog.user, request: { user: acme_labs } } }\n`;
+
+    expect(await scene.sync(config, { warehouse: cut })).toMatchObject({
+      exitCode: 0,
+      syncs: [{ answers: 1, loaded: 1 }],
+    });
+
+    expect(scene.sandbox.requests()).toHaveLength(1);
+    expect(Object.keys(await rowsOf(scene.warehouse))).toContain('microblog_users');
+  });
+
+  it('that refuses from a point on ends the run with 5, and the next goes on', async () => {
+    const warehouse = await open();
+    const scene = await sceneIn(warehouse);
+    let away = false;
+    const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
+    const refuse = (): void => {
+      if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    };
+    const gone = disturbedAt(warehouse, point, () => {
+      away = true;
+      refuse();
+    });
+    const always = disturbedAt(gone, { when: 'before', statement: /./, nth: 0 }, refuse);
+    const db = always.db.withPlugin({
+      transformQuery: ({ node }) => {
+        refuse();
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+
+    const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: { ...always, db } });
+
+    expect(exitCode).toBe(5);
+    expect(syncs).toMatchObject([
+      { exitCode: 5, error: 'the database could not be used: connect ECONNREFUSED' },
+      { exitCode: 5 },
+    ]);
+    await expireLeases(warehouse);
+    const before = scene.sandbox.requests().length;
+    expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 0, syncs: [{ continued: true, answers: 3 }, {}] });
+    expect(scene.notices.length).toBeLessThanOrEqual(2);
+    expect(scene.sandbox.requests().length - before).toBeLessThanOrEqual(4);
+    expect(Object.keys(await rowsOf(warehouse))).toContain('microblog_users');
+  });
+});

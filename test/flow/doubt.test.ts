@@ -1,0 +1,53 @@
+/** Answers that are lost on their way: asked again or left listed, as the sync says, and told either way. */
+import { describe, expect, it } from 'vitest';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { asked, at, groups, GROUPS, paid } from './groups.ts';
+import { states } from './rows.ts';
+import { askedAgain, only, sceneIn } from './scene.ts';
+
+describe('an answer that is lost', () => {
+  const open = postgresWarehouses();
+
+  it('half-way, with reconcile: it is asked again under the same id, and told', async () => {
+    const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'cut', afterBytes: 40 })] });
+
+    const run = only(await scene.sync(GROUPS));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, answers: 3, inDoubt: 0, points: 4 });
+    expect(paid(scene)).toBe(4);
+    expect([...askedAgain(scene.sandbox.requests()).values()]).toEqual([2]);
+    const [, second, third] = scene.sandbox.requests();
+    expect(third?.requestId).toBe(second?.requestId);
+    expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('asked again')]);
+  });
+
+  it('half-way, with stop: it stays listed, and the others are asked', async () => {
+    const scene = await sceneIn(await open(), { faults: [at(2, { kind: 'cut', afterBytes: 40 })] });
+
+    const run = only(await scene.sync(groups('in_doubt: stop')));
+
+    expect(run).toMatchObject({ exitCode: 5, state: 'partial', sent: 3, answers: 2, inDoubt: 1 });
+    expect(await states(scene.warehouse)).toEqual({ in_doubt: 1, loaded: 2 });
+    expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('stays in doubt')]);
+    // Listed for good, it keeps no later run from asking.
+    expect(only(await scene.sync(groups('in_doubt: stop')))).toMatchObject({
+      exitCode: 0,
+      continued: false,
+      answers: 3,
+    });
+    expect(await states(scene.warehouse)).toEqual({ in_doubt: 1, loaded: 5 });
+  });
+
+  it('each time: it is left in doubt, and the next run asks it alone', async () => {
+    const faults = [2, 3].map((nth) => at(nth, { kind: 'reset', stage: 'body' }));
+    const scene = await sceneIn(await open(), { faults });
+
+    const first = only(await scene.sync(GROUPS));
+    expect(first).toMatchObject({ exitCode: 5, state: 'interrupted', answers: 2, inDoubt: 1 });
+    expect(asked(scene)).toEqual(['1001', '1002', '1002', '1003']);
+
+    expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, continued: true, answers: 3, inDoubt: 0 });
+    expect(asked(scene)).toEqual(['1002']);
+    expect(scene.notices).toHaveLength(3);
+  });
+});

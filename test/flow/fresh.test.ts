@@ -1,0 +1,112 @@
+/** What was asked within `max_age` is not bought again, by whatever sync it was asked. */
+import { expect, it } from 'vitest';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { DAY_MS } from './clock.ts';
+import { dyingAt, expireLeases, STEP } from './crash.ts';
+import { rowsOf, select, states } from './rows.ts';
+import { only, sceneIn, service } from './scene.ts';
+
+const SYNC = `
+    endpoint: pronet.search.users
+    request: { title: data engineer, count: 50 }
+    for_each: { location: [Berlin, Paris] }
+    max_age: 7d`;
+const one = (name: string): string => `${service()}\nsyncs:\n  ${name}:${SYNC}\n`;
+
+const HITS = 'select sync, request_key, user_urn_value, position from sluice.pronet_user_search_hits';
+const hitsOf = (sync: string): string =>
+  `select request_key, user_urn_value, position from (${HITS}) h where sync = '${sync}' order by 1, 3`;
+
+eachWarehouse('an answer that is fresh', (open) => {
+  it('serves another sync, which gets search hits of its own', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(one('first'));
+    scene.arrived();
+
+    const run = only(await scene.sync(one('second')));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', planned: 2, fresh: 2, sent: 0, points: 0 });
+    expect(scene.arrived()).toEqual([]);
+    const hits = await select(scene.warehouse, hitsOf('first'));
+    expect(hits.length).toBeGreaterThan(10);
+    expect(await select(scene.warehouse, hitsOf('second'))).toEqual(hits);
+  });
+
+  it('is asked again with --refresh, and when it is older', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(one('first'));
+    expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 2, sent: 0 });
+
+    expect(only(await scene.sync(one('first'), { refresh: true }))).toMatchObject({ fresh: 0, sent: 2 });
+    scene.clock.advance(7 * DAY_MS + 1);
+    expect(only(await scene.sync(one('first')))).toMatchObject({ fresh: 0, sent: 2, exitCode: 0 });
+  });
+
+  it('may say that there is nothing, or no such entity', async () => {
+    let calls = 0;
+    const scene = await sceneIn(await open(), {
+      respond: () => ((calls += 1) === 1 ? { body: [] } : { status: 412, body: '' }),
+    });
+
+    expect(only(await scene.sync(one('first')))).toMatchObject({ exitCode: 0, sent: 2, missing: 1, received: 0 });
+    expect(only(await scene.sync(one('first')))).toMatchObject({ exitCode: 0, sent: 0, fresh: 2 });
+    const outcomes = await select(scene.warehouse, 'select outcome from sluice.sync_inputs order by 1');
+    expect(outcomes).toEqual([{ outcome: 'empty' }, { outcome: 'missing' }]);
+  });
+
+  it('and was full leads another sync to the parts that it asks for', async () => {
+    const search = (name: string, more: string): string => `${service()}
+syncs:
+  ${name}: { endpoint: pronet.search.users, request: { title: data engineer, count: 3 }, max_age: 7d${more} }
+`;
+    const scene = await sceneIn(await open());
+    await scene.sync(search('whole', ''));
+    scene.arrived();
+
+    const run = only(await scene.sync(search('parts', ', split_by: { location: [Berlin, Paris] }')));
+
+    expect(run).toMatchObject({ exitCode: 0, fresh: 1, sent: 2 });
+    expect(scene.arrived().map(({ body }) => (body as { location?: unknown }).location)).toEqual([
+      ['Berlin'],
+      ['Paris'],
+    ]);
+  });
+
+  it.each([true, false])('and not loaded yet serves both syncs (full: %s)', async (full) => {
+    const scene = await sceneIn(await open());
+    const config = (name: string): string => `${service()}
+syncs:
+  ${name}:
+    endpoint: pronet.search.users
+    request: { title: data engineer, count: ${full ? 5 : 100} }
+    max_age: 7d
+    split_by: { location: [Berlin, Paris] }
+`;
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+    await expect(scene.sync(config('first'), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+
+    expect(only(await scene.sync(config('second')))).toMatchObject({ exitCode: 0, fresh: 1, sent: full ? 2 : 0 });
+    const hits = await select(scene.warehouse, hitsOf('second'));
+    expect(hits.length).toBeGreaterThan(4);
+
+    // The one that asked still loads it for itself, and follows it.
+    expect(only(await scene.sync(config('first')))).toMatchObject({
+      exitCode: 0,
+      continued: true,
+      answers: 1,
+      left: 0,
+    });
+    expect(await select(scene.warehouse, hitsOf('first'))).toEqual(hits);
+    expect(await states(scene.warehouse)).toEqual(full ? { fresh: 3, loaded: 3 } : { fresh: 1, loaded: 1 });
+  });
+
+  it('and loaded for another sync changes no row of it', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(one('first'));
+    const without = { machinery: true, without: ['pronet_user_search_hits'] };
+    const before = await rowsOf(scene.warehouse, without);
+    await scene.sync(one('second'));
+    expect(await rowsOf(scene.warehouse, without)).toEqual(before);
+  });
+});

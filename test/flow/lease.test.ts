@@ -1,0 +1,182 @@
+/** Two processes on one Postgres: one of them has a sync at a time, and who comes back late changes nothing. */
+import { describe, expect, it } from 'vitest';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { expireLeases } from './crash.ts';
+import { door, until } from './gate.ts';
+import { rowsOf, select, states } from './rows.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
+
+const GROUPS = '\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }';
+const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs } }';
+const config = (...syncs: readonly string[]): string => `${service()}\nsyncs:${syncs.join('')}\n`;
+
+/** A scene whose nth request is held until the door opens. */
+async function holding(
+  open: ReturnType<typeof postgresWarehouses>,
+  nth: number,
+): Promise<Scene & { readonly held: ReturnType<typeof door>; readonly release: () => void }> {
+  const [held, release] = [door(), door()];
+  const scene = await sceneIn(await open(), {
+    respond: async ({ number }) => {
+      if (number === nth) {
+        held.open();
+        await release.opened;
+      }
+      return undefined;
+    },
+  });
+  return { ...scene, held, release: release.open };
+}
+
+describe('the lease of a sync', () => {
+  const open = postgresWarehouses();
+
+  it('is held by one run; for another that sync ends with 7, and its others run', async () => {
+    const scene = await holding(open, 2);
+    const first = scene.sync(config(GROUPS));
+    await scene.held.opened;
+
+    const { exitCode, syncs } = await scene.sync(config(GROUPS, USERS));
+
+    expect(exitCode).toBe(7);
+    expect(syncs).toMatchObject([
+      { sync: 'groups', exitCode: 7, state: 'failed', sent: 0 },
+      { sync: 'users', exitCode: 0, state: 'complete' },
+    ]);
+    expect(syncs[0]?.error).toContain('Another run holds the lease of sync:groups');
+    scene.release();
+    expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
+    // Given back, it is free at once.
+    expect(only(await scene.sync(config(GROUPS))).exitCode).toBe(0);
+  });
+
+  it('is taken over when its holder is silent; who comes back late loads nothing, sends nothing and ends no run', async () => {
+    const scene = await holding(open, 2);
+    const late = scene.sync(config(GROUPS));
+    await scene.held.opened;
+    await expireLeases(scene.warehouse);
+
+    const taken = only(await scene.sync(config(GROUPS)));
+    expect(taken).toMatchObject({ exitCode: 0, state: 'complete', continued: true, answers: 3 });
+    expect(scene.notices).toHaveLength(1);
+    const before = await rowsOf(scene.warehouse, { machinery: true });
+    const run = 'select state, exit_code, stored, ended_at from sluice_ops.runs';
+    const ended = await select(scene.warehouse, run);
+    scene.arrived();
+
+    scene.release();
+    const { exitCode, error } = only(await late);
+
+    expect(exitCode).toBe(7);
+    expect(error).toContain('taken over');
+    expect(scene.arrived()).toEqual([]);
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
+    expect(await select(scene.warehouse, run)).toEqual(ended);
+    // What it was answered was paid for, so it is kept, and loaded by whoever comes next.
+    expect(await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.answers')).toEqual([{ n: 4 }]);
+    expect(only(await scene.sync(config(GROUPS))).exitCode).toBe(0);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 6 });
+    expect(
+      await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.answers where loaded_at is null'),
+    ).toEqual([{ n: 0 }]);
+  });
+
+  it('taken over while a call is in flight: both answers are kept, and the run that has the lease ends well', async () => {
+    const [second, again] = [door(), door()];
+    const [held, heldAgain] = [door(), door()];
+    let times = 0;
+    const scene = await sceneIn(await open(), {
+      respond: async ({ body }) => {
+        if ((body as { group: string }).group !== '1002') return undefined;
+        times += 1;
+        const [told, released] = times === 1 ? [held, second] : [heldAgain, again];
+        told.open();
+        await released.opened;
+        return undefined;
+      },
+    });
+    const late = scene.sync(config(GROUPS));
+    await held.opened;
+    await expireLeases(scene.warehouse);
+    const owner = scene.sync(config(GROUPS));
+    await heldAgain.opened;
+    // The late one's answer comes first, for a request that the other has just sent.
+    second.open();
+    expect(only(await late).exitCode).toBe(7);
+    again.open();
+
+    expect(only(await owner)).toMatchObject({ exitCode: 0, state: 'complete', continued: true, left: 0, inDoubt: 0 });
+    const sums =
+      'select count(*)::int as n, count(loaded_at)::int as loaded, count(distinct request_id)::int as requests from sluice_ops.answers';
+    expect(await select(scene.warehouse, sums)).toEqual([{ n: 4, loaded: 4, requests: 3 }]);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
+    expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: 3 }]);
+  });
+
+  it('is kept alive by a heartbeat, by the clock of the database', async () => {
+    const scene = await holding(open, 2);
+    let beats = 0;
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      // The first heartbeat comes at once; the rest wait for the end.
+      if (ms === 3000 && beats === 0) {
+        await scene.held.opened;
+        beats += 1;
+        return;
+      }
+      await scene.clock.sleep(ms, signal);
+    };
+    const running = scene.sync(config(GROUPS), { sleep });
+    await scene.held.opened;
+    await until(async () => {
+      const [lease] = await select<{ kept: boolean }>(
+        scene.warehouse,
+        "select expires_at > acquired_at + interval '12 s' as kept from sluice_ops.leases where name = 'sync:groups'",
+      );
+      return lease?.kept === true;
+    });
+    scene.release();
+    expect(only(await running).exitCode).toBe(0);
+  });
+
+  it('that was lost is noticed by the heartbeat: nothing more is sent', async () => {
+    const scene = await holding(open, 1);
+    const beat = door();
+    let beats = 0;
+    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+      if (ms === 3000 && beats === 0) {
+        await beat.opened;
+        beats += 1;
+        return;
+      }
+      await scene.clock.sleep(ms, signal);
+    };
+    const late = scene.sync(config(GROUPS), { sleep });
+    await scene.held.opened;
+    await select(scene.warehouse, "update sluice_ops.leases set token = token + 1, holder = 'another' returning name");
+    beat.open();
+    await until(() => beats === 1);
+    scene.release();
+
+    expect(only(await late)).toMatchObject({ exitCode: 7 });
+    expect(scene.sandbox.requests()).toHaveLength(1);
+  });
+
+  it('of a rebuild keeps every sync out, and a sync that runs keeps a rebuild out', async () => {
+    const scene = await holding(open, 2);
+    await scene.sync(config(USERS));
+    const running = scene.sync(config(GROUPS));
+    await scene.held.opened;
+    await expect(scene.replay({ rebuild: true })).rejects.toMatchObject({ exitCode: 7 });
+    scene.release();
+    await running;
+
+    await select(
+      scene.warehouse,
+      "update sluice_ops.leases set expires_at = now() + interval '1 minute' where name = 'rebuild' returning name",
+    );
+    expect((await scene.sync(config(GROUPS, USERS))).syncs).toMatchObject([{ exitCode: 7 }, { exitCode: 7 }]);
+    await expect(scene.replay()).rejects.toMatchObject({ exitCode: 7 });
+    await expireLeases(scene.warehouse);
+    expect((await scene.replay({ rebuild: true })).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,167 @@
+/** The request log: every row of it, whatever its order, rows that are completed later, a mark that skips none. */
+import { expect, it } from 'vitest';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { DAY_MS, HOUR_MS } from './clock.ts';
+import { dyingAt, expireLeases, STEP } from './crash.ts';
+import { door, until } from './gate.ts';
+import { rowsOf, select } from './rows.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
+
+const costs = (more = ''): string => `${service()}
+syncs:
+  costs:
+    endpoint: token.requests
+    ${more}
+`;
+
+/** Asks the sandbox this many times, as anybody with the token would; every request is in its log. */
+async function ask({ sandbox, clock }: Scene, times: number, everyMs = 0): Promise<void> {
+  for (let n = 0; n < times; n += 1) {
+    await askOnce(sandbox.url);
+    clock.advance(everyMs);
+  }
+}
+const askOnce = (url: string): Promise<string> =>
+  fetch(`${url}/api/microblog/user`, {
+    method: 'POST',
+    headers: { 'access-token': SANDBOX_TOKEN, 'content-type': 'application/json' },
+    body: '{"user":"acme_labs"}',
+  }).then((it) => it.text());
+
+const logged = ({ sandbox }: Scene): number =>
+  sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests').length;
+const loaded = async (scene: Scene): Promise<number> =>
+  Number((await select<{ n: string }>(scene.warehouse, 'select count(*) as n from sluice.fact_request_costs'))[0]?.n);
+const mark = async (scene: Scene): Promise<string | undefined> =>
+  (await select<{ value: string }>(scene.warehouse, "select value from sluice_ops.marks where name = 'log'"))[0]?.value;
+const startTimes = (scene: Scene): (string | undefined)[] => [
+  ...new Set(
+    scene
+      .arrived()
+      .filter(({ endpoint }) => endpoint === 'token.requests')
+      .map(({ body }) => (body as { start_time?: string }).start_time),
+  ),
+];
+
+const ORDERS: readonly SandboxOptions[] = (['ascending', 'descending'] as const).flatMap((logOrder) =>
+  (['inclusive', 'exclusive'] as const).map((logCursor) => ({ logOrder, logCursor })),
+);
+
+eachWarehouse('the request log', (open, kind) => {
+  it.each(kind === 'postgres' ? ORDERS : ORDERS.slice(0, 1))(
+    'is read whole when it is $logOrder with an $logCursor cursor',
+    async (options) => {
+      const scene = await sceneIn(await open(), options);
+      // Two full pages within one instant of the clock, a partial one, then three days with some.
+      await ask(scene, 215);
+      await ask(scene, 3, DAY_MS);
+
+      const first = only(await scene.sync(costs()));
+      expect(first).toMatchObject({ exitCode: 0, state: 'complete', points: 0, truncated: 0 });
+      expect(await loaded(scene)).toBe(218);
+
+      await ask(scene, 120, 60_000);
+      scene.clock.advance(2 * DAY_MS);
+      await ask(scene, 7);
+      expect(only(await scene.sync(costs()))).toMatchObject({ exitCode: 0, state: 'complete' });
+      expect(await loaded(scene)).toBe(logged(scene));
+    },
+  );
+
+  it('is read again only from an hour before the mark, one day at a time', async () => {
+    const scene = await sceneIn(await open());
+    await ask(scene, 2, DAY_MS);
+    await scene.sync(costs());
+    expect(await mark(scene)).toMatch(/^2026-03-08T15:00:00/);
+    scene.arrived();
+    scene.clock.advance(2 * DAY_MS);
+    await ask(scene, 1);
+
+    await scene.sync(costs());
+
+    expect(startTimes(scene)).toEqual([
+      '2026-03-08T14:00:00.000000Z',
+      '2026-03-09T00:00:00.000000Z',
+      '2026-03-10T00:00:00.000000Z',
+    ]);
+    expect(await mark(scene)).toMatch(/^2026-03-10T15:00:00/);
+    expect(await loaded(scene)).toBe(3);
+  });
+
+  it('begins where the config says', async () => {
+    const scene = await sceneIn(await open());
+    await ask(scene, 4, DAY_MS);
+    await scene.sync(costs('from: 2026-03-08'));
+    expect(await loaded(scene)).toBe(2);
+  });
+
+  it('has rows that are completed later: within the lookback they are, and no older word undoes it', async () => {
+    const [arrival, answer] = [door(), door()];
+    const scene = await sceneIn(await open(), {
+      respond: async ({ endpoint }) => {
+        if (endpoint !== 'microblog.user') return undefined;
+        arrival.open();
+        await answer.opened;
+        return undefined;
+      },
+    });
+    const slow = askOnce(scene.sandbox.url);
+    await arrival.opened;
+    await scene.sync(costs());
+    const row =
+      'select cost::int, response_status_code::int as status, response_count::int as count from sluice.fact_request_costs';
+    expect(await select(scene.warehouse, row)).toEqual([{ cost: 0, status: null, count: null }]);
+
+    scene.clock.advance(0.4 * HOUR_MS);
+    answer.open();
+    await slow;
+    await until(() => scene.sandbox.requests()[0]?.endedAt != null);
+    await scene.sync(costs());
+    expect(await select(scene.warehouse, row)).toEqual([{ cost: 1, status: 200, count: 1 }]);
+    const before = await rowsOf(scene.warehouse, { machinery: true });
+    await scene.replay();
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
+    await scene.replay({ rebuild: true });
+    expect(await select(scene.warehouse, row)).toEqual([{ cost: 1, status: 200, count: 1 }]);
+  });
+
+  it('cut short keeps the days that are in, and never moves its mark back', async () => {
+    const scene = await sceneIn(await open());
+    await ask(scene, 2);
+    await scene.sync(costs());
+    const first = await mark(scene);
+    for (let round = 0; round < 3; round += 1) {
+      scene.sandbox.setFaults([{ on: { endpoint: 'token.requests' }, do: { kind: 'status', status: 422 } }]);
+      expect(only(await scene.sync(costs()))).toMatchObject({ exitCode: 4 });
+    }
+    expect(await mark(scene)).toBe(first);
+
+    // Three days to read, of which the second fails.
+    scene.clock.advance(2 * DAY_MS);
+    await ask(scene, 3);
+    scene.sandbox.setFaults([{ on: { endpoint: 'token.requests', nth: 2 }, do: { kind: 'status', status: 422 } }]);
+    expect(only(await scene.sync(costs())).exitCode).toBe(4);
+    expect(await mark(scene)).toBe('2026-03-07T00:00:00.000000Z');
+    scene.sandbox.setFaults([]);
+    expect(only(await scene.sync(costs())).exitCode).toBe(0);
+    expect(await mark(scene)).toMatch(/^2026-03-08T15:00:00/);
+    expect(await loaded(scene)).toBe(5);
+  });
+
+  it.each([
+    { when: 'after', statement: STEP.store, nth: 2 },
+    { when: 'after', statement: STEP.record, nth: 2 },
+    { when: 'before', statement: STEP.send, nth: 3 },
+  ] as const)('is read on where a process died $when $statement', async (point) => {
+    const scene = await sceneIn(await open(), { logOrder: 'ascending', logCursor: 'inclusive' });
+    await ask(scene, 330);
+    const dying = dyingAt(scene.warehouse, point);
+    await expect(scene.sync(costs(), { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+
+    expect(only(await scene.sync(costs()))).toMatchObject({ exitCode: 0, continued: true });
+    expect(await loaded(scene)).toBe(330);
+  });
+});

@@ -1,0 +1,182 @@
+/** Windows of days: cut until nothing is missed, asked again only from where they may have changed. */
+import { describe, expect, it } from 'vitest';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { DAY_MS, HOUR_MS } from './clock.ts';
+import { BUSY, days, filings, inTable, inWorld } from './filings.ts';
+import { rowsOf, select } from './rows.ts';
+import { only, type Scene, sceneIn } from './scene.ts';
+
+const marks = async (scene: Scene): Promise<unknown[]> =>
+  (
+    await select<{ value: string }>(
+      scene.warehouse,
+      "select value from sluice_ops.marks where name like 'window:%' order by value",
+    )
+  ).map(({ value }) => JSON.parse(value) as unknown);
+
+describe('a window of days', () => {
+  const open = postgresWarehouses();
+
+  it('is cut until no answer is full, and every filing in it is loaded', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const window = { date_from: '2026-01-05', date_to: '2026-02-06' };
+
+    const run = only(await scene.sync(filings('window: { from: 2026-01-05, to: 2026-02-06 }')));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', truncated: 0, left: 0 });
+    const expected = inWorld(scene, window);
+    expect(expected.length).toBeGreaterThan(150);
+    expect(await inTable(scene)).toEqual(expected);
+    const slices = await select<{ asked: string; returned: string; complete: boolean; reason: string | null }>(
+      scene.warehouse,
+      'select asked, returned, complete, reason from sluice_ops.coverage',
+    );
+    expect(slices).toHaveLength(run.answers);
+    for (const { asked, returned, complete, reason } of slices) {
+      expect({ complete, reason }).toEqual({ complete: Number(returned) < Number(asked), reason: null });
+    }
+    // The slices that are complete lie side by side and leave no day out.
+    const [whole] = await select(
+      scene.warehouse,
+      `select count(*)::int as days, count(distinct day)::int as distinct from (
+         select generate_series((filters ->> 'date_from')::date, (filters ->> 'date_to')::date, '1 day') as day
+         from sluice_ops.coverage where complete) d`,
+    );
+    expect(whole).toEqual({ days: 33, distinct: 33 });
+  });
+
+  it('is asked again only from the lookback before its last complete day', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-02-20, to: today, lookback: 3d }');
+
+    await scene.sync(config);
+    expect(days(scene)[0]).toBe('2026-02-20..2026-03-06');
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
+
+    scene.clock.advance(3 * DAY_MS);
+    await scene.sync(config);
+    expect(days(scene)[0]).toBe('2026-03-02..2026-03-09');
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-08', to: '2026-03-09' }]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-09' }));
+  });
+
+  it('takes a day for complete when it has ended where the filings are made', async () => {
+    // Past midnight in Greenwich, and still Friday evening in New York.
+    const scene = await sceneIn(await open(), { size: BUSY, start: '2026-03-07T02:00:00.000Z' });
+
+    await scene.sync(filings('window: { from: 2026-03-02, to: today }'));
+
+    expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-07' }]);
+    const unfinished = await select(
+      scene.warehouse,
+      "select distinct filters ->> 'date_to' as last from sluice_ops.coverage where returned < asked and not complete order by 1",
+    );
+    expect(unfinished.length).toBeGreaterThan(0);
+    for (const { last } of unfinished) expect(['2026-03-06', '2026-03-07']).toContain(last);
+  });
+
+  it('asked whole within max_age is not asked again on the same day', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-03-02, to: today }\n    max_age: 12h');
+    const first = only(await scene.sync(config));
+    scene.arrived();
+
+    scene.clock.advance(HOUR_MS);
+    const second = only(await scene.sync(config));
+    expect(second).toMatchObject({ exitCode: 0, state: 'complete', planned: 1, fresh: 1, sent: 0 });
+    expect(days(scene)).toEqual([]);
+
+    expect(only(await scene.sync(config, { refresh: true })).sent).toBe(first.sent);
+    scene.clock.advance(13 * HOUR_MS);
+    scene.arrived();
+    expect(only(await scene.sync(config)).sent).toBeGreaterThan(0);
+  });
+
+  it('of a backfill is asked as told, and moves no mark', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY });
+    const config = filings('window: { from: 2026-03-02, to: today, lookback: 1d }');
+    await scene.sync(config);
+    const before = await marks(scene);
+    scene.arrived();
+
+    const run = only(await scene.sync(config, { from: '2026-02-02', to: '2026-02-03' }));
+
+    expect(run).toMatchObject({ exitCode: 0, continued: false });
+    expect(days(scene)[0]).toBe('2026-02-02..2026-02-03');
+    expect(await marks(scene)).toEqual(before);
+    await scene.sync(config);
+    expect(days(scene)[0]).toBe('2026-03-04..2026-03-06');
+  });
+
+  it('of an entity that is not known moves no mark: it may have a past when it is', async () => {
+    let known = false;
+    const scene = await sceneIn(await open(), {
+      size: BUSY,
+      respond: () => (known ? undefined : { status: 412, body: 'null' }),
+    });
+    const config = filings('window: { from: 2026-02-02, to: today }');
+
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, missing: 1 });
+    known = true;
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
+  });
+
+  it('that was not answered whole moves no mark', async () => {
+    const scene = await sceneIn(await open(), {
+      size: BUSY,
+      faults: [{ on: { nth: 3 }, do: { kind: 'status', status: 422 } }],
+    });
+    const config = filings('window: { from: 2026-02-02, to: today }\n    accept: { rejects: 100% }');
+
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, state: 'partial', failed: 1 });
+    expect(await marks(scene)).toEqual([]);
+    scene.arrived();
+    scene.clock.advance(DAY_MS);
+    await scene.sync(config);
+
+    expect(days(scene)[0]).toBe('2026-02-02..2026-03-07');
+    expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
+  });
+
+  it('of one day that is still full is split by forms, with a remainder, and then by places', async () => {
+    const scene = await sceneIn(await open(), { size: { filings: 300_000, companies: 200 } });
+    const day = { date_from: '2026-02-13', date_to: '2026-02-13' };
+    const all = inWorld(scene, day);
+    expect(all.length).toBeGreaterThan(100);
+    const config = filings(
+      'window: { from: 2026-02-13, to: 2026-02-13 }\n    split_by: { forms: [10-K, 10-Q, 8-K, "4"], location_codes: [CA, NY, TX, WA] }',
+    );
+
+    const run = only(await scene.sync(config));
+
+    expect(run.exitCode).toBe(0);
+    const bodies = scene.arrived().map(({ body }) => body as { forms?: string[]; location_codes?: string[] });
+    expect(
+      bodies.map(({ forms, location_codes: codes }) => `${forms?.toSorted().join() ?? '*'} ${codes?.join() ?? '*'}`),
+    ).toEqual(expect.arrayContaining(['* *', '10-K *', '-10-K,-10-Q,-4,-8-K *']));
+    expect(bodies.some(({ location_codes: codes }) => codes?.join() === 'CA')).toBe(true);
+    const loaded = await inTable(scene);
+    expect(all).toEqual(expect.arrayContaining(loaded));
+    // Whatever is not there lies below a slice that says so.
+    const bounds = await select(
+      scene.warehouse,
+      'select returned, reason from sluice_ops.coverage where reason is not null',
+    );
+    expect(bounds).toHaveLength(run.truncated);
+    if (loaded.length < all.length) expect(run.truncated).toBeGreaterThan(0);
+    expect(only(await scene.sync(config, { failOnTruncated: true, refresh: true })).exitCode).toBe(
+      run.truncated > 0 ? 4 : 0,
+    );
+  });
+
+  it('gives the same rows with one call in flight and with four', async () => {
+    const [one, four] = [await sceneIn(await open(), { size: BUSY }), await sceneIn(await open(), { size: BUSY })];
+    const window = 'window: { from: 2026-02-02, to: 2026-02-20 }';
+    await one.sync(filings(window, '{ count: 20 }', { in_flight: 1 }));
+    await four.sync(filings(window, '{ count: 20 }', { in_flight: 4 }));
+    expect(await rowsOf(four.warehouse)).toEqual(await rowsOf(one.warehouse));
+  });
+});

@@ -1,0 +1,70 @@
+/** The shipped config on a fresh machine: every table is filled, a second run buys nothing, and both kinds of warehouse end alike. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { catalog } from '../../src/service/catalog.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { countsOf, rowsOf, type Rows, select, states, versionsOf } from '../flow/rows.ts';
+import { askedAgain, type Scene, sceneIn } from '../flow/scene.ts';
+
+const QUICKSTART = await readFile(new URL('../../configs/quickstart.yaml', import.meta.url), 'utf8');
+/** One call at a time, so that the sandbox signs and counts the same answers alike in every warehouse. */
+const ONE_BY_ONE = QUICKSTART.replace('warehouse:', '  in_flight: 1\nwarehouse:');
+
+const quickstart = (warehouse: Warehouse): Promise<Scene> => sceneIn(warehouse, { size: 'demo' });
+
+describe('the first sync of the quickstart', () => {
+  const kinds = { embedded: embeddedWarehouses(), postgres: postgresWarehouses() };
+  const held: Record<string, Rows> = {};
+
+  it.each(Object.entries(kinds))(
+    'fills every table (%s), and the second buys and changes nothing',
+    async (kind, open) => {
+      const scene = await quickstart(await open());
+
+      const first = await scene.sync(ONE_BY_ONE);
+
+      expect(first.exitCode).toBe(0);
+      expect(new Set(first.syncs.map(({ endpoint }) => endpoint)).size).toBe(catalog.length);
+      for (const run of first.syncs) {
+        expect(run).toMatchObject({ state: 'complete', exitCode: 0, quarantined: 0, failed: 0, inDoubt: 0, left: 0 });
+        expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
+      }
+      const counts = await countsOf(scene.warehouse);
+      expect(Object.keys(counts).filter((table) => counts[table] === 0)).toEqual([]);
+      expect(await select(scene.warehouse, 'select resource, path, kind from sluice_ops.drift')).toEqual([]);
+      const paid = scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
+      expect(first.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(paid);
+      held[kind] = await rowsOf(scene.warehouse, { volatile: true });
+      expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
+
+      const before = await versionsOf(scene.warehouse, ['fact_request_costs']);
+      scene.clock.advance(600_000);
+      const second = await scene.sync(ONE_BY_ONE);
+
+      expect(second.exitCode).toBe(0);
+      expect(new Set(scene.arrived().map(({ endpoint }) => endpoint))).toEqual(new Set(['token.requests']));
+      expect(second.syncs.filter(({ sent }) => sent > 0).map(({ sync }) => sync)).toEqual(['costs']);
+      expect(await versionsOf(scene.warehouse, ['fact_request_costs'])).toEqual(before);
+      expect(
+        Object.keys(await states(scene.warehouse)).filter((it) => !['fresh', 'loaded', 'empty'].includes(it)),
+      ).toEqual([]);
+      expect(second.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(0);
+    },
+  );
+
+  it('leaves the same rows in both kinds of warehouse', () => {
+    expect(Object.keys(held).toSorted()).toEqual(['embedded', 'postgres']);
+    expect(held['embedded']).toEqual(held['postgres']);
+  });
+
+  it('as it is shipped, with calls in flight together, leaves the same but for what varies with each call', async () => {
+    const scene = await quickstart(await kinds.postgres());
+    expect((await scene.sync(QUICKSTART)).exitCode).toBe(0);
+    const other = await quickstart(await kinds.postgres());
+    expect((await other.sync(ONE_BY_ONE)).exitCode).toBe(0);
+    const lasting = { without: ['fact_request_costs'] };
+    expect(await rowsOf(scene.warehouse, lasting)).toEqual(await rowsOf(other.warehouse, lasting));
+    expect(Math.max(...scene.sandbox.requests().map(({ inFlight }) => inFlight))).toBeLessThanOrEqual(4);
+  });
+});

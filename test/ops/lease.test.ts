@@ -1,0 +1,112 @@
+/** Leases: one live holder a name, a token that rises, and marks and runs beside them. */
+import { expect, it } from 'vitest';
+import {
+  acquireLease,
+  assertLease,
+  assertNoRebuild,
+  liveLeases,
+  REBUILD,
+  releaseLease,
+  renewLease,
+} from '../../src/ops/lease.ts';
+import { readMark, readMarks, writeMark } from '../../src/ops/marks.ts';
+import { continueRun, createRun } from '../../src/ops/runs.ts';
+import { type Ops, operationsOf } from '../../src/ops/schema.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const expire = (ops: Ops) => ops.updateTable('leases').set({ expires_at: '2001-01-01T00:00:00Z' }).execute();
+
+eachWarehouse('a lease', (open) => {
+  it('has one live holder', async () => {
+    const ops = operationsOf(await open());
+    const first = await acquireLease(ops, 'sync:a', 'one', false);
+    await expect(acquireLease(ops, 'sync:a', 'two', false)).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining('one'),
+    });
+    expect(await renewLease(ops, first)).toBe(true);
+
+    await expire(ops);
+    const second = await acquireLease(ops, 'sync:a', 'two', false);
+    expect(Number(second.token)).toBe(Number(first.token) + 1);
+    expect(await renewLease(ops, first)).toBe(false);
+    await expect(assertLease(ops, first)).rejects.toMatchObject({ exitCode: 7 });
+    // A late release frees nothing.
+    await releaseLease(ops, first);
+    await expect(acquireLease(ops, 'sync:a', 'three', false)).rejects.toMatchObject({ exitCode: 7 });
+    await assertLease(ops, second);
+    await releaseLease(ops, second);
+    expect(Number((await acquireLease(ops, 'sync:a', 'three', false)).token)).toBe(Number(first.token) + 2);
+  });
+
+  it('is taken over at once where only one process can be', async () => {
+    const ops = operationsOf(await open());
+    await acquireLease(ops, 'sync:a', 'dead', false);
+    expect((await acquireLease(ops, 'sync:a', 'alive', true)).token).toBe('2');
+  });
+
+  it('of many who ask at once is given to one', async () => {
+    const ops = operationsOf(await open());
+    const all = await Promise.allSettled(
+      Array.from({ length: 12 }, (_, n) => acquireLease(ops, 'sync:a', `${n}`, false)),
+    );
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('of a rebuild is told while it lives', async () => {
+    const ops = operationsOf(await open());
+    await acquireLease(ops, 'sync:a', 'one', false);
+    await acquireLease(ops, 'sync:b', 'two', false);
+    expect((await liveLeases(ops, 'sync:')).map(({ name }) => name)).toEqual(['sync:a', 'sync:b']);
+    await assertNoRebuild(ops);
+    await acquireLease(ops, REBUILD, 'three', false);
+    await expect(assertNoRebuild(ops)).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining('three'),
+    });
+    await expire(ops);
+    await assertNoRebuild(ops);
+    expect(await liveLeases(ops, 'sync:')).toEqual([]);
+  });
+});
+
+eachWarehouse('runs and marks', (open) => {
+  const request = {
+    sync: 'a',
+    endpoint: 'microblog.user',
+    definitionHash: 'h',
+    holder: 'me',
+    now: new Date('2026-03-06T15:00:00Z'),
+  };
+  const hours = (n: number): Date => new Date(request.now.getTime() + n * 3_600_000);
+
+  it('continues the newest open run of the same definition, within a day', async () => {
+    const ops = operationsOf(await open());
+    expect(await continueRun(ops, request)).toEqual({ run: undefined, lost: [] });
+    const first = await createRun(ops, request);
+    const other = await createRun(ops, { ...request, sync: 'b' });
+    const second = await createRun(ops, { ...request, now: hours(1) });
+
+    const { run } = await continueRun(ops, { ...request, holder: 'you', now: hours(2) });
+    expect(run).toEqual({ ...second, startedAt: '2026-03-06T16:00:00.000000Z', continued: true });
+    const states = async () => ops.selectFrom('runs').select(['id', 'state', 'holder']).orderBy('id').execute();
+    expect(await states()).toEqual([
+      { id: first.id, state: 'abandoned', holder: 'me' },
+      { id: other.id, state: 'running', holder: 'me' },
+      { id: second.id, state: 'running', holder: 'you' },
+    ]);
+    expect((await continueRun(ops, { ...request, now: hours(25.1) })).run).toBeUndefined();
+    expect((await continueRun(ops, { ...request, sync: 'b', definitionHash: 'other' })).run).toBeUndefined();
+    expect((await states()).map(({ state }) => state)).toEqual(['abandoned', 'abandoned', 'abandoned']);
+  });
+
+  it('keeps marks by sync and name', async () => {
+    const ops = operationsOf(await open());
+    await writeMark(ops, 'a', 'log', 'one', request.now);
+    await writeMark(ops, 'a', 'log', 'two', request.now);
+    await writeMark(ops, 'b', 'log', 'three', request.now);
+    expect(await readMark(ops, 'a', 'log')).toBe('two');
+    expect(await readMark(ops, 'a', 'other')).toBeUndefined();
+    expect(await readMarks(ops, 'b')).toEqual(new Map([['log', 'three']]));
+  });
+});

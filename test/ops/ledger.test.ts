@@ -1,0 +1,159 @@
+/** The ledger and the vault: what is planned once, sent by its owner alone, and kept to the byte. */
+import { randomUUID } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { expect, it } from 'vitest';
+import { acquireLease } from '../../src/ops/lease.ts';
+import {
+  countByState,
+  freshAnswers,
+  markSent,
+  openRequests,
+  planRequests,
+  settle,
+  triedRequests,
+} from '../../src/ops/ledger.ts';
+import { createRun, type Run } from '../../src/ops/runs.ts';
+import { type Ops, operationsOf } from '../../src/ops/schema.ts';
+import { readAnswer, storeAnswer, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
+import type { Task } from '../../src/plan/task.ts';
+import { eachWarehouse, type Open } from '../support/warehouse.ts';
+
+const at = new Date('2026-03-06T15:00:00.123Z');
+
+const task = (n: number): Task => ({
+  requestKey: `key ${n}`,
+  request: { user: `${n}`, count: 5 },
+  body: { user: `${n}` },
+  input: { user: `${n}` },
+  depth: 0,
+});
+
+async function begun(open: Open, tasks: number) {
+  const ops = operationsOf(await open());
+  const lease = await acquireLease(ops, 'sync:people', 'me', true);
+  const run = await createRun(ops, {
+    sync: 'people',
+    endpoint: 'microblog.user',
+    definitionHash: 'h',
+    holder: 'me',
+    now: at,
+  });
+  await planRequests(
+    ops,
+    run,
+    Array.from({ length: tasks }, (_, n) => task(n)),
+    { at },
+  );
+  return { ops, lease, run };
+}
+
+const sent = { requestId: randomUUID(), at, points: 2 };
+const answer = (body: string | Uint8Array) => ({
+  status: 200,
+  headers: { 'x-request-id': 'abc' },
+  receivedAt: at,
+  tookMs: 12.4,
+  body: typeof body === 'string' ? Buffer.from(body) : body,
+});
+
+const all = async (ops: Ops, run: Run) => openRequests(ops, run.id, '0', 10_000);
+
+eachWarehouse('the ledger', (open) => {
+  it('holds a plan of any length in its order, each request once', async () => {
+    const { ops, run } = await begun(open, 2500);
+    expect(await planRequests(ops, run, [task(7), task(3000), task(3000)], { at })).toBe(1);
+
+    const first = await openRequests(ops, run.id, '0', 200);
+    expect(first.map(({ requestKey }) => requestKey)).toEqual(Array.from({ length: 200 }, (_, n) => `key ${n}`));
+    const next = await openRequests(ops, run.id, first.at(-1)?.id ?? '', 1);
+    expect(next[0]).toMatchObject({
+      requestKey: 'key 200',
+      body: { user: '200' },
+      request: { user: '200', count: 5 },
+      attempts: 0,
+      xRequestId: null,
+    });
+    expect(await countByState(ops, run.id)).toEqual({ planned: 2501 });
+  });
+
+  it('lets a request be sent by who holds the lease, and keeps its first id', async () => {
+    const { ops, lease, run } = await begun(open, 1);
+    const [request] = await all(ops, run);
+    const id = request?.id ?? '';
+    expect(await markSent(ops, lease, id, sent)).toBe(true);
+    await settle(ops, id, { state: 'planned', at, pointsBack: 1 });
+    expect(await markSent(ops, lease, id, { ...sent, requestId: randomUUID() })).toBe(true);
+    await settle(ops, id, { state: 'planned', at });
+    expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
+    expect(await all(ops, run)).toEqual([]);
+    expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
+
+    await acquireLease(ops, lease.name, 'another', true);
+    expect(await markSent(ops, lease, id, sent)).toBe(false);
+    expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2 }]);
+  });
+
+  it('sends nothing that is settled', async () => {
+    const { ops, lease, run } = await begun(open, 1);
+    const [request] = await all(ops, run);
+    await settle(ops, request?.id ?? '', { state: 'failed', at, status: 422, error: 'no good' });
+    expect(await markSent(ops, lease, request?.id ?? '', sent)).toBe(false);
+    expect(await countByState(ops, run.id)).toEqual({ failed: 1 });
+  });
+});
+
+eachWarehouse('the vault', (open) => {
+  const awkward = Uint8Array.from({ length: 3000 }, (_, n) => n % 256);
+
+  it('keeps every answer to the byte', async () => {
+    const bodies = [Buffer.from([0, 255, 10]), Buffer.from(awkward), Buffer.alloc(0), gzipSync(awkward)];
+    const { ops, lease, run } = await begun(open, bodies.length);
+    const stored: string[] = [];
+    for (const [n, request] of (await all(ops, run)).entries()) {
+      await markSent(ops, lease, request.id, sent);
+      stored.push(await storeAnswer(ops, request.id, answer(bodies[n] ?? '')));
+      const read = await readAnswer(ops, stored[n] ?? '');
+      expect(Buffer.from(read?.body ?? []).equals(bodies[n] ?? Buffer.alloc(0))).toBe(true);
+      expect(read).toMatchObject({
+        requestId: request.id,
+        runId: run.id,
+        sync: 'people',
+        requestKey: `key ${n}`,
+        status: 200,
+        loaded: false,
+        request: { user: `${n}`, count: 5 },
+        receivedAt: '2026-03-06T15:00:00.123000Z',
+        damage: undefined,
+      });
+    }
+    expect(await countByState(ops, run.id)).toEqual({ stored: 4 });
+    expect(await unloadedAnswers(ops, 'people')).toEqual(stored);
+    expect(await readAnswer(ops, '999')).toBeUndefined();
+  });
+
+  it('keeps every answer that was paid for, and tells whether this very one is there', async () => {
+    const { ops, lease, run } = await begun(open, 1);
+    const id = (await all(ops, run))[0]?.id ?? '';
+    await markSent(ops, lease, id, sent);
+    expect(await storedAs(ops, id, answer('[1]'))).toBeUndefined();
+    const first = await storeAnswer(ops, id, answer('[1]'));
+    expect(await storedAs(ops, id, answer('[1]'))).toBe(first);
+    expect(await storedAs(ops, id, answer('[2]'))).toBeUndefined();
+
+    const second = await storeAnswer(ops, id, answer('[2]'));
+    expect(BigInt(second)).toBeGreaterThan(BigInt(first));
+    expect(await unloadedAnswers(ops, 'people')).toEqual([first, second]);
+    await expect(storeAnswer(ops, '999', answer('[3]'))).rejects.toThrow('no request 999');
+  });
+
+  it('gives the newest answer to a question that is young enough', async () => {
+    const { ops, lease, run } = await begun(open, 2);
+    const ids = (await all(ops, run)).map(({ id }) => id);
+    for (const id of ids) await markSent(ops, lease, id, sent);
+    await storeAnswer(ops, ids[0] ?? '', { ...answer('[1]'), receivedAt: new Date('2026-03-01T00:00:00Z') });
+    const newest = await storeAnswer(ops, ids[0] ?? '', answer('[2]'));
+    const keys = ['key 0', 'key 1', `key '"\\,{}`];
+    expect(await freshAnswers(ops, keys, new Date('2026-03-06T00:00:00Z'))).toEqual(new Map([['key 0', newest]]));
+    expect(await freshAnswers(ops, keys, new Date('2026-03-07T00:00:00Z'))).toEqual(new Map());
+  });
+});

@@ -1,0 +1,195 @@
+/** What follows from an answer: nothing, or the parts of a question that was answered in full. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RequestBody } from '../../src/service/asked.ts';
+import { counted, dayIn, isFull, once, type Paging, type SplitBy, window } from '../../src/service/paging.ts';
+
+const full = (request: RequestBody) => ({ request, items: Array.from({ length: Number(request['count']) }, (_, index) => index) });
+const DAYS = window({ from: 'date_from', to: 'date_to', timeZone: 'America/New_York' });
+
+describe('once', () => {
+  it('asks for nothing more', () => {
+    expect(once.follow([full({ count: 1 })], { forms: ['10-K'] })).toEqual({ requests: [] });
+  });
+});
+
+describe('a full answer', () => {
+  it('has as many items as were asked for, or more', () => {
+    expect(isFull({ request: { count: 2 }, items: [1] })).toBe(false);
+    expect(isFull({ request: { count: 2 }, items: [1, 2] })).toBe(true);
+    expect(isFull({ request: { count: 2 }, items: [1, 2, 3] })).toBe(true);
+    expect(isFull({ request: {}, items: [1, 2, 3] })).toBe(false);
+  });
+});
+
+describe('counted', () => {
+  const berlin = { type: 'geo', value: '1' };
+  const splitBy: SplitBy = { location: [berlin, 'Paris'], industry: ['Retail', 'Utilities'] };
+
+  it('is done with an answer that is not full', () => {
+    expect(counted.follow([], splitBy)).toEqual({ requests: [] });
+    expect(counted.follow([{ request: { count: 2 }, items: [1] }], splitBy)).toEqual({ requests: [] });
+  });
+
+  it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
+    const request = { count: 2, title: 'x' };
+    const places = counted.follow([full(request)], splitBy);
+    expect(places.requests).toEqual([{ ...request, location: [berlin] }, { ...request, location: ['Paris'] }]);
+    expect(places.lowerBound).toMatch(/more values than it is split by/);
+    const industries = counted.follow([full(places.requests[0] ?? {})], splitBy);
+    expect(industries.requests).toEqual(['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })));
+    const end = counted.follow([full(industries.requests[1] ?? {})], splitBy);
+    expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/nothing left to split/) });
+  });
+
+  it('divides the values that the question names, not those of the split', () => {
+    const request = { count: 1, location: ['Rome', 'Oslo'] };
+    expect(counted.follow([full(request)], splitBy).requests).toEqual([
+      { count: 1, location: ['Rome'] },
+      { count: 1, location: ['Oslo'] },
+    ]);
+  });
+
+  it('without a facet says that more may be there', () => {
+    expect(counted.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
+  });
+});
+
+describe('a window', () => {
+  it('is cut into halves that share no day and leave none out, down to one day', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 9000 }), fc.integer({ min: 1, max: 900 }), (start, length) => {
+        const day = (number: number): string => new Date(number * 86_400_000).toISOString().slice(0, 10);
+        const request = { count: 1, date_from: day(start), date_to: day(start + length) };
+        const { requests } = DAYS.follow([full(request)], {});
+        expect(requests).toHaveLength(2);
+        const [first, second] = requests.map((it) => [String(it['date_from']), String(it['date_to'])]);
+        expect([first?.[0], second?.[1]]).toEqual([request.date_from, request.date_to]);
+        expect(Date.parse(second?.[0] ?? '') - Date.parse(first?.[1] ?? '')).toBe(86_400_000);
+        for (const part of [first, second]) expect((part?.[0] ?? '') <= (part?.[1] ?? '')).toBe(true);
+      }),
+      { seed: 4, numRuns: 200 },
+    );
+  });
+
+  it('of one day, or open at an end, is split by its facets', () => {
+    for (const dates of [{ date_from: '2024-03-01', date_to: '2024-03-01' }, { date_from: '2024-03-01' }, {}]) {
+      const request = { count: 1, ...dates };
+      expect(DAYS.follow([full(request)], { location_codes: ['CA'] }).requests).toEqual([{ ...request, location_codes: ['CA'] }]);
+      expect(DAYS.follow([full(request)], {}).lowerBound).toBeDefined();
+    }
+  });
+
+  it('is not cut when its answer was not full', () => {
+    expect(DAYS.follow([{ request: { count: 2, date_from: '2024-01-01', date_to: '2024-02-01' }, items: [1] }], {})).toEqual({ requests: [] });
+  });
+});
+
+describe('a day', () => {
+  it('is that of the time zone', () => {
+    expect(dayIn('America/New_York', new Date('2024-03-01T04:59:59Z'))).toBe('2024-02-29');
+    expect(dayIn('America/New_York', new Date('2024-03-01T05:00:00Z'))).toBe('2024-03-01');
+    expect(dayIn('UTC', new Date('0999-03-01T05:00:00Z'))).toMatch(/^0?999-03-01$/);
+  });
+});
+
+describe('forms', () => {
+  const splitBy: SplitBy = { forms: ['10-K', '10-Q'] };
+  const formsAsked = (forms?: readonly string[]) => counted.follow([full({ count: 1, ...(forms && { forms }) })], splitBy).requests.map((it) => it['forms']);
+
+  it('have a remainder: all that the named ones leave over', () => {
+    expect(formsAsked()).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);
+    expect(formsAsked([])).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);
+  });
+
+  it('that the question names leave nothing over', () => {
+    expect(formsAsked(['8-K', '4'])).toEqual([['8-K'], ['4']]);
+  });
+
+  it('that the question excludes stay excluded in every part', () => {
+    expect(formsAsked(['10-K', '10-Q', '-10-K/A'])).toEqual([['10-K', '-10-K/A'], ['10-Q', '-10-K/A']]);
+    expect(formsAsked(['-10-K/A'])).toEqual([['10-K', '-10-K/A'], ['10-Q', '-10-K/A'], ['-10-K/A', '-10-K', '-10-Q']]);
+    expect(formsAsked(['-10-K'])).toEqual([['10-Q', '-10-K'], ['-10-K', '-10-Q']]);
+  });
+
+  it('that were cut already are not cut again', () => {
+    for (const forms of [['10-K'], ['-10-K', '-10-Q'], ['10-K', '-10-K/A']]) expect(formsAsked(forms)).toEqual([]);
+  });
+});
+
+describe('a source of filings', () => {
+  const FORMS = ['10-K', '10-K/A', '10-Q', '8-K', '4'];
+  const STATES = ['CA', 'NY', 'TX'];
+  const day = (number: number): string => `2024-01-${String(number).padStart(2, '0')}`;
+  interface Filing {
+    readonly form: string;
+    readonly state: string;
+    readonly day: string;
+  }
+
+  /** `10-K` means its amendments too, and so does `-10-K`. */
+  const means = (wanted: string, form: string): boolean => form === wanted || form === `${wanted}/A`;
+  function isAskedFor(request: RequestBody, it: Filing): boolean {
+    const forms = (request['forms'] ?? []) as string[];
+    const wanted = forms.filter((form) => !form.startsWith('-'));
+    const states = (request['location_codes'] ?? []) as string[];
+    return (
+      (wanted.length === 0 || wanted.some((form) => means(form, it.form))) &&
+      !forms.some((form) => form.startsWith('-') && means(form.slice(1), it.form)) &&
+      (states.length === 0 || states.includes(it.state)) &&
+      it.day >= String(request['date_from'] ?? '') &&
+      it.day <= String(request['date_to'] ?? '9')
+    );
+  }
+
+  interface Asked {
+    readonly leaves: readonly (readonly number[])[];
+    readonly isLowerBound: boolean;
+    readonly requests: readonly RequestBody[];
+  }
+  function askAll(paging: Paging, source: readonly Filing[], question: RequestBody, splitBy: SplitBy): Asked {
+    const leaves: number[][] = [];
+    const requests: RequestBody[] = [];
+    let isLowerBound = false;
+    const open = [question];
+    for (let request = open.pop(); request; request = open.pop()) {
+      requests.push(request);
+      expect(requests.length).toBeLessThan(2000);
+      const items = source.flatMap((it, index) => (isAskedFor(request as RequestBody, it) ? [index] : [])).slice(0, Number(request['count']));
+      const { requests: more, lowerBound } = paging.follow([{ request, items }], splitBy);
+      if (lowerBound !== undefined) isLowerBound = true;
+      if (more.length === 0) leaves.push(items);
+      open.push(...more);
+    }
+    return { leaves, isLowerBound, requests };
+  }
+
+  const filings = fc.array(fc.record({ form: fc.constantFrom(...FORMS), state: fc.constantFrom(...STATES), day: fc.integer({ min: 1, max: 9 }).map(day) }), { maxLength: 60 });
+  const asked = fc.subarray(['10-K', '10-Q', '8-K', '-10-K/A', '-4']);
+  const named = fc.subarray(['10-K', '10-Q', '4'], { minLength: 1 });
+
+  it('gives all that was asked for and nothing else, each once, or a lower bound is said', () => {
+    fc.assert(
+      fc.property(filings, asked, named, fc.boolean(), fc.integer({ min: 1, max: 12 }), (source, forms, facet, withDays, count) => {
+        const question = { count, ...(forms.length > 0 && { forms }), ...(withDays && { date_from: day(1), date_to: day(9) }) };
+        const { leaves, isLowerBound } = askAll(DAYS, source, question, { forms: facet });
+        const got = leaves.flat();
+        const due = source.flatMap((it, index) => (isAskedFor(question, it) ? [index] : []));
+        expect(got.filter((index) => !due.includes(index))).toEqual([]);
+        expect(new Set(got).size).toBe(got.length);
+        if (!isLowerBound) expect([...got].sort((a, b) => a - b)).toEqual(due);
+      }),
+      { seed: 5, numRuns: 400 },
+    );
+  });
+
+  it('ends with two facets as well, and never asks the same twice', () => {
+    fc.assert(
+      fc.property(filings, asked, named, fc.integer({ min: 1, max: 4 }), (source, forms, facet, count) => {
+        const { requests } = askAll(DAYS, source, { count, forms, date_from: day(1), date_to: day(9) }, { forms: facet, location_codes: ['CA', 'NY'] });
+        expect(new Set(requests.map((it) => JSON.stringify(it))).size).toBe(requests.length);
+      }),
+      { seed: 6, numRuns: 200 },
+    );
+  });
+});
