@@ -13,6 +13,8 @@ import { failedBy, gravest, notStarted } from './flow/outcome.ts';
 import { prepareRun, priceOf } from './flow/prepare.ts';
 import { progressOf } from './flow/progress.ts';
 import { databaseTrouble } from './flow/steady.ts';
+import { surplusNotice } from './flow/surplus.ts';
+import { openTally, type Tally, tidy } from './flow/tidy.ts';
 import type { BudgetGuard } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild } from './ops/lease.ts';
 import { countByState } from './ops/ledger.ts';
@@ -71,7 +73,8 @@ export async function runSyncs(
   const onStop = (stop: Stop): void => {
     if (stop.forAll) ended = stop;
   };
-  const shared = { config, warehouse, options, effects, client, turn, budget, onStop };
+  const tally = openTally();
+  const shared = { config, warehouse, options, effects, client, turn, budget, tally, onStop };
   try {
     for (const definition of definitions) {
       if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
@@ -81,6 +84,7 @@ export async function runSyncs(
   } finally {
     await client.close();
   }
+  if (!signal.aborted) await tidy(warehouse, tally, effects.onNotice);
   return { exitCode: gravest(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
@@ -92,6 +96,7 @@ interface Shared {
   readonly client: Client;
   readonly turn: (signal?: AbortSignal) => Promise<void>;
   readonly budget: BudgetGuard;
+  readonly tally: Tally;
   readonly onStop: (stop: Stop) => void;
 }
 
@@ -126,6 +131,11 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
           newId: effects.newId,
           price: priceOf(config, definition),
           budget: syncBudget(definition, shared.budget),
+          onLoaded: (taken) => {
+            shared.tally.add(taken.receipt);
+            const notice = surplusNotice(definition.name, taken);
+            if (notice) effects.onNotice(notice);
+          },
           onDoubt: (because, again) => effects.onNotice(doubtNotice(definition.name, because, again)),
           ...progressOf(definition.name, await countByState(ops, run.id), effects.onProgress),
         },

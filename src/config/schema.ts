@@ -43,11 +43,10 @@ function optionalUsual(file: Json & { readonly properties: Json }): Json & { rea
     ...of,
     required: ((of['required'] ?? []) as readonly string[]).filter((key) => !keys.includes(key)),
   });
-  const parts = Object.entries(USUAL).map(([key, usual]) => [
-    key,
-    without(file.properties[key] as Json, Object.keys(usual)),
-  ]);
-  return { ...without(file, Object.keys(USUAL)), properties: { ...file.properties, ...Object.fromEntries(parts) } };
+  const parts: Json = Object.fromEntries(
+    Object.entries(USUAL).map(([key, usual]) => [key, without(file.properties[key] as Json, Object.keys(usual))]),
+  );
+  return { ...without(file, Object.keys(USUAL)), properties: { ...file.properties, ...parts } };
 }
 
 /** By name, because an object with a method of the second name would pass for a promise. */

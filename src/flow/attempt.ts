@@ -51,6 +51,8 @@ export interface Asking {
   /** Told of what may be paid twice. */
   readonly onDoubt: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
+  /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
+  readonly onRefused: () => void;
 }
 
 /**
@@ -64,6 +66,7 @@ export async function askUntilSettled(request: LedgerRequest, it: Asking, signal
     const made = await once(request, it, requestId, signal);
     if ('as' in made) return made;
     const decision = decide(made.outcome, attempt, it.policy, it.random);
+    if (endsTheRun(decision)) it.onRefused();
     const end = await settled(request, it, made, decision);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
@@ -157,6 +160,9 @@ const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: 
   decision.do === 'retry'
     ? decision
     : { afterMs: decision.do === 'doubt' ? (decision.againAfterMs ?? 0) : 0, paid: true };
+
+const endsTheRun = (decision: Decision): boolean =>
+  decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');
 
 /** Records what the decision says; returns the end, or undefined when the request is asked again. */
 async function settled(

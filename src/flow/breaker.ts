@@ -13,7 +13,7 @@ export interface Leave {
 export type Breaker = (signal: AbortSignal) => Promise<Leave | undefined>;
 
 /** Fewer would rest for one bad input among good ones; more would spend on what a broken service may bill. */
-const FAILURES_IN_A_ROW = 5;
+const FAILURES_IN_A_ROW = 20;
 const REST_MS = 30_000;
 /** With the rests between them, two minutes of failures. */
 const MOST_TRIALS = 4;

@@ -41,6 +41,8 @@ export interface CarryOut extends Following {
   readonly newId: () => string;
   readonly onDoubt: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
+  /** Told of each answer that was loaded. */
+  readonly onLoaded: (taken: Taken) => void;
   /** Told after each request that ended, with the rows that it wrote. */
   readonly onEnded: (rows: number, points: number) => void;
 }
@@ -123,6 +125,8 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
         policy: retryPolicy(it.retries),
         inDoubt: it.definition.inDoubt,
         store: (requestId, answer, aside) => store(requestId, answer, aside, points),
+        // Recording the refusal may have to wait for a large load; meanwhile nothing may be sent.
+        onRefused: () => halt.abort(),
       },
       either,
     );
@@ -175,7 +179,7 @@ function tellLoaded(it: CarryOut, { receipt }: Taken, aside: Aside): void {
 
 /** Loads an answer of this run; what follows from it is planned in the same transaction. */
 async function loadStored(it: CarryOut, answerId: string, walks: Walks): Promise<Taken> {
-  return takeIn(it.warehouse, answerId, {
+  const loaded = await takeIn(it.warehouse, answerId, {
     sync: it.definition.name,
     settles: true,
     now: it.now,
@@ -189,4 +193,6 @@ async function loadStored(it: CarryOut, answerId: string, walks: Walks): Promise
       if (!answer.loaded && answer.sync === it.definition.name) await returnPoints(inside, answer.requestId, points);
     },
   });
+  it.onLoaded(loaded);
+  return loaded;
 }

@@ -87,6 +87,6 @@ export function childRows(child: ChildTable, rows: readonly ChildRow[]): readonl
   const names = child.columns.slice(child.parentKey.length).map(({ name }) => name);
   const idOf = (row: ChildRow): string => own.map((name) => String(row[names.indexOf(name)])).join('\0');
   return [...new Map(rows.map((row) => [idOf(row), row])).entries()]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, row]) => row);
 }

@@ -9,8 +9,7 @@ import { deleteRows, insertRows, readOwned, updateRows } from './statements.ts';
 type Tally = (table: string, rows: number) => void;
 type Texts = Readonly<Record<string, string | null>>;
 
-const keyOf = (names: readonly string[], row: Row): string =>
-  names.map((name) => String(row[name])).join('\0');
+const keyOf = (names: readonly string[], row: Row): string => names.map((name) => String(row[name])).join('\0');
 
 const owned = (
   run: Run,
@@ -32,8 +31,7 @@ const remove = (run: Run, schema: string, table: Table, rows: readonly Texts[]):
     table.key.map((name) => arrayLiteral(rows.map((row) => row[name] ?? null))),
   );
 
-const isNewer = (row: Texts, { answerId }: LoadContext): boolean =>
-  BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
+const isNewer = (row: Texts, { answerId }: LoadContext): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
 
 /** Removes the owner's rows that a complete answer no longer lists. */
 export async function trimOwned(run: Run, batch: Batch, context: LoadContext, tally: Tally): Promise<void> {
@@ -77,7 +75,7 @@ export async function loadBridge(run: Run, batch: Batch, context: LoadContext, t
     bridge.rows
       .map(({ cells }): Row => ({ ...bridge.asked, ...cells }))
       .map((row) => [keyOf(table.key, row), row] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
   const due = async (lock: boolean): Promise<Changes> =>
     changesOf(table, await owned(run, context.schema, table, bridge.asked, lock), told, bridge.complete, context);

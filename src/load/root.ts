@@ -59,7 +59,7 @@ export async function loadRoot(
     else seen.set(row.id, [row]);
   }
   const verdicts = new Map<string, Verdict>();
-  let open = [...seen.keys()].sort();
+  let open = [...seen.keys()].toSorted();
   for (let round = 0; open.length > 0; round += 1) {
     if (round === ROUNDS)
       throw new TransientError(`other writers keep changing the same rows of ${table.name}`, {
@@ -154,7 +154,7 @@ async function write(
       valuesOf(table, due, context, false),
     );
   const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
-  const written = [...due, ...inserts.filter(({ id }) => !late.has(id))].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const written = [...due, ...inserts.filter(({ id }) => !late.has(id))].toSorted((a, b) => (a.id < b.id ? -1 : 1));
   tally(table.name, written.length);
   for (const [index, child] of table.children.entries())
     await writeList(run, table, child, index, written, context, tally);

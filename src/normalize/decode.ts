@@ -42,7 +42,7 @@ function parse(text: string): unknown {
 }
 
 /** The same value with NULs dropped and lone surrogates replaced, in strings and in keys. */
-export function scrub(value: unknown): unknown {
+function scrub(value: unknown): unknown {
   if (typeof value === 'string') return scrubText(value);
   if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value;
   if (Array.isArray(value)) return value.map(scrub);
@@ -50,4 +50,4 @@ export function scrub(value: unknown): unknown {
 }
 
 /** Postgres takes no NUL in text and no lone surrogate in jsonb. */
-export const scrubText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+const scrubText = (text: string): string => text.replaceAll('\0', '').toWellFormed();

@@ -2,17 +2,7 @@
  * Folds declared fields into readers of wire objects. A reader fills a row's cells and lists and returns the residue:
  * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
  */
-import type {
-  Element,
-  Field,
-  Fields,
-  Flat,
-  Given,
-  List,
-  Nested,
-  NestedList,
-  Scalar,
-} from '../service/field.ts';
+import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { countColumn } from '../warehouse/table.ts';
 import type { Cell, ChildRow } from './batch.ts';
@@ -175,20 +165,22 @@ function objectReader(field: Flat, name: string, path: readonly string[], childT
 
 /** Columns that an object's absence makes null; lists inside it are not told. */
 function scalarNames(fields: Fields, prefix: string): string[] {
-  return Object.entries(fields).flatMap(([name, field]) => {
-    switch (field.shape) {
-      case 'scalar':
-        return field.kind === 'epoch' ? [prefix + name, `${prefix}${name}_epoch`] : [prefix + name];
-      case 'object':
-        return scalarNames(field.fields, `${prefix}${name}_`);
-      case 'nested':
-        return field.resource().key.map((key) => `${prefix}${name}_${key}`);
-      case 'list':
-      case 'nested-list':
-      case 'given':
-        return [];
-    }
-  });
+  return Object.entries(fields).flatMap(([name, field]) => scalarNamesOf(field, prefix + name));
+}
+
+function scalarNamesOf(field: Field, name: string): string[] {
+  switch (field.shape) {
+    case 'scalar':
+      return field.kind === 'epoch' ? [name, `${name}_epoch`] : [name];
+    case 'object':
+      return scalarNames(field.fields, `${name}_`);
+    case 'nested':
+      return field.resource().key.map((key) => `${name}_${key}`);
+    case 'list':
+    case 'nested-list':
+    case 'given':
+      return [];
+  }
 }
 
 function listReader(field: List, name: string, path: readonly string[], table: string): FieldReader {

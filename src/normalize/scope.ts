@@ -48,7 +48,7 @@ export const isObject = (value: unknown): value is Wire =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !JSON.isRawJSON(value);
 
 /** The JSON type of a value, as drift reports it. */
-export function jsonType(value: unknown): string {
+function jsonType(value: unknown): string {
   if (value === undefined) return 'absent';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

@@ -14,9 +14,6 @@ export interface LedgerRequest {
   readonly request: RequestBody;
   readonly body: RequestBody;
   readonly input: RequestBody;
-  readonly depth: number;
-  readonly parentId: string | null;
-  readonly state: RequestState;
   readonly attempts: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
@@ -111,18 +108,7 @@ export async function triedRequests(ops: Ops, runId: string): Promise<LedgerRequ
 const planned = (ops: Ops, runId: string) =>
   ops
     .selectFrom('requests')
-    .select([
-      'id',
-      'request_key',
-      'body',
-      'sent_body',
-      'input',
-      'depth',
-      'parent_id',
-      'state',
-      'attempts',
-      'x_request_id',
-    ])
+    .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
     .where('run_id', '=', runId)
     .where('state', '=', 'planned')
     .orderBy('id');
@@ -134,9 +120,6 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
     request: row.body,
     body: row.sent_body as RequestBody,
     input: row.input,
-    depth: Number(row.depth),
-    parentId: row.parent_id,
-    state: row.state,
     attempts: Number(row.attempts),
     xRequestId: row.x_request_id,
   }));

@@ -10,12 +10,7 @@ export const parseExact = (text: string): unknown =>
 /** Postgres' numeric ends at 131,072 digits; nobody counts so far, so a longer number is kept as text well before. */
 const LONGEST_NUMBER = 1000;
 
-function exactNumber(
-  this: unknown,
-  _key: string,
-  value: unknown,
-  context?: { readonly source?: string },
-): unknown {
+function exactNumber(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   const exact = plainDecimal(context.source);
   if (exact === undefined) return context.source;

@@ -149,7 +149,7 @@ export const objects = (
   return {
     shape: 'list',
     element: { of: 'object', fields, key: [], ...element },
-    ...(named && { named }),
+    ...(named !== undefined && { named }),
     ...plain(about),
   };
 };

@@ -20,7 +20,7 @@ function sorted(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((inner) => sorted(inner, depth + 1));
   return Object.fromEntries(
     Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, inner]) => [key, sorted(inner, depth + 1)]),
   );
 }
@@ -38,7 +38,8 @@ export function canonicalRequest(endpoint: Endpoint, body: RequestBody): Request
   );
 }
 
-const setOf = (values: readonly unknown[]): unknown[] => [...new Set(values)].sort();
+const setOf = (values: readonly unknown[]): unknown[] =>
+  [...new Set(values)].toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
 
 /** SHA-256, in hex, of a text. */
 export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -279,12 +279,3 @@ export const bridgeTables: readonly BridgeTable[] = [
 
 /** Every table for analysts, in an order in which they can be created. */
 export const tables: readonly Table[] = [...rootTables.flatMap((it) => [it, ...it.children]), ...bridgeTables];
-
-const byName = new Map(rootTables.map((it) => [it.name, it]));
-
-/** The root table of a resource. */
-export function rootTableOf(resource: Resource): RootTable {
-  const table = byName.get(resource.table);
-  if (!table) throw new Error(`no table for resource ${resource.name}`);
-  return table;
-}

@@ -56,18 +56,29 @@ beforeAll(async () => {
   files = await sourceFiles();
 });
 
-const offences = (of: (file: SourceFile) => readonly string[]): string[] => files.flatMap((file) => of(file).map((it) => `${file.path}: ${it}`));
+const offences = (of: (file: SourceFile) => readonly string[]): string[] =>
+  files.flatMap((file) => of(file).map((it) => `${file.path}: ${it}`));
 
 describe('imports', () => {
   it('are found at all', () => {
     expect(files.length).toBeGreaterThan(100);
     expect(files.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(100);
-    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({ to: 'normalize/batch.ts', isOurs: true, isType: true });
-    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({ to: 'warehouse/table.ts', isOurs: true, isType: false });
+    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({
+      to: 'normalize/batch.ts',
+      isOurs: true,
+      isType: true,
+    });
+    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({
+      to: 'warehouse/table.ts',
+      isOurs: true,
+      isType: false,
+    });
   });
 
   it('of parts that the table does not know are none', () => {
-    expect([...new Set(files.map(({ path }) => partOf(path)))].filter((part) => RIGHTS[part] === undefined)).toEqual([]);
+    expect([...new Set(files.map(({ path }) => partOf(path)))].filter((part) => RIGHTS[part] === undefined)).toEqual(
+      [],
+    );
   });
 
   it('run one way', () => {
@@ -86,7 +97,10 @@ describe('imports', () => {
     const wrong = offences(({ path, imports }) =>
       imports
         .filter(({ to, isOurs }) => !isOurs && to.startsWith('../'))
-        .filter(({ to }) => !Object.entries(BESIDE).some(([beside, parts]) => to.startsWith(beside) && parts.includes(partOf(path))))
+        .filter(
+          ({ to }) =>
+            !Object.entries(BESIDE).some(([beside, parts]) => to.startsWith(beside) && parts.includes(partOf(path))),
+        )
         .map(({ to }) => `must not import ${to}`),
     );
     expect(wrong).toEqual([]);
@@ -106,7 +120,9 @@ describe('imports', () => {
   it('of a stage by another are types alone', () => {
     const wrong = offences(({ path, imports }) =>
       STAGES.includes(partOf(path))
-        ? imports.filter(({ to, isType }) => !isType && STAGES.includes(partOf(to)) && partOf(to) !== partOf(path)).map(({ to }) => `imports ${to}`)
+        ? imports
+            .filter(({ to, isType }) => !isType && STAGES.includes(partOf(to)) && partOf(to) !== partOf(path))
+            .map(({ to }) => `imports ${to}`)
         : [],
     );
     expect(wrong).toEqual([]);
@@ -115,7 +131,10 @@ describe('imports', () => {
   it('of packages that make a part what it is stay there', () => {
     const wrong = offences(({ path, imports }) =>
       imports
-        .filter(({ to, isOurs, isType }) => !isOurs && !isType && KEPT_APART[to] !== undefined && !KEPT_APART[to].includes(partOf(path)))
+        .filter(
+          ({ to, isOurs, isType }) =>
+            !isOurs && !isType && KEPT_APART[to] !== undefined && !KEPT_APART[to].includes(partOf(path)),
+        )
         .map(({ to }) => `must not use ${to}`),
     );
     expect(wrong).toEqual([]);
@@ -136,28 +155,56 @@ describe('imports', () => {
 
 describe('a source file', () => {
   it('that speaks HTTP on its own is in extract', () => {
-    expect(offences(({ path, text }) => (partOf(path) !== 'extract' && /(?<![.\w])fetch\s*\(/.test(text) ? ['calls fetch'] : []))).toEqual([]);
+    expect(
+      offences(({ path, text }) =>
+        partOf(path) !== 'extract' && /(?<![.\w])fetch\s*\(/.test(text) ? ['calls fetch'] : [],
+      ),
+    ).toEqual([]);
   });
 
   it('opens with what it is for', () => {
-    expect(offences(({ text }) => (/^(#![^\n]*\n)?\/\*\*\s*(\*\s*)?\S/.test(text) ? [] : ['has no comment at its top']))).toEqual([]);
+    expect(
+      offences(({ text }) => (/^(#![^\n]*\n)?\/\*\*\s*(\*\s*)?\S/.test(text) ? [] : ['has no comment at its top'])),
+    ).toEqual([]);
   });
 
   it('has at most 300 lines', () => {
-    expect(offences(({ text }) => (text.trimEnd().split('\n').length > 300 ? [`has ${text.split('\n').length} lines`] : []))).toEqual([]);
+    expect(
+      offences(({ text }) => (text.trimEnd().split('\n').length > 300 ? [`has ${text.split('\n').length} lines`] : [])),
+    ).toEqual([]);
   });
 
   it('is named for what it holds', () => {
-    expect(offences(({ path }) => (/(^|\/)(utils?|helpers?|common|types?|manager|misc|index)(\/|\.ts$)/i.test(path) ? ['says nothing by its name'] : []))).toEqual([]);
-    expect(offences(({ path }) => (/^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path) ? [] : ['is not in kebab case']))).toEqual([]);
+    expect(
+      offences(({ path }) =>
+        /(^|\/)(utils?|helpers?|common|types?|manager|misc|index)(\/|\.ts$)/i.test(path)
+          ? ['says nothing by its name']
+          : [],
+      ),
+    ).toEqual([]);
+    expect(
+      offences(({ path }) =>
+        /^([a-z0-9]+(-[a-z0-9]+)*\/)*[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(path) ? [] : ['is not in kebab case'],
+      ),
+    ).toEqual([]);
   });
 
   it('hands nothing on: no barrels', () => {
-    expect(offences(({ text }) => [...text.matchAll(/^export\s+(type\s+)?(\*|\{[^}]*\})[^;]*\bfrom\b.*$/gm)].map(([line]) => line))).toEqual([]);
+    expect(
+      offences(({ text }) =>
+        [...text.matchAll(/^export\s+(type\s+)?(\*|\{[^}]*\})[^;]*\bfrom\b.*$/gm)].map(([line]) => line),
+      ),
+    ).toEqual([]);
   });
 
   it('uses no default export, no any, and silences nothing', () => {
     const unwanted = /^export default\b|[:<(,]\s*any\b(?!\w)|@ts-(ignore|nocheck|expect-error)/gm;
-    expect(offences(({ text }) => [...text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|'[^'\n]*'|`[^`]*`/gm, '').matchAll(unwanted)].map(([found]) => found))).toEqual([]);
+    expect(
+      offences(({ text }) =>
+        [...text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$|'[^'\n]*'|`[^`]*`/gm, '').matchAll(unwanted)].map(
+          ([found]) => found,
+        ),
+      ),
+    ).toEqual([]);
   });
 });

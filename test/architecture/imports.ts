@@ -21,9 +21,11 @@ export interface SourceFile {
 
 /** Every file of `src`. */
 export async function sourceFiles(): Promise<readonly SourceFile[]> {
-  const paths = (await readdir(SOURCE, { recursive: true })).filter((it) => it.endsWith('.ts') && !it.endsWith('.d.ts'));
+  const paths = (await readdir(SOURCE, { recursive: true })).filter(
+    (it) => it.endsWith('.ts') && !it.endsWith('.d.ts'),
+  );
   return Promise.all(
-    paths.sort().map(async (path) => {
+    paths.toSorted().map(async (path) => {
       const text = await readFile(join(SOURCE, path), 'utf8');
       return { path: path.replaceAll('\\', '/'), text, imports: importsOf(path, text) };
     }),
@@ -35,13 +37,19 @@ const DYNAMIC = /\bimport\(\s*['"]([^'"]+)['"]/g;
 
 function importsOf(path: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
-  const fixed = [...code.matchAll(STATEMENT)].map(([, type, names = '', to = '']) => importOf(path, to, type !== undefined || namesTypesOnly(names)));
+  const fixed = [...code.matchAll(STATEMENT)].map(([, type, names = '', to = '']) =>
+    importOf(path, to, type !== undefined || namesTypesOnly(names)),
+  );
   return [...fixed, ...[...code.matchAll(DYNAMIC)].map(([, to = '']) => importOf(path, to, false))];
 }
 
 const namesTypesOnly = (names: string): boolean => {
   const listed = /^\{([\s\S]*)\}$/.exec(names.trim())?.[1];
-  const each = listed?.split(',').map((it) => it.trim()).filter(Boolean) ?? [];
+  const each =
+    listed
+      ?.split(',')
+      .map((it) => it.trim())
+      .filter(Boolean) ?? [];
   return each.length > 0 && each.every((it) => it.startsWith('type '));
 };
 

@@ -12,7 +12,7 @@ const ENDPOINTS = new URL('../../src/service/endpoints/', import.meta.url);
 
 describe('the catalog', () => {
   it('holds every endpoint that has a file, and no other', async () => {
-    const files = (await readdir(ENDPOINTS)).filter((it) => it.endsWith('.ts')).sort();
+    const files = (await readdir(ENDPOINTS)).filter((it) => it.endsWith('.ts')).toSorted();
     const declared = await Promise.all(
       files.map(async (file) => {
         const exported = Object.values((await import(new URL(file, ENDPOINTS).href)) as Record<string, Endpoint>);
@@ -41,7 +41,7 @@ describe('the catalog', () => {
   });
 
   it('has a minimal request in the tests for each endpoint, and for no other', () => {
-    expect(Object.keys(minimalRequests).sort()).toEqual(catalog.map(({ name }) => name).sort());
+    expect(Object.keys(minimalRequests).toSorted()).toEqual(catalog.map(({ name }) => name).toSorted());
   });
 
   describe.each(catalog.map((it) => [it.name, it] as const))('%s', (name, endpoint) => {
@@ -63,7 +63,14 @@ describe('the catalog', () => {
       const known = Object.keys(endpoint.request.shape);
       const switches = fieldsOf(endpoint.returns.fields).flatMap(({ field }) => field.switchedBy);
       const days = endpoint.paging.days ? [endpoint.paging.days.from, endpoint.paging.days.to] : [];
-      const used = [...Object.keys(endpoint.urns), ...endpoint.sets, ...endpoint.facets, ...endpoint.paging.owns, ...days, ...switches];
+      const used = [
+        ...Object.keys(endpoint.urns),
+        ...endpoint.sets,
+        ...endpoint.facets,
+        ...endpoint.paging.owns,
+        ...days,
+        ...switches,
+      ];
       expect(used.filter((it) => !known.includes(it))).toEqual([]);
     });
 
@@ -81,8 +88,18 @@ describe('tables', () => {
   /** Resource, table, key, and what follows the table's singular in the names of its lists. */
   const CONTRACT: readonly (readonly [resource: string, table: string, key: string, lists: string])[] = [
     ['WebParserResult', 'web_pages', 'page_key', 'links emails phones'],
-    ['SecFiling', 'sec_filings', 'accession_number file_name', 'ciks display_names biz_locations biz_states inc_states sics items'],
-    ['PronetPost', 'pronet_posts', 'urn_type urn_value', 'images reactions mentions document_images document_cover_images'],
+    [
+      'SecFiling',
+      'sec_filings',
+      'accession_number file_name',
+      'ciks display_names biz_locations biz_states inc_states sics items',
+    ],
+    [
+      'PronetPost',
+      'pronet_posts',
+      'urn_type urn_value',
+      'images reactions mentions document_images document_cover_images',
+    ],
     ['PronetSearchUser', 'pronet_users', 'urn_type urn_value', ''],
     ['PronetUserEducation', 'pronet_user_educations', 'user_urn_type user_urn_value position', ''],
     ['EducationCompany', 'pronet_companies', 'urn_type urn_value', ''],
@@ -99,13 +116,16 @@ describe('tables', () => {
     expect(found?.resource.name).toBe(resource);
     expect(found?.key.join(' ')).toBe(key);
     const singular = table.replace(/ies$/, 'y').replace(/s$/, '');
-    const named = lists.split(' ').filter(Boolean).map((list) => `${singular}_${list}`);
-    expect(found?.children.map(({ name }) => name).sort()).toEqual(named.sort());
+    const named = lists
+      .split(' ')
+      .filter(Boolean)
+      .map((list) => `${singular}_${list}`);
+    expect(found?.children.map(({ name }) => name).toSorted()).toEqual(named.toSorted());
   });
 
   it('are those of the contract and no other', () => {
-    expect(rootTables.map(({ name }) => name).sort()).toEqual(CONTRACT.map(([, table]) => table).sort());
-    expect(bridgeTables.map(({ name, key }) => [name, key.join(' ')]).sort()).toEqual([
+    expect(rootTables.map(({ name }) => name).toSorted()).toEqual(CONTRACT.map(([, table]) => table).toSorted());
+    expect(bridgeTables.map(({ name, key }) => [name, key.join(' ')]).toSorted()).toEqual([
       ['photoshare_user_posts', 'user_asked post_id'],
       ['pronet_post_reposts', 'post_urn_type post_urn_value repost_urn_type repost_urn_value'],
       ['pronet_user_search_hits', 'sync request_key user_urn_type user_urn_value'],
@@ -113,7 +133,10 @@ describe('tables', () => {
   });
 
   it.each<[table: string, columns: string]>([
-    ['pronet_posts', 'author_urn_type repost_urn_type repost_urn_value share_urn_value event_participant_count document_total_images_count'],
+    [
+      'pronet_posts',
+      'author_urn_type repost_urn_type repost_urn_value share_urn_value event_participant_count document_total_images_count',
+    ],
     ['pronet_users', 'urn_type urn_value internal_id_type internal_id_value _detail'],
     ['pronet_user_educations', 'company_industry_full_hierarchy company_urn_value company_industry_value'],
     ['pronet_groups', 'created_at created_at_epoch geo_type geo_value member_count members_count'],
@@ -150,7 +173,9 @@ describe('tables', () => {
 
   it('have nothing but their key that must be there, save for who wrote the row and when', () => {
     const strict = tables.flatMap(({ name, key, columns }) =>
-      columns.filter((it) => !it.nullable && !key.includes(it.name) && !it.name.startsWith('_')).map((it) => `${name}.${it.name}`),
+      columns
+        .filter((it) => !it.nullable && !key.includes(it.name) && !it.name.startsWith('_'))
+        .map((it) => `${name}.${it.name}`),
     );
     expect(strict).toEqual([]);
   });

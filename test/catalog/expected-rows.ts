@@ -62,13 +62,23 @@ interface Reading {
 
 function entityRows(resource: Resource, item: Item, detail: Detail, asked: Asked, rows: ExpectedRow[]): ExpectedCells {
   const reading: Reading = { asked, resource, full: detail === 'full', rows, lists: [] };
-  const cells = { ...columnsOf(resource.fields, item, '', [], reading), extra: extraOf(resource.fields, resource.tag, item) };
+  const cells = {
+    ...columnsOf(resource.fields, item, '', [], reading),
+    extra: extraOf(resource.fields, resource.tag, item),
+  };
   rows.push({ table: resource.table, key: resource.key, cells, ...(resource.shared && { detail }) });
-  for (const { path, list, elements } of reading.lists) rows.push(...childRows(resource, cells, path, list, elements, reading));
+  for (const { path, list, elements } of reading.lists)
+    rows.push(...childRows(resource, cells, path, list, elements, reading));
   return cells;
 }
 
-function columnsOf(fields: Fields, wire: Item | undefined, prefix: string, path: readonly string[], reading: Reading): ExpectedCells {
+function columnsOf(
+  fields: Fields,
+  wire: Item | undefined,
+  prefix: string,
+  path: readonly string[],
+  reading: Reading,
+): ExpectedCells {
   return Object.assign(
     {},
     ...Object.entries(fields).map(([name, field]) =>
@@ -87,7 +97,11 @@ function columnsOfField(
 ): ExpectedCells {
   switch (field.shape) {
     case 'scalar':
-      return scalarCells(field.kind, name, sent ?? (reading.full && inside && sent === undefined ? field.fallback : undefined));
+      return scalarCells(
+        field.kind,
+        name,
+        sent ?? (reading.full && inside && sent === undefined ? field.fallback : undefined),
+      );
     case 'given':
       return scalarCells(field.kind, name, field.from(reading.asked, 0));
     case 'object': {
@@ -104,7 +118,8 @@ function columnsOfField(
       return Object.fromEntries(to.key.map((key) => [`${name}_${key}`, cells[key] ?? { type: 'text', value: null }]));
     }
     case 'nested-list':
-      for (const it of (sent as Item[] | undefined) ?? []) entityRows(field.resource(), it, field.detail, reading.asked, reading.rows);
+      for (const it of (sent as Item[] | undefined) ?? [])
+        entityRows(field.resource(), it, field.detail, reading.asked, reading.rows);
       return countCell(name, sent);
   }
 }
@@ -114,14 +129,20 @@ const countCell = (name: string, sent: unknown): ExpectedCells => ({
 });
 
 function scalarCells(kind: Kind, name: string, sent: unknown): ExpectedCells {
-  if (kind !== 'epoch') return { [name]: { type: TYPES[kind], value: sent == null ? null : kind === 'json' ? sent : String(sent as string) } };
+  if (kind !== 'epoch')
+    return {
+      [name]: {
+        type: TYPES[kind],
+        value: sent == null ? null : kind === 'json' ? sent : `${sent as string | number | boolean}`,
+      },
+    };
   const seconds = typeof sent === 'number' && sent > 0 ? sent : undefined;
   return {
     [name]: {
       type: 'timestamp with time zone',
       value: seconds === undefined ? null : new Date(seconds * 1000).toISOString().replace('.000Z', '.000000Z'),
     },
-    [`${name}_epoch`]: { type: 'bigint', value: sent == null ? null : String(sent as number) },
+    [`${name}_epoch`]: { type: 'bigint', value: sent == null ? null : `${sent as string | number | boolean}` },
   };
 }
 
@@ -131,7 +152,10 @@ function sightingRow(sighting: Sighting, fields: Fields, value: Item, reading: R
   const resource = sighting.of(typeof urn?.['type'] === 'string' ? urn['type'] : '');
   const quiet: Reading = { ...reading, resource, full: false, rows: [], lists: [] };
   const none = columnsOf(resource.fields, undefined, '', [], quiet);
-  const told = sighting.bare === true ? columnsOf({ urn: resource.fields['urn'] as Field }, { urn: value }, '', [], quiet) : columnsOf(fields, value, '', [], quiet);
+  const told =
+    sighting.bare === true
+      ? columnsOf({ urn: resource.fields['urn'] as Field }, { urn: value }, '', [], quiet)
+      : columnsOf(fields, value, '', [], quiet);
   return {
     table: resource.table,
     key: resource.key,
@@ -153,7 +177,9 @@ function childRows(
 ): ExpectedRow[] {
   const { element } = list;
   const table = [singular(parent.table), ...path.slice(0, -1), list.named ?? path.at(-1)].join('_');
-  const parentKey = parent.key.map((name) => [name.startsWith(`${parent.noun}_`) ? name : `${parent.noun}_${name}`, name] as const);
+  const parentKey = parent.key.map(
+    (name) => [name.startsWith(`${parent.noun}_`) ? name : `${parent.noun}_${name}`, name] as const,
+  );
   const own = element.of === 'object' ? element.key : [];
   const order = own.length > 0 ? own : ['position'];
   return elements.map((value, position) => ({
@@ -178,8 +204,12 @@ function elementCells(element: Element, field: string, value: unknown, reading: 
       const cells = columnsOf(element.fields, item, '', [], { ...reading, full: true });
       if (element.sighting) reading.rows.push(sightingRow(element.sighting, element.fields, item, reading));
       const plain = Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, cell.value]));
-      const derived = Object.entries(element.derived ?? {}).map(([name, { kind, from }]) => scalarCells(kind, name, from(plain)));
-      return Object.assign({}, cells, ...derived, { extra: extraOf(element.fields, element.tag, item) }) as ExpectedCells;
+      const derived = Object.entries(element.derived ?? {}).map(([name, { kind, from }]) =>
+        scalarCells(kind, name, from(plain)),
+      );
+      return Object.assign({}, cells, ...derived, {
+        extra: extraOf(element.fields, element.tag, item),
+      }) as ExpectedCells;
     }
   }
 }
@@ -208,7 +238,10 @@ function bridgeRows(endpoint: Endpoint, asked: Asked, item: Item, own: ExpectedC
   const { bridge } = endpoint;
   if (!bridge) return [];
   const to = bridge.to();
-  const items = bridge.via === undefined ? [own] : ((item[bridge.via] ?? []) as Item[]).map((it) => entityRows(to, it, 'preview', asked, []));
+  const items =
+    bridge.via === undefined
+      ? [own]
+      : ((item[bridge.via] ?? []) as Item[]).map((it) => entityRows(to, it, 'preview', asked, []));
   const reference = to.key.map((name) => [`${bridge.prefix}_${name}`, name] as const);
   const plainly = (cells: ExpectedCells): Readonly<Record<string, unknown>> =>
     Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
@@ -216,7 +249,9 @@ function bridgeRows(endpoint: Endpoint, asked: Asked, item: Item, own: ExpectedC
     table: bridge.table,
     key: [...Object.keys(bridge.asked), ...reference.map(([name]) => name)],
     cells: {
-      ...Object.fromEntries(Object.entries(bridge.asked).map(([name, { from }]) => [name, { type: 'text', value: from(asked) }])),
+      ...Object.fromEntries(
+        Object.entries(bridge.asked).map(([name, { from }]) => [name, { type: 'text', value: from(asked) }]),
+      ),
       ...Object.fromEntries(reference.map(([name, key]) => [name, cells[key] as ExpectedCell])),
       position: { type: 'bigint', value: String(position) },
       ...Object.assign(

@@ -72,6 +72,9 @@ export function contentOf(row: TextRow, types: ReadonlyMap<string, string>): Rec
   return Object.fromEntries(
     Object.entries(row)
       .filter(([name]) => !name.startsWith('_'))
-      .map(([name, text]) => [name, types.get(name) === 'jsonb' && text !== null ? (JSON.parse(text) as unknown) : text]),
+      .map(([name, text]) => [
+        name,
+        types.get(name) === 'jsonb' && text !== null ? (JSON.parse(text) as unknown) : text,
+      ]),
   );
 }

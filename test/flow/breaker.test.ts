@@ -18,15 +18,15 @@ describe('a breaker', () => {
   it('lets calls through that fail now and then', async () => {
     const { breaker, rests } = breaking();
     for (let round = 0; round < 5; round += 1) {
-      await fail(breaker, 4);
+      await fail(breaker, 19);
       (await breaker(running))?.tell(true);
     }
     expect(rests).toEqual([]);
   });
 
-  it('rests 30 s after five failures in a row, then lets one call try', async () => {
+  it('rests 30 s after twenty failures in a row, then lets one call try', async () => {
     const { breaker, rests } = breaking();
-    await fail(breaker, 5);
+    await fail(breaker, 20);
     const trial = await breaker(running);
     expect(rests).toEqual([30_000]);
     let passed = 0;
@@ -40,7 +40,7 @@ describe('a breaker', () => {
 
   it('makes another try when a trial was not made after all', async () => {
     const { breaker, rests } = breaking();
-    await fail(breaker, 5);
+    await fail(breaker, 20);
     (await breaker(running))?.release();
     expect(await breaker(running)).toBeDefined();
     expect(rests).toEqual([30_000, 30_000]);
@@ -48,7 +48,7 @@ describe('a breaker', () => {
 
   it('gives up after four failed trials, for those who wait too', async () => {
     const { breaker, rests } = breaking();
-    await fail(breaker, 8);
+    await fail(breaker, 23);
     const last = await breaker(running);
     const waiting = breaker(running);
     last?.tell(false);
@@ -60,7 +60,7 @@ describe('a breaker', () => {
   it('counts a call that comes back late once, and not as a trial', async () => {
     const { breaker } = breaking();
     const late = await breaker(running);
-    await fail(breaker, 5);
+    await fail(breaker, 20);
     const trial = await breaker(running);
     late?.tell(false);
     late?.tell(false);
@@ -76,7 +76,7 @@ describe('a breaker', () => {
         signal.throwIfAborted();
       }
     });
-    await fail(breaker, 5);
+    await fail(breaker, 20);
     const [first, second] = await Promise.allSettled([breaker(stop.signal), breaker(running)]);
     expect(first.status).toBe('rejected');
     expect(second).toMatchObject({ status: 'fulfilled' });

@@ -63,12 +63,12 @@ syncs:
     const run = only(await scene.sync(config));
 
     expect(run).toMatchObject({ exitCode: 5, state: 'interrupted', left: 60, failed: 0, answers: 0 });
-    expect(run.sent).toBeLessThan(15);
+    expect(run.sent).toBeLessThan(30);
     expect(scene.clock.slept.filter((ms) => ms === 30_000)).toHaveLength(4);
   });
 
   it('fails for the first inputs of many: later runs ask the others first, so that bad ones keep none waiting', async () => {
-    const bad = Array.from({ length: 12 }, (_, n) => `"${1000 + n}"`);
+    const bad = Array.from({ length: 40 }, (_, n) => `"${1000 + n}"`);
     const good = Array.from({ length: 8 }, (_, n) => `"${2000 + n}"`);
     const config = `${service({ in_flight: 2 })}
 syncs:
@@ -87,7 +87,7 @@ syncs:
 
     expect(answers[0]).toBe(0);
     expect(answers.at(-1)).toBe(8);
-    expect(await states(scene.warehouse)).toEqual({ loaded: 8, planned: 12 });
+    expect(await states(scene.warehouse)).toEqual({ loaded: 8, planned: 40 });
   });
 
   it('is not there: nothing is spent, and the next run goes on', async () => {
@@ -210,7 +210,8 @@ syncs:
     scene.arrived();
     scene.sandbox.setPoints(10);
     expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 0, continued: true, answers: 3, points: 3 });
-    expect(asked(scene)).toEqual(['1003']);
+    expect(asked(scene)).toHaveLength(1);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
     expect(paid(scene)).toBe(3);
   });
 });

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
-import { runOn } from '../../src/load/run.ts';
+import { type Run, runOn } from '../../src/load/run.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import type { OperationsTables } from '../../src/warehouse/operations.ts';
@@ -32,7 +32,11 @@ const name = ({ round }: Telling, what: string, index: number): string => `r${ro
 const urn = (it: Telling, what: string, index: number): object => ({ type: what, value: name(it, what, index) });
 const each = (it: Telling, of: (index: number) => object): object[] => it.order.map(of);
 
-const person = (it: Telling, index: number): object => ({ urn: urn(it, 'fsd_profile', index), name: `${it.teller} ${index}`, url: 'u' });
+const person = (it: Telling, index: number): object => ({
+  urn: urn(it, 'fsd_profile', index),
+  name: `${it.teller} ${index}`,
+  url: 'u',
+});
 const school = (it: Telling, index: number): object => ({
   name: `${it.teller} ${index}`,
   urn: urn(it, 'fsd_company', index),
@@ -127,7 +131,8 @@ interface Round {
 function roundOf(round: number): Round {
   const [first = '', second = ''] = PAIRS[round % PAIRS.length] ?? [];
   const upward = Array.from({ length: ENTITIES }, (_, index) => index);
-  const answer = (kind: string, teller: Telling['teller'], order: readonly number[]): Answer => (ANSWERS[kind] as (it: Telling) => Answer)({ round, teller, order });
+  const answer = (kind: string, teller: Telling['teller'], order: readonly number[]): Answer =>
+    (ANSWERS[kind] as (it: Telling) => Answer)({ round, teller, order });
   const known = [[], upward, upward.filter((index) => index % 2 === 0)][round % 3] as number[];
   return {
     before: known.length > 0 ? [answer(first, 'before', known)] : [],
@@ -136,20 +141,34 @@ function roundOf(round: number): Round {
   };
 }
 
-/** Lets go what waits for a transaction that holds these rows, once all of them wait or are done. */
-async function holding(warehouse: Warehouse, { endpoint, request, items }: Answer, writers: () => Promise<unknown>[]): Promise<unknown[]> {
-  const held = await warehouse.db.startTransaction().execute();
-  await load(runOn<OperationsTables>(held), batchOf(endpoint, request, items), contextOf(warehouse, ROUNDS * 10));
-  let done = 0;
-  const writing = writers().map((it) => it.finally(() => (done += 1)));
-  for (let waiting = 0; waiting + done < writing.length; ) {
+/** Waits until so many of the database's connections wait for a lock. */
+async function waitUntilBlocked(warehouse: Warehouse, connections: () => number): Promise<void> {
+  for (let waiting = 0; waiting < connections(); ) {
     await wait(1);
     const { rows } = await sql<{ waiting: number }>`
-      select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(warehouse.db);
+      select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+      warehouse.db,
+    );
     waiting = rows[0]?.waiting ?? 0;
   }
+}
+
+/** Lets two writers begin while a third holds rows that both want, so that they meet; it lets go when they wait or are done. */
+async function holding(
+  warehouse: Warehouse,
+  { endpoint, request, items }: Answer,
+  writers: () => Promise<unknown>[],
+): Promise<void> {
+  const held = await warehouse.db.startTransaction().execute();
+  await load(runOn<OperationsTables>(held), batchOf(endpoint, request, items), contextOf(warehouse, ROUNDS * 10));
+  let open = 0;
+  const writing = writers().map((it) => {
+    open += 1;
+    return it.finally(() => (open -= 1));
+  });
+  await waitUntilBlocked(warehouse, () => open);
   await held.rollback().execute();
-  return Promise.all(writing);
+  await Promise.all(writing);
 }
 
 const open = postgresWarehouses();
@@ -169,16 +188,83 @@ async function loadRounds(how: 'at once' | 'in order' | 'the other way round') {
   }
   const { rows } = loaderOf(warehouse);
   const tables = [...(await shapesOf(warehouse.db)).keys()];
-  const all = (await Promise.all(tables.map(async (table) => (await rows(table)).map((row): TextRow => ({ table, ...row }))))).flat();
+  const all = (
+    await Promise.all(tables.map(async (table) => (await rows(table)).map((row): TextRow => ({ table, ...row }))))
+  ).flat();
   return { failures, byRound: Map.groupBy(all, (row) => Number(/r(\d+)\./.exec(JSON.stringify(row))?.[1] ?? -1)) };
 }
 
 it(`${ROUNDS} rounds of two writers end without a deadlock, in the rows of a serial order`, async () => {
-  const [atOnce, inOrder, reversed] = [await loadRounds('at once'), await loadRounds('in order'), await loadRounds('the other way round')];
+  const [atOnce, inOrder, reversed] = [
+    await loadRounds('at once'),
+    await loadRounds('in order'),
+    await loadRounds('the other way round'),
+  ];
   expect([...atOnce.failures, ...inOrder.failures, ...reversed.failures]).toEqual([]);
   expect(atOnce.byRound.size).toBe(ROUNDS);
   for (const [round, found] of atOnce.byRound) {
     const serial = [inOrder, reversed].map(({ byRound }) => JSON.stringify(byRound.get(round)));
     if (!serial.includes(JSON.stringify(found))) expect(found).toEqual(inOrder.byRound.get(round));
   }
+});
+
+/** The same, but it stops before the first statement of which this is true, until it is let go. */
+function stopping(
+  run: Run,
+  isHere: (statement: string, parameters: readonly unknown[]) => boolean,
+): { readonly run: Run; readonly reached: Promise<void>; readonly letGo: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  let first = true;
+  const stop = async (statement: string, parameters: readonly unknown[]): Promise<void> => {
+    if (!first || !isHere(statement, parameters)) return;
+    first = false;
+    reached.resolve();
+    await gone.promise;
+  };
+  return {
+    reached: reached.promise,
+    letGo: gone.resolve,
+    run: {
+      rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
+      count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
+    },
+  };
+}
+
+it('a writer that lost a new row to another takes no lock out of order for it', async () => {
+  const warehouse = await open();
+  const people = (teller: string, ...names: string[]) =>
+    batchOf(
+      'pronet.search.users',
+      { title: teller, count: 99 },
+      names.map((value) => ({ urn: { type: 'fsd_profile', value }, name: teller })),
+    );
+  await loadBatch(warehouse, people('before', 'b'), 1);
+
+  const held = await warehouse.db.startTransaction().execute();
+  const inserting = stopping(runOn<OperationsTables>(held), (statement) => statement.startsWith('insert into'));
+  const locking = stopping(
+    inserting.run,
+    (statement, parameters) =>
+      statement.includes('for no key update') && parameters.some((it) => String(it).includes('"a"')),
+  );
+  const slow = load(locking.run, people('slow', 'a', 'b'), contextOf(warehouse, 3));
+  await inserting.reached;
+  await loadBatch(warehouse, people('quick', 'a'), 2);
+  inserting.letGo();
+  await locking.reached;
+
+  let writing = 1;
+  const other = loadBatch(warehouse, people('other', 'a', 'b'), 4).finally(() => (writing = 0));
+  await waitUntilBlocked(warehouse, () => writing);
+  locking.letGo();
+  expect(await slow).toMatchObject({ received: 2, superseded: 2 });
+  await held.commit().execute();
+  expect(await other).toMatchObject({ received: 2, loaded: 2 });
+  const rows = await loaderOf(warehouse).rows('pronet_users');
+  expect(rows.map((row) => [row['urn_value'], row['name'], row['_answer_id']])).toEqual([
+    ['a', 'other', '4'],
+    ['b', 'other', '4'],
+  ]);
 });

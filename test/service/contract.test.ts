@@ -309,11 +309,14 @@ describe('the declared fields', () => {
   const resources = [...new Set(catalog.map(({ returns }) => returns))];
 
   it.each(resources.map((it) => [it.name, it] as const))('of %s are those of the contract', (name, { tag, fields }) => {
-    const contract = (CONTRACT[name] ?? '').trim().split('\n').map((line) => line.trim());
+    const contract = (CONTRACT[name] ?? '')
+      .trim()
+      .split('\n')
+      .map((line) => line.trim());
     expect([tag, ...linesOf(fields)]).toEqual(contract);
   });
 
   it('are of the resources that the contract shows', () => {
-    expect(resources.map(({ name }) => name).sort()).toEqual(Object.keys(CONTRACT).sort());
+    expect(resources.map(({ name }) => name).toSorted()).toEqual(Object.keys(CONTRACT).toSorted());
   });
 });

@@ -1,6 +1,6 @@
 /** What makes two requests the same, and what a request may hold. */
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { catalog, endpointNamed } from '../../src/service/catalog.ts';
@@ -13,15 +13,50 @@ const keyOf = (name: string, body: RequestBody): string => requestKeyOf(name, ca
 
 describe('the identity of a request', () => {
   it.each<[why: string, endpoint: string, a: RequestBody, b: RequestBody]>([
-    ['a default written out', 'webparser.parse', { url: 'https://a.example/' }, { url: 'https://a.example/', remove_comments: true, min_text_block: 200 }],
+    [
+      'a default written out',
+      'webparser.parse',
+      { url: 'https://a.example/' },
+      { url: 'https://a.example/', remove_comments: true, min_text_block: 200 },
+    ],
     ['another timeout', 'pronet.group', { group: 'g' }, { group: 'g', timeout: 1500 }],
-    ['null and absent', 'pronet.user.education', { urn: { type: 'fsd_profile', value: 'a' }, count: 1 }, { urn: { type: 'fsd_profile', value: 'a' }, count: 1, alias: null }],
+    [
+      'null and absent',
+      'pronet.user.education',
+      { urn: { type: 'fsd_profile', value: 'a' }, count: 1 },
+      { urn: { type: 'fsd_profile', value: 'a' }, count: 1, alias: null },
+    ],
     ['the order of fields', 'photoshare.user.posts', { user: 'u', count: 1 }, { count: 1, user: 'u' }],
-    ['the order of a URN’s parts', 'pronet.post.reposts', { urn: { type: 'activity', value: 'a' }, count: 1 }, { urn: { value: 'a', type: 'activity' }, count: 1 }],
-    ['the order of forms', 'sec.search.companies', { count: 1, forms: ['10-K', '-4', '10-Q'] }, { count: 1, forms: ['10-Q', '10-K', '-4'] }],
-    ['a form named twice', 'sec.search.companies', { count: 1, forms: ['10-K', '10-K'] }, { count: 1, forms: ['10-K'] }],
-    ['the order of codes', 'sec.search.companies', { count: 1, location_codes: ['NY', 'CA'] }, { count: 1, location_codes: ['CA', 'NY'] }],
-    ['the order of tags', 'webparser.parse', { url: 'https://a.example/', include_tags: ['b', 'a'] }, { url: 'https://a.example/', include_tags: ['a', 'b'] }],
+    [
+      'the order of a URN’s parts',
+      'pronet.post.reposts',
+      { urn: { type: 'activity', value: 'a' }, count: 1 },
+      { urn: { value: 'a', type: 'activity' }, count: 1 },
+    ],
+    [
+      'the order of forms',
+      'sec.search.companies',
+      { count: 1, forms: ['10-K', '-4', '10-Q'] },
+      { count: 1, forms: ['10-Q', '10-K', '-4'] },
+    ],
+    [
+      'a form named twice',
+      'sec.search.companies',
+      { count: 1, forms: ['10-K', '10-K'] },
+      { count: 1, forms: ['10-K'] },
+    ],
+    [
+      'the order of codes',
+      'sec.search.companies',
+      { count: 1, location_codes: ['NY', 'CA'] },
+      { count: 1, location_codes: ['CA', 'NY'] },
+    ],
+    [
+      'the order of tags',
+      'webparser.parse',
+      { url: 'https://a.example/', include_tags: ['b', 'a'] },
+      { url: 'https://a.example/', include_tags: ['a', 'b'] },
+    ],
     ['an empty name', 'sec.search.companies', { count: 1 }, { count: 1, entity_name: '' }],
   ])('is the same for %s', (_, endpoint, a, b) => {
     expect(keyOf(endpoint, a)).toBe(keyOf(endpoint, b));
@@ -32,8 +67,18 @@ describe('the identity of a request', () => {
     ['an alias of other case', 'photoshare.user', { user: 'u' }, { user: 'U' }],
     ['a switch', 'photoshare.user', { user: 'u' }, { user: 'u', with_posts: true }],
     ['no forms and none at all', 'sec.search.companies', { count: 1 }, { count: 1, forms: [] }],
-    ['the order of places', 'pronet.search.users', { count: 1, location: ['a', 'b'] }, { count: 1, location: ['b', 'a'] }],
-    ['a place as URN and as name', 'pronet.search.users', { count: 1, location: ['1'] }, { count: 1, location: [{ type: 'geo', value: '1' }] }],
+    [
+      'the order of places',
+      'pronet.search.users',
+      { count: 1, location: ['a', 'b'] },
+      { count: 1, location: ['b', 'a'] },
+    ],
+    [
+      'a place as URN and as name',
+      'pronet.search.users',
+      { count: 1, location: ['1'] },
+      { count: 1, location: [{ type: 'geo', value: '1' }] },
+    ],
   ])('differs for %s', (_, endpoint, a, b) => {
     expect(keyOf(endpoint, a)).not.toBe(keyOf(endpoint, b));
   });
@@ -43,7 +88,8 @@ describe('the identity of a request', () => {
   });
 
   it('is 64 hexadecimal digits that never change, or every stored answer would be bought again', () => {
-    const written = '["photoshare.user",{"user":"someone","with_creation_date":false,"with_posts":false,"with_similar_users":true}]';
+    const written =
+      '["photoshare.user",{"user":"someone","with_creation_date":false,"with_posts":false,"with_similar_users":true}]';
     expect(keyOf('photoshare.user', { user: 'someone' })).toBe(createHash('sha256').update(written).digest('hex'));
   });
 
@@ -51,7 +97,9 @@ describe('the identity of a request', () => {
     const body = canonicalRequest(endpoint, fullRequest(endpoint, 1));
     expect(canonicalRequest(endpoint, body)).toEqual(body);
     expect(body).not.toHaveProperty('timeout');
-    expect(keyOf(name, { ...fullRequest(endpoint, 1), ...('timeout' in endpoint.request.shape && { timeout: 20 }) })).toBe(keyOf(name, body));
+    expect(
+      keyOf(name, { ...fullRequest(endpoint, 1), ...('timeout' in endpoint.request.shape && { timeout: 20 }) }),
+    ).toBe(keyOf(name, body));
   });
 });
 
@@ -60,7 +108,11 @@ describe('canonical JSON', () => {
     const shuffled = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(shuffled);
       if (value === null || typeof value !== 'object') return value;
-      return Object.fromEntries(Object.entries(value).toReversed().map(([key, inner]) => [key, shuffled(inner)]));
+      return Object.fromEntries(
+        Object.entries(value)
+          .toReversed()
+          .map(([key, inner]) => [key, shuffled(inner)]),
+      );
     };
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -1,10 +1,13 @@
 /** What follows from an answer: nothing, or the parts of a question that was answered in full. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { counted, dayIn, isFull, once, type Paging, type SplitBy, window } from '../../src/service/paging.ts';
 
-const full = (request: RequestBody) => ({ request, items: Array.from({ length: Number(request['count']) }, (_, index) => index) });
+const full = (request: RequestBody) => ({
+  request,
+  items: Array.from({ length: Number(request['count']) }, (_, index) => index),
+});
 const DAYS = window({ from: 'date_from', to: 'date_to', timeZone: 'America/New_York' });
 
 describe('once', () => {
@@ -34,10 +37,15 @@ describe('counted', () => {
   it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
     const request = { count: 2, title: 'x' };
     const places = counted.follow([full(request)], splitBy);
-    expect(places.requests).toEqual([{ ...request, location: [berlin] }, { ...request, location: ['Paris'] }]);
+    expect(places.requests).toEqual([
+      { ...request, location: [berlin] },
+      { ...request, location: ['Paris'] },
+    ]);
     expect(places.lowerBound).toMatch(/more values than it is split by/);
     const industries = counted.follow([full(places.requests[0] ?? {})], splitBy);
-    expect(industries.requests).toEqual(['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })));
+    expect(industries.requests).toEqual(
+      ['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })),
+    );
     const end = counted.follow([full(industries.requests[1] ?? {})], splitBy);
     expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/nothing left to split/) });
   });
@@ -75,13 +83,17 @@ describe('a window', () => {
   it('of one day, or open at an end, is split by its facets', () => {
     for (const dates of [{ date_from: '2024-03-01', date_to: '2024-03-01' }, { date_from: '2024-03-01' }, {}]) {
       const request = { count: 1, ...dates };
-      expect(DAYS.follow([full(request)], { location_codes: ['CA'] }).requests).toEqual([{ ...request, location_codes: ['CA'] }]);
+      expect(DAYS.follow([full(request)], { location_codes: ['CA'] }).requests).toEqual([
+        { ...request, location_codes: ['CA'] },
+      ]);
       expect(DAYS.follow([full(request)], {}).lowerBound).toBeDefined();
     }
   });
 
   it('is not cut when its answer was not full', () => {
-    expect(DAYS.follow([{ request: { count: 2, date_from: '2024-01-01', date_to: '2024-02-01' }, items: [1] }], {})).toEqual({ requests: [] });
+    expect(
+      DAYS.follow([{ request: { count: 2, date_from: '2024-01-01', date_to: '2024-02-01' }, items: [1] }], {}),
+    ).toEqual({ requests: [] });
   });
 });
 
@@ -95,7 +107,8 @@ describe('a day', () => {
 
 describe('forms', () => {
   const splitBy: SplitBy = { forms: ['10-K', '10-Q'] };
-  const formsAsked = (forms?: readonly string[]) => counted.follow([full({ count: 1, ...(forms && { forms }) })], splitBy).requests.map((it) => it['forms']);
+  const formsAsked = (forms?: readonly string[]) =>
+    counted.follow([full({ count: 1, ...(forms && { forms }) })], splitBy).requests.map((it) => it['forms']);
 
   it('have a remainder: all that the named ones leave over', () => {
     expect(formsAsked()).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);
@@ -107,9 +120,19 @@ describe('forms', () => {
   });
 
   it('that the question excludes stay excluded in every part', () => {
-    expect(formsAsked(['10-K', '10-Q', '-10-K/A'])).toEqual([['10-K', '-10-K/A'], ['10-Q', '-10-K/A']]);
-    expect(formsAsked(['-10-K/A'])).toEqual([['10-K', '-10-K/A'], ['10-Q', '-10-K/A'], ['-10-K/A', '-10-K', '-10-Q']]);
-    expect(formsAsked(['-10-K'])).toEqual([['10-Q', '-10-K'], ['-10-K', '-10-Q']]);
+    expect(formsAsked(['10-K', '10-Q', '-10-K/A'])).toEqual([
+      ['10-K', '-10-K/A'],
+      ['10-Q', '-10-K/A'],
+    ]);
+    expect(formsAsked(['-10-K/A'])).toEqual([
+      ['10-K', '-10-K/A'],
+      ['10-Q', '-10-K/A'],
+      ['-10-K/A', '-10-K', '-10-Q'],
+    ]);
+    expect(formsAsked(['-10-K'])).toEqual([
+      ['10-Q', '-10-K'],
+      ['-10-K', '-10-Q'],
+    ]);
   });
 
   it('that were cut already are not cut again', () => {
@@ -137,8 +160,8 @@ describe('a source of filings', () => {
       (wanted.length === 0 || wanted.some((form) => means(form, it.form))) &&
       !forms.some((form) => form.startsWith('-') && means(form.slice(1), it.form)) &&
       (states.length === 0 || states.includes(it.state)) &&
-      it.day >= String(request['date_from'] ?? '') &&
-      it.day <= String(request['date_to'] ?? '9')
+      it.day >= ((request['date_from'] ?? '') as string) &&
+      it.day <= ((request['date_to'] ?? '9') as string)
     );
   }
 
@@ -155,7 +178,9 @@ describe('a source of filings', () => {
     for (let request = open.pop(); request; request = open.pop()) {
       requests.push(request);
       expect(requests.length).toBeLessThan(2000);
-      const items = source.flatMap((it, index) => (isAskedFor(request as RequestBody, it) ? [index] : [])).slice(0, Number(request['count']));
+      const items = source
+        .flatMap((it, index) => (isAskedFor(request, it) ? [index] : []))
+        .slice(0, Number(request['count']));
       const { requests: more, lowerBound } = paging.follow([{ request, items }], splitBy);
       if (lowerBound !== undefined) isLowerBound = true;
       if (more.length === 0) leaves.push(items);
@@ -164,21 +189,39 @@ describe('a source of filings', () => {
     return { leaves, isLowerBound, requests };
   }
 
-  const filings = fc.array(fc.record({ form: fc.constantFrom(...FORMS), state: fc.constantFrom(...STATES), day: fc.integer({ min: 1, max: 9 }).map(day) }), { maxLength: 60 });
+  const filings = fc.array(
+    fc.record({
+      form: fc.constantFrom(...FORMS),
+      state: fc.constantFrom(...STATES),
+      day: fc.integer({ min: 1, max: 9 }).map(day),
+    }),
+    { maxLength: 60 },
+  );
   const asked = fc.subarray(['10-K', '10-Q', '8-K', '-10-K/A', '-4']);
   const named = fc.subarray(['10-K', '10-Q', '4'], { minLength: 1 });
 
   it('gives all that was asked for and nothing else, each once, or a lower bound is said', () => {
     fc.assert(
-      fc.property(filings, asked, named, fc.boolean(), fc.integer({ min: 1, max: 12 }), (source, forms, facet, withDays, count) => {
-        const question = { count, ...(forms.length > 0 && { forms }), ...(withDays && { date_from: day(1), date_to: day(9) }) };
-        const { leaves, isLowerBound } = askAll(DAYS, source, question, { forms: facet });
-        const got = leaves.flat();
-        const due = source.flatMap((it, index) => (isAskedFor(question, it) ? [index] : []));
-        expect(got.filter((index) => !due.includes(index))).toEqual([]);
-        expect(new Set(got).size).toBe(got.length);
-        if (!isLowerBound) expect([...got].sort((a, b) => a - b)).toEqual(due);
-      }),
+      fc.property(
+        filings,
+        asked,
+        named,
+        fc.boolean(),
+        fc.integer({ min: 1, max: 12 }),
+        (source, forms, facet, withDays, count) => {
+          const question = {
+            count,
+            ...(forms.length > 0 && { forms }),
+            ...(withDays && { date_from: day(1), date_to: day(9) }),
+          };
+          const { leaves, isLowerBound } = askAll(DAYS, source, question, { forms: facet });
+          const got = leaves.flat();
+          const due = source.flatMap((it, index) => (isAskedFor(question, it) ? [index] : []));
+          expect(got.filter((index) => !due.includes(index))).toEqual([]);
+          expect(new Set(got).size).toBe(got.length);
+          if (!isLowerBound) expect([...got].toSorted((a, b) => a - b)).toEqual(due);
+        },
+      ),
       { seed: 5, numRuns: 400 },
     );
   });
@@ -186,7 +229,12 @@ describe('a source of filings', () => {
   it('ends with two facets as well, and never asks the same twice', () => {
     fc.assert(
       fc.property(filings, asked, named, fc.integer({ min: 1, max: 4 }), (source, forms, facet, count) => {
-        const { requests } = askAll(DAYS, source, { count, forms, date_from: day(1), date_to: day(9) }, { forms: facet, location_codes: ['CA', 'NY'] });
+        const { requests } = askAll(
+          DAYS,
+          source,
+          { count, forms, date_from: day(1), date_to: day(9) },
+          { forms: facet, location_codes: ['CA', 'NY'] },
+        );
         expect(new Set(requests.map((it) => JSON.stringify(it))).size).toBe(requests.length);
       }),
       { seed: 6, numRuns: 200 },

@@ -12,17 +12,25 @@ it.each([
   expect(urnOf(written)).toEqual({ type, value });
 });
 
-it.each(['', 'abc', ':abc', 'fsd_profile:', 'urn:li:fsd_profile', 'urn:li:', 'urn:other:fsd_profile:abc', '1type:abc', 'fsd profile:abc', 'fsd_profile:a b'])(
-  '%j names none',
-  (written) => {
-    expect(urnOf(written)).toBeUndefined();
-  },
-);
+it.each([
+  '',
+  'abc',
+  ':abc',
+  'fsd_profile:',
+  'urn:li:fsd_profile',
+  'urn:li:',
+  'urn:other:fsd_profile:abc',
+  '1type:abc',
+  'fsd profile:abc',
+  'fsd_profile:a b',
+])('%j names none', (written) => {
+  expect(urnOf(written)).toBeUndefined();
+});
 
 it('an address is not taken for a URN of a person', () => {
   expect(urnOf('https://example.com/in/someone')?.type).not.toBe('fsd_profile');
 });
 
 it('companies and schools are organizations', () => {
-  expect([...COMPANY_URN_TYPES].sort()).toEqual(['company', 'fsd_company', 'school']);
+  expect([...COMPANY_URN_TYPES].toSorted()).toEqual(['company', 'fsd_company', 'school']);
 });

@@ -1,5 +1,5 @@
 /** The walk through a log whose order and cursor edge nobody documents, against every kind that they could be of. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Step } from '../../src/service/paging.ts';
@@ -25,12 +25,14 @@ const written = (at: number): string => instantText(BEGAN + BigInt(at));
 
 /** A page of the log as a service of this kind gives it. */
 function page(log: readonly Row[], { order, edge }: Kind, request: RequestBody): unknown[] {
-  const cursor = typeof request['cursor'] === 'string' ? Number((microsOf(request['cursor']) ?? 0n) - BEGAN) : undefined;
+  const cursor =
+    typeof request['cursor'] === 'string' ? Number((microsOf(request['cursor']) ?? 0n) - BEGAN) : undefined;
   const sign = order === 'ascending' ? 1 : -1;
-  const isAfter = ({ at }: Row): boolean => cursor === undefined || (edge === 'inclusive' ? sign * (at - cursor) >= 0 : sign * (at - cursor) > 0);
+  const isAfter = ({ at }: Row): boolean =>
+    cursor === undefined || (edge === 'inclusive' ? sign * (at - cursor) >= 0 : sign * (at - cursor) > 0);
   return log
     .filter(isAfter)
-    .sort((a, b) => sign * (a.at - b.at) || (a.id < b.id ? -1 : 1))
+    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : sign * (a.at - b.at)))
     .slice(0, Number(request['limit']))
     .map(({ id, at }) => ({ id, started_at: written(at) }));
 }
@@ -58,11 +60,12 @@ function walk(log: readonly Row[], kind: Kind, limit: number): Walked {
     if (lowerBound !== undefined) warnings.push(lowerBound);
     open = requests;
   }
-  return { ids: [...seen].sort(), requests: steps.map(({ request }) => request), warnings };
+  return { ids: [...seen].toSorted(), requests: steps.map(({ request }) => request), warnings };
 }
 
-const logOf = (...instants: readonly number[]): Row[] => instants.map((at, index) => ({ id: `r${String(index).padStart(3, '0')}`, at }));
-const idsOf = (log: readonly Row[]): string[] => log.map(({ id }) => id).sort();
+const logOf = (...instants: readonly number[]): Row[] =>
+  instants.map((at, index) => ({ id: `r${String(index).padStart(3, '0')}`, at }));
+const idsOf = (log: readonly Row[]): string[] => log.map(({ id }) => id).toSorted();
 
 describe.each(KINDS)('a log that is %s', (_, kind) => {
   it('is walked whole when no instant fills a page', () => {
@@ -105,9 +108,16 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
   });
 
   it('has full pages of one instant: the walk steps over it and warns, also when it is the first', () => {
-    for (const log of [logOf(3, 3, 3, 3, 3, 9), logOf(1, 3, 3, 3, 3, 3), logOf(3, 3, 3, 3, 3), logOf(3, 3, 3, 4, 4, 4, 5)]) {
+    for (const log of [
+      logOf(3, 3, 3, 3, 3, 9),
+      logOf(1, 3, 3, 3, 3, 3),
+      logOf(3, 3, 3, 3, 3),
+      logOf(3, 3, 3, 4, 4, 4, 5),
+    ]) {
       const walked = walk(log, kind, 3);
-      expect(walked.ids.filter((id) => log.find((row) => row.id === id)?.at !== 3)).toEqual(idsOf(log.filter(({ at }) => at !== 3)));
+      expect(walked.ids.filter((id) => log.find((row) => row.id === id)?.at !== 3)).toEqual(
+        idsOf(log.filter(({ at }) => at !== 3)),
+      );
       expect(walked.warnings.join()).toContain(written(3));
     }
   });
@@ -146,14 +156,23 @@ describe('instants', () => {
     expect(micros === undefined ? undefined : instantText(micros)).toBe(at);
   });
 
-  it.each(['', 'now', '2026-11-20', '2026-02-30T00:00:00Z', '2023-02-29T00:00:00Z', '2026-11-20T25:00:00Z', '2026-11-20T10:00:00+99:99', '20261120T100000Z'])(
-    '%j is none',
-    (sent) => expect(microsOf(sent)).toBeUndefined(),
-  );
+  it.each([
+    '',
+    'now',
+    '2026-11-20',
+    '2026-02-30T00:00:00Z',
+    '2023-02-29T00:00:00Z',
+    '2026-11-20T25:00:00Z',
+    '2026-11-20T10:00:00+99:99',
+    '20261120T100000Z',
+  ])('%j is none', (sent) => expect(microsOf(sent)).toBeUndefined());
 
   it('come back as they were written', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n }), (micros) => microsOf(instantText(micros)) === micros),
+      fc.property(
+        fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n }),
+        (micros) => microsOf(instantText(micros)) === micros,
+      ),
       { seed: 3, numRuns: 500 },
     );
   });

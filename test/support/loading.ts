@@ -37,7 +37,11 @@ export interface Loader {
   /** The one row that matches. */
   readonly row: (table: string, where: Readonly<Record<string, string>>) => Promise<TextRow>;
   /** The lengths in characters of these columns of the rows that match, as the database counts them. */
-  readonly lengths: (table: string, where: Readonly<Record<string, string>>, columns: readonly string[]) => Promise<Record<string, number>[]>;
+  readonly lengths: (
+    table: string,
+    where: Readonly<Record<string, string>>,
+    columns: readonly string[],
+  ) => Promise<Record<string, number>[]>;
   /** Table, place and version of every row for analysts: the same text as before means that nothing was written. */
   readonly versions: () => Promise<string[]>;
 }
@@ -76,9 +80,7 @@ export const rowsCount = ({ written }: Receipt): number => Object.values(written
 
 /** Loads a batch in a transaction of its own. */
 export const loadBatch = (warehouse: Warehouse, batch: Batch, answerId: number): Promise<Receipt> =>
-  warehouse.db.transaction().execute((tx) =>
-    load(runOn(tx), batch, contextOf(warehouse, answerId)),
-  );
+  warehouse.db.transaction().execute((tx) => load(runOn(tx), batch, contextOf(warehouse, answerId)));
 
 /** What the rows of the answer of this number carry. */
 export const contextOf = ({ schema }: Pick<Warehouse, 'schema'>, answerId: number): LoadContext => ({
@@ -142,7 +144,7 @@ async function readShapes(db: Warehouse['db']): Promise<ReadonlyMap<string, Tabl
     const shape = found.get(table) ?? { columns: [], key: [] };
     found.set(table, shape);
     shape.columns.push({ name, type });
-    if (key !== null) shape.key[Number(key)] = name;
+    if (key !== null) shape.key[key] = name;
   }
   return new Map([...found].map(([name, { columns, key }]) => [name, { columns, key: key.filter(Boolean) }]));
 }
@@ -155,13 +157,17 @@ async function rowsOf(db: Warehouse['db'], table: string, where: Readonly<Record
       ? sql`to_char(${sql.ref(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${sql.ref(name)}`
       : sql`${sql.ref(name)}::text as ${sql.ref(name)}`,
   );
-  const { rows } = await sql<TextRow>`select ${sql.join(columns)} from ${sql.table(`${SCHEMA}.${table}`)} where ${matching(where)}
+  const { rows } =
+    await sql<TextRow>`select ${sql.join(columns)} from ${sql.table(`${SCHEMA}.${table}`)} where ${matching(where)}
     order by ${sql.join(shape.key.map((name) => sql`${sql.table(table)}.${sql.ref(name)}`))}`.execute(db);
   return rows;
 }
 
 const matching = (where: Readonly<Record<string, string>>) =>
-  sql.join([sql`true`, ...Object.entries(where).map(([name, value]) => sql`${sql.ref(name)}::text = ${value}`)], sql` and `);
+  sql.join(
+    [sql`true`, ...Object.entries(where).map(([name, value]) => sql`${sql.ref(name)}::text = ${value}`)],
+    sql` and `,
+  );
 
 async function lengthsOf(
   db: Warehouse['db'],
@@ -170,13 +176,16 @@ async function lengthsOf(
   columns: readonly string[],
 ): Promise<Record<string, number>[]> {
   const lengths = columns.map((name) => sql`length(${sql.ref(name)}) as ${sql.ref(name)}`);
-  const { rows } = await sql<Record<string, number>>`select ${sql.join(lengths)} from ${sql.table(`${SCHEMA}.${table}`)} where ${matching(where)}`.execute(db);
+  const { rows } = await sql<
+    Record<string, number>
+  >`select ${sql.join(lengths)} from ${sql.table(`${SCHEMA}.${table}`)} where ${matching(where)}`.execute(db);
   return rows;
 }
 
 async function versionsOf(db: Warehouse['db']): Promise<string[]> {
   const all = [...(await shapesOf(db)).keys()].map(
-    (name) => sql`select ${name}::text || ' ' || ctid::text || ' ' || xmin::text as version from ${sql.table(`${SCHEMA}.${name}`)}`,
+    (name) =>
+      sql`select ${name}::text || ' ' || ctid::text || ' ' || xmin::text as version from ${sql.table(`${SCHEMA}.${name}`)}`,
   );
   const { rows } = await sql<{ version: string }>`${sql.join(all, sql` union all `)} order by 1`.execute(db);
   return rows.map(({ version }) => version);

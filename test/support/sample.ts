@@ -46,7 +46,15 @@ interface Place extends Required<SampleOptions> {
 
 function entityItem(resource: Resource, options: Required<SampleOptions>, depth: number): Item {
   const path = `${resource.table}${'>'.repeat(depth)}`;
-  return objectItem(resource.fields, resource.tag, { ...options, path, key: resource.key, flat: '', index: 0, depth, noun: resource.noun });
+  return objectItem(resource.fields, resource.tag, {
+    ...options,
+    path,
+    key: resource.key,
+    flat: '',
+    index: 0,
+    depth,
+    noun: resource.noun,
+  });
 }
 
 function objectItem(fields: Fields, tag: string | undefined, place: Place): Item {
@@ -78,7 +86,9 @@ function fieldValue(field: Exclude<Field, { shape: 'given' }>, name: string, pla
         elementValue(field.element, { ...place, index, fleeting: field.volatile ? place.fleeting : 0 }, field.volatile),
       );
     case 'nested':
-      return place.depth > 0 ? undefined : entityItem(field.resource(), { ...place, entity: place.acquainted ? 1 : place.entity }, 1);
+      return place.depth > 0
+        ? undefined
+        : entityItem(field.resource(), { ...place, entity: place.acquainted ? 1 : place.entity }, 1);
     case 'nested-list':
       return place.depth > 0
         ? undefined
@@ -93,7 +103,9 @@ function elementValue(element: Element, place: Place, volatile: boolean): unknow
     case 'scalar':
       return scalarValue('text', turnOf(place, volatile), place.path);
     case 'json':
-      return place.index === 1 ? scalarValue('text', turnOf(place, volatile), place.path) : scalarValue('json', turnOf(place, volatile), place.path);
+      return place.index === 1
+        ? scalarValue('text', turnOf(place, volatile), place.path)
+        : scalarValue('json', turnOf(place, volatile), place.path);
     case 'object': {
       const value = objectItem(element.fields, element.tag, { ...place, key: element.key, flat: '', noun: '' });
       if (!element.sighting || !place.acquainted || place.index > 1) return value;
@@ -113,7 +125,9 @@ function named(value: Item, { of, bare }: Sighting, urnType: string, place: Plac
 
 const URN_TYPES = ['fsd_profile', 'fsd_company', 'school', 'activity'];
 const urnType = (place: Place): string =>
-  isKey(place) && place.noun !== '' ? place.noun : (URN_TYPES[(isKey(place) ? place.index : place.index + place.version) % 4] ?? '');
+  isKey(place) && place.noun !== ''
+    ? place.noun
+    : (URN_TYPES[(isKey(place) ? place.index : place.index + place.version) % 4] ?? '');
 
 const isKey = ({ key, flat }: Place): boolean => key.includes(flat);
 

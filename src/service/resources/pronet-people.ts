@@ -26,7 +26,7 @@ export const pronetUser = resource({
   },
 });
 
-export const pronetIndustry = resource({
+const pronetIndustry = resource({
   name: 'Industry',
   tag: '@pronet_industry',
   table: 'pronet_industries',

@@ -8,7 +8,9 @@ import { ownRow } from '../expected-rows.ts';
 import { contentOf, endpoints, type Ground, isOfKey, questionOf, whereOf } from '../ground.ts';
 
 const someVolatile = (fields: Fields): boolean =>
-  Object.values(fields).some((field) => field.shape !== 'given' && (field.volatile || (field.shape === 'object' && someVolatile(field.fields))));
+  Object.values(fields).some(
+    (field) => field.shape !== 'given' && (field.volatile || (field.shape === 'object' && someVolatile(field.fields))),
+  );
 
 /** Entities inside are no part of the item's own row. */
 const isOwn = (field: Field): boolean => field.shape !== 'nested' && field.shape !== 'nested-list';
@@ -37,12 +39,17 @@ export function changesSuite(ground: Ground): void {
       sample,
       asked,
       request,
-      take: (items: readonly Item[], answerId?: number) => loader.take(endpoint.name, request, items, answerId === undefined ? {} : { answerId }),
+      take: (items: readonly Item[], answerId?: number) =>
+        loader.take(endpoint.name, request, items, answerId === undefined ? {} : { answerId }),
       row: () => loader.row(table, whereOf(key, cells)),
       types: new Map(Object.entries(cells).map(([name, { type }]) => [name, type])),
     };
   };
-  const expected = (endpoint: Endpoint, { asked }: { asked: Parameters<typeof ownRow>[1] }, item: Item): Record<string, unknown> =>
+  const expected = (
+    endpoint: Endpoint,
+    { asked }: { asked: Parameters<typeof ownRow>[1] },
+    item: Item,
+  ): Record<string, unknown> =>
     Object.fromEntries(Object.entries(ownRow(endpoint, asked, item).cells).map(([name, { value }]) => [name, value]));
 
   it.each(endpoints.filter(([, { returns }]) => someVolatile(returns.fields)))(
@@ -68,20 +75,28 @@ export function changesSuite(ground: Ground): void {
       expect(receipt).toMatchObject({ received: 1, loaded: 1 });
       expect(contentOf(await it.row(), it.types)).toEqual(expected(endpoint, it, item));
       const after = machineryOf(await it.row());
-      expect(after).toEqual({ first: before['first'], changed: receivedAt(answerId), answer: String(answerId), hash: expect.any(String) });
+      expect(after).toEqual({
+        first: before['first'],
+        changed: receivedAt(answerId),
+        answer: String(answerId),
+        hash: expect.any(String),
+      });
       expect(after['hash']).not.toBe(before['hash']);
     });
   });
 
-  it.each(endpoints)('%s: another unknown field is a change, and the content’s hash comes back with the content', async (_, endpoint) => {
-    const it = await begin(endpoint);
-    await it.take([it.sample(0)]);
-    const { hash } = machineryOf(await it.row());
-    expect((await it.take([{ ...it.sample(0), unheard_of: [1] }])).receipt).toMatchObject({ loaded: 1 });
-    expect(contentOf(await it.row(), it.types)['extra']).toEqual({ unheard_of: [1] });
-    expect((await it.take([it.sample(0)])).receipt).toMatchObject({ loaded: 1 });
-    expect(await it.row()).toMatchObject({ extra: null, _content_hash: hash });
-  });
+  it.each(endpoints)(
+    '%s: another unknown field is a change, and the content’s hash comes back with the content',
+    async (_, endpoint) => {
+      const it = await begin(endpoint);
+      await it.take([it.sample(0)]);
+      const { hash } = machineryOf(await it.row());
+      expect((await it.take([{ ...it.sample(0), unheard_of: [1] }])).receipt).toMatchObject({ loaded: 1 });
+      expect(contentOf(await it.row(), it.types)['extra']).toEqual({ unheard_of: [1] });
+      expect((await it.take([it.sample(0)])).receipt).toMatchObject({ loaded: 1 });
+      expect(await it.row()).toMatchObject({ extra: null, _content_hash: hash });
+    },
+  );
 
   it.each(endpoints)('%s: an older answer overwrites nothing', async (_, endpoint) => {
     const it = await begin(endpoint);
@@ -92,13 +107,19 @@ export function changesSuite(ground: Ground): void {
     expect(await it.row()).toEqual(before);
   });
 
-  const keyed = endpoints.filter(([, { returns }]) => Object.values(returns.fields).every((field) => field.shape !== 'given' || !varies(field)));
+  const keyed = endpoints.filter(([, { returns }]) =>
+    Object.values(returns.fields).every((field) => field.shape !== 'given' || !varies(field)),
+  );
   it.each(keyed)('%s: of the same entity twice in an answer, the last counts', async (_, endpoint) => {
     const it = await begin(endpoint);
     const { receipt } = await it.take([it.sample(0), it.sample(2, 1), it.sample(1)]);
     expect(receipt).toMatchObject({ received: 3, loaded: 1, superseded: 2 });
     expect(contentOf(await it.row(), it.types)).toEqual(expected(endpoint, it, it.sample(1)));
-    expect((await it.take([it.sample(0), it.sample(1)])).receipt).toMatchObject({ received: 2, unchanged: 1, superseded: 1 });
+    expect((await it.take([it.sample(0), it.sample(1)])).receipt).toMatchObject({
+      received: 2,
+      unchanged: 1,
+      superseded: 1,
+    });
   });
 }
 

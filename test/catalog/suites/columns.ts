@@ -1,49 +1,66 @@
 /** Every value of a full item rests where the naming rules say, and asking twice writes nothing. */
 import { expect, it } from 'vitest';
 import { rowsCount, type TextRow, receivedAt, shapesOf } from '../../support/loading.ts';
-import { sampleItem } from '../../support/sample.ts';
+import { sampleItem, STRANGER } from '../../support/sample.ts';
 import { type ExpectedRow, expectedRows } from '../expected-rows.ts';
 import { contentOf, endpoints, type Ground, questionOf, whereOf } from '../ground.ts';
 
 export function columnsSuite(ground: Ground): void {
-  it.each(endpoints)('%s: each value of a full item lands in its column, and nothing else does', async (name, endpoint) => {
-    const loader = await ground.loader();
-    const entity = ground.entity();
-    const { request, asked } = questionOf(endpoint, entity);
-    const item = sampleItem(endpoint.returns, { entity, strangers: true });
-    const before = await loader.versions();
-    const { receipt, answerId } = await loader.take(name, request, [item]);
-    expect(receipt).toMatchObject({ received: 1, loaded: 1 });
+  it.each(endpoints)(
+    '%s: each value of a full item lands in its column, and nothing else does',
+    async (name, endpoint) => {
+      const loader = await ground.loader();
+      const entity = ground.entity();
+      const { request, asked } = questionOf(endpoint, entity);
+      const item = sampleItem(endpoint.returns, { entity, strangers: true });
+      const before = await loader.versions();
+      const { batch, receipt, answerId } = await loader.take(name, request, [item]);
+      expect(receipt).toMatchObject({ received: 1, loaded: 1 });
+      expect(batch.drift.map(({ kind }) => kind)).toEqual(batch.drift.map(() => 'unknown field'));
+      expect(batch.drift).toContainEqual({
+        resource: endpoint.returns.name,
+        path: STRANGER,
+        kind: 'unknown field',
+        count: 1,
+        sampleType: 'object',
+      });
 
-    const expected = expectedRows(endpoint, asked, item);
-    const shapes = await shapesOf(loader.warehouse.db);
-    for (const row of expected) {
-      const found = await loader.row(row.table, whereOf(row.key, row.cells));
-      const types = new Map(shapes.get(row.table)?.columns.map((it) => [it.name, it.type]));
-      expect({ table: row.table, key: shapes.get(row.table)?.key }).toEqual({ table: row.table, key: row.key });
-      expect(typed(contentOf(found, types), types)).toEqual(row.cells);
-      expectMachinery(row, found, answerId);
-    }
-    expect((await loader.versions()).length - before.length).toBe(expected.length);
-    expect(rowsCount(receipt)).toBe(expected.length);
-  });
+      const expected = expectedRows(endpoint, asked, item);
+      const shapes = await shapesOf(loader.warehouse.db);
+      for (const row of expected) {
+        const found = await loader.row(row.table, whereOf(row.key, row.cells));
+        const types = new Map(shapes.get(row.table)?.columns.map((it) => [it.name, it.type]));
+        expect({ table: row.table, key: shapes.get(row.table)?.key }).toEqual({ table: row.table, key: row.key });
+        expect(typed(contentOf(found, types), types)).toEqual(row.cells);
+        expectMachinery(row, found, answerId);
+      }
+      expect((await loader.versions()).length - before.length).toBe(expected.length);
+      expect(rowsCount(receipt)).toBe(expected.length);
+    },
+  );
 
-  it.each(endpoints)('%s: the same answer again, under its own number and under a later one, writes nothing', async (name, endpoint) => {
-    const loader = await ground.loader();
-    const entity = ground.entity();
-    const { request } = questionOf(endpoint, entity);
-    const item = sampleItem(endpoint.returns, { entity, strangers: true });
-    const first = await loader.take(name, request, [item]);
-    const before = await loader.versions();
-    for (const again of [first.answerId, first.answerId + 1]) {
-      const { receipt } = await loader.take(name, request, [item], { answerId: again });
-      expect(receipt).toEqual({ received: 1, loaded: 0, unchanged: 1, superseded: 0, quarantined: 0, written: {} });
-      expect(await loader.versions()).toEqual(before);
-    }
-  });
+  it.each(endpoints)(
+    '%s: the same answer again, under its own number and under a later one, writes nothing',
+    async (name, endpoint) => {
+      const loader = await ground.loader();
+      const entity = ground.entity();
+      const { request } = questionOf(endpoint, entity);
+      const item = sampleItem(endpoint.returns, { entity, strangers: true });
+      const first = await loader.take(name, request, [item]);
+      const before = await loader.versions();
+      for (const again of [first.answerId, first.answerId + 1]) {
+        const { receipt } = await loader.take(name, request, [item], { answerId: again });
+        expect(receipt).toEqual({ received: 1, loaded: 0, unchanged: 1, superseded: 0, quarantined: 0, written: {} });
+        expect(await loader.versions()).toEqual(before);
+      }
+    },
+  );
 }
 
-const typed = (content: Readonly<Record<string, unknown>>, types: ReadonlyMap<string, string>): Record<string, unknown> =>
+const typed = (
+  content: Readonly<Record<string, unknown>>,
+  types: ReadonlyMap<string, string>,
+): Record<string, unknown> =>
   Object.fromEntries(Object.entries(content).map(([name, value]) => [name, { type: types.get(name), value }]));
 
 /** Root rows say who wrote them and when; those of tables with several sources also how much is known. */

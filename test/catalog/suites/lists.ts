@@ -5,7 +5,8 @@ import { sampleItem } from '../../support/sample.ts';
 import { type ExpectedRow, expectedRows, ownRow } from '../expected-rows.ts';
 import { changed, endpoints, type FieldAt, fieldsOf, type Ground, questionOf, whereOf } from '../ground.ts';
 
-const listsOf = (endpoint: Endpoint): FieldAt[] => fieldsOf(endpoint.returns.fields).filter(({ field }) => field.shape === 'list');
+const listsOf = (endpoint: Endpoint): FieldAt[] =>
+  fieldsOf(endpoint.returns.fields).filter(({ field }) => field.shape === 'list');
 
 export function listsSuite(ground: Ground): void {
   describe.each(endpoints.filter(([, endpoint]) => listsOf(endpoint).length > 0))('%s', (name, endpoint) => {
@@ -16,8 +17,15 @@ export function listsSuite(ground: Ground): void {
       const entity = ground.entity();
       const { request, asked } = questionOf(endpoint, entity);
       const whole = sampleItem(endpoint.returns, { entity, size: 3 });
-      const elements = path.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], whole) as unknown[];
-      const table = childTableOf(endpoint, expectedRows(endpoint, asked, whole), expectedRows(endpoint, asked, changed(whole, path, [])));
+      const elements = path.reduce<unknown>(
+        (value, step) => (value as Record<string, unknown>)[step],
+        whole,
+      ) as unknown[];
+      const table = childTableOf(
+        endpoint,
+        expectedRows(endpoint, asked, whole),
+        expectedRows(endpoint, asked, changed(whole, path, [])),
+      );
       const own = ownRow(endpoint, asked, whole);
       const count = `${path.join('_')}_count`;
 
@@ -46,7 +54,9 @@ export function listsSuite(ground: Ground): void {
         const own = ownRow(endpoint, asked, item);
         const before = await loader.versions();
         await loader.take(name, request, [item]);
-        expect(await loader.row(own.table, whereOf(own.key, own.cells))).toMatchObject({ [`${path.join('_')}_count`]: null });
+        expect(await loader.row(own.table, whereOf(own.key, own.cells))).toMatchObject({
+          [`${path.join('_')}_count`]: null,
+        });
         expect((await loader.versions()).length - before.length).toBe(expectedRows(endpoint, asked, item).length);
       }
     });
@@ -56,9 +66,15 @@ export function listsSuite(ground: Ground): void {
 /** The child table is the one that loses rows when the list is empty. */
 function childTableOf(endpoint: Endpoint, full: readonly ExpectedRow[], without: readonly ExpectedRow[]) {
   const { key, noun, table } = endpoint.returns;
-  const namesOf = (rows: readonly ExpectedRow[]): string[] => rows.filter((it) => it.detail === undefined && it.table !== table).map((it) => it.table);
+  const namesOf = (rows: readonly ExpectedRow[]): string[] =>
+    rows.filter((it) => it.detail === undefined && it.table !== table).map((it) => it.table);
   const remaining = namesOf(without);
-  const name = namesOf(full).find((it) => remaining.filter((other) => other === it).length < namesOf(full).filter((other) => other === it).length);
+  const name = namesOf(full).find(
+    (it) => remaining.filter((other) => other === it).length < namesOf(full).filter((other) => other === it).length,
+  );
   if (name === undefined) throw new Error('no child table');
-  return { name, parentKey: key.map((part) => [part.startsWith(`${noun}_`) ? part : `${noun}_${part}`, part] as const) };
+  return {
+    name,
+    parentKey: key.map((part) => [part.startsWith(`${noun}_`) ? part : `${noun}_${part}`, part] as const),
+  };
 }

@@ -24,7 +24,14 @@ const ORDERS: readonly (readonly number[])[] = [
 ];
 
 export function orderSuite(ground: Ground): void {
-  const DIMENSIONS = ['pronet_users', 'pronet_companies', 'pronet_industries', 'pronet_posts', 'photoshare_users', 'photoshare_posts'];
+  const DIMENSIONS = [
+    'pronet_users',
+    'pronet_companies',
+    'pronet_industries',
+    'pronet_posts',
+    'photoshare_users',
+    'photoshare_posts',
+  ];
 
   it('previews before full answers and full answers before previews give the same rows', async () => {
     const outcomes: Record<string, TextRow[]>[] = [];
@@ -35,7 +42,9 @@ export function orderSuite(ground: Ground): void {
         if (answer) await loader.take(answer.name, answer.request, answer.items);
       }
       const tables = [...new Set([...SHARED, ...DIMENSIONS])];
-      const rows = await Promise.all(tables.map(async (table) => [table, (await loader.rows(table)).map(told)] as const));
+      const rows = await Promise.all(
+        tables.map(async (table) => [table, (await loader.rows(table)).map(told)] as const),
+      );
       outcomes.push(Object.fromEntries(rows));
     }
     for (const table of DIMENSIONS) {
@@ -48,4 +57,8 @@ export function orderSuite(ground: Ground): void {
 
 /** Without who wrote it and when, in which the orders differ. */
 const told = (row: TextRow): TextRow =>
-  Object.fromEntries(Object.entries(row).filter(([name]) => !['_first_seen_at', '_changed_at', '_answer_id', '_part_hashes'].includes(name)));
+  Object.fromEntries(
+    Object.entries(row).filter(
+      ([name]) => !['_first_seen_at', '_changed_at', '_answer_id', '_part_hashes'].includes(name),
+    ),
+  );

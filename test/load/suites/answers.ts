@@ -24,21 +24,36 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     const { batch, receipt } = await loader.take('microblog.user', { user: 'x' }, body);
     expect(receipt).toMatchObject({ received: 1, quarantined: 1, written: {} });
     expect(batch.rejects).toHaveLength(1);
-    expect(batch.rejects[0]).toMatchObject({ pointer: expect.stringMatching(/^(\/0)?$/), reason: expect.stringMatching(/\S/) });
+    expect(batch.rejects[0]).toMatchObject({
+      pointer: expect.stringMatching(/^(\/0)?$/),
+      reason: expect.stringMatching(/\S/),
+    });
     expect(await loader.versions()).toEqual(before);
   });
 
   it('an empty array has no items; a lone object is one; a byte order mark before them is none of theirs', async () => {
     const loader = await ground();
-    expect((await loader.take('microblog.user', { user: 'x' }, '[]')).receipt).toMatchObject({ received: 0, quarantined: 0 });
-    expect((await loader.take('microblog.user', { user: 'x' }, JSON.stringify(profile('lone')))).receipt).toMatchObject({ received: 1, loaded: 1 });
-    expect((await loader.take('microblog.user', { user: 'x' }, `\ufeff[${JSON.stringify(profile('marked'))}]`)).receipt).toMatchObject({ received: 1, loaded: 1 });
+    expect((await loader.take('microblog.user', { user: 'x' }, '[]')).receipt).toMatchObject({
+      received: 0,
+      quarantined: 0,
+    });
+    expect((await loader.take('microblog.user', { user: 'x' }, JSON.stringify(profile('lone')))).receipt).toMatchObject(
+      { received: 1, loaded: 1 },
+    );
+    expect(
+      (await loader.take('microblog.user', { user: 'x' }, `\ufeff[${JSON.stringify(profile('marked'))}]`)).receipt,
+    ).toMatchObject({ received: 1, loaded: 1 });
   });
 
   it('an item that is nested too deeply is quarantined, the others load', async () => {
     const loader = await ground();
-    const deep = (levels: number): string => `{"rest_id":"deep ${levels}","odd":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    const { batch, receipt } = await loader.take('microblog.user', { user: 'x' }, `[${deep(10_000)},${deep(400)},${JSON.stringify(profile('beside'))}]`);
+    const deep = (levels: number): string =>
+      `{"rest_id":"deep ${levels}","odd":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const { batch, receipt } = await loader.take(
+      'microblog.user',
+      { user: 'x' },
+      `[${deep(10_000)},${deep(400)},${JSON.stringify(profile('beside'))}]`,
+    );
     expect(receipt).toMatchObject({ received: 3, loaded: 2, quarantined: 1 });
     expect(batch.rejects).toEqual([{ position: 0, pointer: '/0', reason: expect.stringContaining('nested deeper') }]);
   });
@@ -46,7 +61,10 @@ export function answersSuite(ground: () => Promise<Loader>): void {
   it('more items than asked for load', async () => {
     const loader = await ground();
     const items = Array.from({ length: 5 }, (_, index) => ({ urn: { type: 'fsd_profile', value: `more ${index}` } }));
-    expect((await loader.take('pronet.search.users', { count: 2 }, items)).receipt).toMatchObject({ received: 5, loaded: 5 });
+    expect((await loader.take('pronet.search.users', { count: 2 }, items)).receipt).toMatchObject({
+      received: 5,
+      loaded: 5,
+    });
   });
 
   it('an incomplete row of the log never erases a complete one; an incomplete one is completed', async () => {
@@ -57,7 +75,12 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     expect(await row()).toMatchObject({ response_status_code: null, points_left: '9' });
     await log({ points_left: 8, response_status_code: 200, duration: 0.25, response_count: 3 });
     const complete = await row();
-    expect(complete).toMatchObject({ response_status_code: '200', duration: '0.25', response_count: '3', points_left: '8' });
+    expect(complete).toMatchObject({
+      response_status_code: '200',
+      duration: '0.25',
+      response_count: '3',
+      points_left: '8',
+    });
     expect((await log({ points_left: 9 })).receipt).toMatchObject({ unchanged: 1, written: {} });
     expect(await row()).toEqual(complete);
   });
@@ -66,6 +89,8 @@ export function answersSuite(ground: () => Promise<Loader>): void {
     const loader = await ground();
     const id = 'ABCDEF00-0000-4000-8000-00000000000F';
     await loader.take('token.requests', {}, [{ ...logRow(2), id }]);
-    expect((await loader.take('token.requests', {}, [{ ...logRow(2), id: id.toLowerCase() }])).receipt).toMatchObject({ unchanged: 1 });
+    expect((await loader.take('token.requests', {}, [{ ...logRow(2), id: id.toLowerCase() }])).receipt).toMatchObject({
+      unchanged: 1,
+    });
   });
 }

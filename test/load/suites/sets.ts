@@ -12,17 +12,27 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       return {
         take: (count: number, items: readonly unknown[], answerId?: number) =>
           loader.take('pronet.user.education', asked(count), items, answerId === undefined ? {} : { answerId }),
-        majors: async () => (await loader.rows('pronet_user_educations', { user_urn_value: person })).map(({ major }) => major),
+        majors: async () =>
+          (await loader.rows('pronet_user_educations', { user_urn_value: person })).map(({ major }) => major),
       };
     };
 
     it('a shorter answer replaces the set, an empty one empties it', async () => {
       const it = await begin('replaced');
       await it.take(9, ['a', 'b', 'c'].map(school));
-      expect((await it.take(9, ['a', 'x'].map(school))).receipt).toMatchObject({ received: 2, loaded: 1, unchanged: 1 });
+      expect((await it.take(9, ['a', 'x'].map(school))).receipt).toMatchObject({
+        received: 2,
+        loaded: 1,
+        unchanged: 1,
+      });
       expect(await it.majors()).toEqual(['a', 'x']);
       expect((await it.take(9, [])).receipt).toEqual({
-        received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, written: { pronet_user_educations: 2 },
+        received: 0,
+        loaded: 0,
+        unchanged: 0,
+        superseded: 0,
+        quarantined: 0,
+        written: { pronet_user_educations: 2 },
       });
       expect(await it.majors()).toEqual([]);
     });
@@ -39,7 +49,10 @@ export function setsSuite(ground: () => Promise<Loader>): void {
     it('an answer with something in quarantine is not known to be complete, and deletes nothing', async () => {
       const it = await begin('half understood');
       await it.take(9, ['a', 'b', 'c'].map(school));
-      expect((await it.take(9, [school('x'), { error: 'try later' }])).receipt).toMatchObject({ loaded: 1, quarantined: 1 });
+      expect((await it.take(9, [school('x'), { error: 'try later' }])).receipt).toMatchObject({
+        loaded: 1,
+        quarantined: 1,
+      });
       expect(await it.majors()).toEqual(['x', 'b', 'c']);
       expect((await it.take(9, [{ error: 'try later' }])).receipt).toMatchObject({ quarantined: 1 });
       expect(await it.majors()).toEqual(['x', 'b', 'c']);
@@ -48,7 +61,10 @@ export function setsSuite(ground: () => Promise<Loader>): void {
     it('an older answer neither overwrites, adds nor deletes', async () => {
       const it = await begin('older');
       const { answerId } = await it.take(9, ['a', 'b'].map(school), 200_000);
-      expect((await it.take(9, ['x', 'y', 'z'].map(school), answerId - 1)).receipt).toMatchObject({ received: 3, superseded: 3 });
+      expect((await it.take(9, ['x', 'y', 'z'].map(school), answerId - 1)).receipt).toMatchObject({
+        received: 3,
+        superseded: 3,
+      });
       expect((await it.take(9, [], answerId - 2)).receipt).toMatchObject({ received: 0 });
       expect(await it.majors()).toEqual(['a', 'b']);
     });
@@ -57,9 +73,14 @@ export function setsSuite(ground: () => Promise<Loader>): void {
   describe('hits of a search', () => {
     const people = (...names: string[]): object[] => names.map((name) => ({ urn: urn(name), name }));
     const hitsOf = async (sync: string) =>
-      (await (await ground()).rows('pronet_user_search_hits', { sync })).map((row) => `${row['position']} ${row['user_urn_value']}`).sort();
+      (await (await ground()).rows('pronet_user_search_hits', { sync }))
+        .map((row) => `${row['position']} ${row['user_urn_value']}`)
+        .toSorted();
     const search = async (sync: string, count: number, items: readonly object[], answerId?: number) =>
-      (await ground()).take('pronet.search.users', { title: 'hits', count }, items, { sync, ...(answerId !== undefined && { answerId }) });
+      (await ground()).take('pronet.search.users', { title: 'hits', count }, items, {
+        sync,
+        ...(answerId !== undefined && { answerId }),
+      });
 
     it('are kept by sync and search, move with the answer, and go with a complete one', async () => {
       await search('searching', 9, people('h1', 'h2', 'h3'));
@@ -70,7 +91,8 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       await search('searching', 9, []);
       expect(await hitsOf('searching')).toEqual([]);
       expect(await hitsOf('another')).toEqual(['0 h1']);
-      for (const name of ['h1', 'h2', 'h3']) expect(await (await ground()).rows('pronet_users', { urn_value: name })).toHaveLength(1);
+      for (const name of ['h1', 'h2', 'h3'])
+        expect(await (await ground()).rows('pronet_users', { urn_value: name })).toHaveLength(1);
     });
 
     it('are only added to by an answer as long as asked, or with something in quarantine', async () => {
@@ -97,7 +119,9 @@ export function setsSuite(ground: () => Promise<Loader>): void {
     await loader.take('pronet.post.reposts', asked, [{ urn: urn('r1', 'activity') }, { urn: urn('r2', 'activity') }]);
     await loader.take('pronet.post.reposts', asked, [{ urn: urn('r2', 'activity') }]);
     const rows = await loader.rows('pronet_post_reposts', { post_urn_value: 'asked post' });
-    expect(rows).toMatchObject([{ post_urn_type: 'activity', repost_urn_type: 'activity', repost_urn_value: 'r2', position: '0' }]);
+    expect(rows).toMatchObject([
+      { post_urn_type: 'activity', repost_urn_type: 'activity', repost_urn_value: 'r2', position: '0' },
+    ]);
     expect(await loader.rows('pronet_posts', { urn_value: 'asked post' })).toEqual([]);
   });
 
@@ -105,12 +129,26 @@ export function setsSuite(ground: () => Promise<Loader>): void {
     const loader = await ground();
     const posts = ['p1', 'p2', 'p3'].map((id) => photosharePost(id, { user: { id: 'poster' } }));
     await loader.take('photoshare.user.posts', { user: 'Poster', count: 9 }, posts);
-    await loader.take('photoshare.user', { user: 'Poster', with_posts: true }, [photoshareUser('poster', { posts: [photosharePost('p4')] })]);
+    await loader.take('photoshare.user', { user: 'Poster', with_posts: true }, [
+      photoshareUser('poster', { posts: [photosharePost('p4')] }),
+    ]);
     const tied = async () =>
-      (await loader.rows('photoshare_user_posts', { user_asked: 'Poster' })).map((row) => [row['post_id'], row['user_id'], row['position']]);
-    expect(await tied()).toEqual([['p1', 'poster', '0'], ['p2', 'poster', '1'], ['p3', 'poster', '2'], ['p4', 'poster', '0']]);
+      (await loader.rows('photoshare_user_posts', { user_asked: 'Poster' })).map((row) => [
+        row['post_id'],
+        row['user_id'],
+        row['position'],
+      ]);
+    expect(await tied()).toEqual([
+      ['p1', 'poster', '0'],
+      ['p2', 'poster', '1'],
+      ['p3', 'poster', '2'],
+      ['p4', 'poster', '0'],
+    ]);
     await loader.take('photoshare.user.posts', { user: 'Poster', count: 9 }, posts.slice(1));
-    expect(await tied()).toEqual([['p2', 'poster', '0'], ['p3', 'poster', '1']]);
+    expect(await tied()).toEqual([
+      ['p2', 'poster', '0'],
+      ['p3', 'poster', '1'],
+    ]);
   });
 
   it('a question longer than a key can be is kept by its digest', async () => {

@@ -3,20 +3,32 @@ import { describe, expect, it } from 'vitest';
 import { type Loader, receivedAt } from '../../support/loading.ts';
 import { group, photosharePost, photoshareUser, urn } from '../items.ts';
 
-const post = (value: string, more: object = {}): object => ({ urn: urn(value, 'activity'), url: 'https://posts.example/', ...more });
+const post = (value: string, more: object = {}): object => ({
+  urn: urn(value, 'activity'),
+  url: 'https://posts.example/',
+  ...more,
+});
 const REPOSTS = { urn: { type: 'activity', value: 'sighted' }, count: 99 };
 
 export function sightingsSuite(ground: () => Promise<Loader>): void {
   const reposts = async (...items: readonly object[]) => (await ground()).take('pronet.post.reposts', REPOSTS, items);
-  const person = async (value: string) => (await ground()).row('pronet_users', { urn_type: 'fsd_profile', urn_value: value });
-  const postRow = async (value: string) => (await ground()).row('pronet_posts', { urn_type: 'activity', urn_value: value });
+  const person = async (value: string) =>
+    (await ground()).row('pronet_users', { urn_type: 'fsd_profile', urn_value: value });
+  const postRow = async (value: string) =>
+    (await ground()).row('pronet_posts', { urn_type: 'activity', urn_value: value });
 
   it('a preview fills what is null and erases nothing; a full one writes its nulls too', async () => {
     const loader = await ground();
     const full = { urn: urn('s1'), name: 'Full', alias: 'a', url: 'u', headline: null, location: 'Berlin' };
     await loader.take('pronet.search.users', { count: 9 }, [full]);
     await reposts(post('by s1', { author: { urn: urn('s1'), name: 'Preview', headline: 'H', image: null } }));
-    expect(await person('s1')).toMatchObject({ name: 'Full', headline: 'H', location: 'Berlin', open_to_work: 'false', _detail: 'full' });
+    expect(await person('s1')).toMatchObject({
+      name: 'Full',
+      headline: 'H',
+      location: 'Berlin',
+      open_to_work: 'false',
+      _detail: 'full',
+    });
     await loader.take('pronet.search.users', { count: 9 }, [full]);
     expect(await person('s1')).toMatchObject({ name: 'Full', headline: null });
   });
@@ -26,7 +38,9 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     await reposts(post('by s2', { author: { urn: urn('s2'), name: 'Two', headline: null } }));
     expect(await person('s2')).toMatchObject({ name: 'Two', headline: 'H', _detail: 'preview' });
     const loader = await ground();
-    await loader.take('pronet.group', { group: 'g' }, [group('g2', { members: [{ user: { urn: urn('s2'), headline: 'Member' } }] })]);
+    await loader.take('pronet.group', { group: 'g' }, [
+      group('g2', { members: [{ user: { urn: urn('s2'), headline: 'Member' } }] }),
+    ]);
     expect(await person('s2')).toMatchObject({ name: 'Two', headline: 'Member' });
     await reposts(post('mentions s2', { mentioned: [{ urn: urn('s2'), name: 'Reference' }] }));
     expect(await person('s2')).toMatchObject({ name: 'Two', _detail: 'preview' });
@@ -39,26 +53,60 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     const row = () => loader.row('pronet_companies', { urn_value: 's3' });
     const before = await row();
     expect(before['_detail']).toBe('reference');
-    const { answerId } = await loader.take('pronet.user.education', { urn: { type: 'fsd_profile', value: 'p' }, count: 9 }, [{ company: school }]);
-    expect(await row()).toMatchObject({ ...before, _detail: 'full', _answer_id: String(answerId), _part_hashes: expect.any(String) });
+    const { answerId } = await loader.take(
+      'pronet.user.education',
+      { urn: { type: 'fsd_profile', value: 'p' }, count: 9 },
+      [{ company: school }],
+    );
+    expect(await row()).toMatchObject({
+      ...before,
+      _detail: 'full',
+      _answer_id: String(answerId),
+      _part_hashes: expect.any(String),
+    });
 
     const asked = { user: 'detail', count: 9 };
-    const same = photosharePost('s4', { like_count: 1, comment_count: 0, reshare_count: 0, carousel_media_count: 0, is_paid_partnership: false });
-    await loader.take('photoshare.user', { user: 'detail', with_posts: true }, [photoshareUser('detail', { posts: [same] })]);
+    const same = photosharePost('s4', {
+      like_count: 1,
+      comment_count: 0,
+      reshare_count: 0,
+      carousel_media_count: 0,
+      is_paid_partnership: false,
+    });
+    await loader.take('photoshare.user', { user: 'detail', with_posts: true }, [
+      photoshareUser('detail', { posts: [same] }),
+    ]);
     const { receipt } = await loader.take('photoshare.user.posts', asked, [same]);
     expect(receipt).toMatchObject({ received: 1, loaded: 0, unchanged: 1 });
-    expect(await loader.row('photoshare_posts', { id: 's4' })).toMatchObject({ _detail: 'full', _changed_at: receivedAt(answerId + 1) });
+    expect(await loader.row('photoshare_posts', { id: 's4' })).toMatchObject({
+      _detail: 'full',
+      _changed_at: receivedAt(answerId + 1),
+    });
     const versions = await loader.versions();
-    expect((await loader.take('photoshare.user.posts', asked, [same])).receipt).toMatchObject({ unchanged: 1, written: {} });
+    expect((await loader.take('photoshare.user.posts', asked, [same])).receipt).toMatchObject({
+      unchanged: 1,
+      written: {},
+    });
     expect(await loader.versions()).toEqual(versions);
   });
 
   it('a preview of a profile never writes a count', async () => {
     const loader = await ground();
-    await loader.take('photoshare.user', { user: 'x' }, [photoshareUser('counted', { follower_count: 5, media_count: 9 })]);
-    await loader.take('photoshare.user.posts', { user: 'x', count: 9 }, [photosharePost('counting', { user: { id: 'counted', name: 'P', follower_count: 1 } })]);
-    expect(await loader.row('photoshare_users', { id: 'counted' })).toMatchObject({ follower_count: '5', media_count: '9', name: 'n' });
-    expect(await loader.row('photoshare_posts', { id: 'counting' })).toMatchObject({ user_name: 'P', extra: '{"user": {"follower_count": 1}}' });
+    await loader.take('photoshare.user', { user: 'x' }, [
+      photoshareUser('counted', { follower_count: 5, media_count: 9 }),
+    ]);
+    await loader.take('photoshare.user.posts', { user: 'x', count: 9 }, [
+      photosharePost('counting', { user: { id: 'counted', name: 'P', follower_count: 1 } }),
+    ]);
+    expect(await loader.row('photoshare_users', { id: 'counted' })).toMatchObject({
+      follower_count: '5',
+      media_count: '9',
+      name: 'n',
+    });
+    expect(await loader.row('photoshare_posts', { id: 'counting' })).toMatchObject({
+      user_name: 'P',
+      extra: '{"user": {"follower_count": 1}}',
+    });
   });
 
   it('authors and mentions are companies by the type of their URN, else people; without a URN they are nobody', async () => {
@@ -66,20 +114,38 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     const types = ['fsd_company', 'company', 'school', 'fsd_profile', 'member', ''];
     await reposts(
       ...types.map((type) => post(`by type ${type}`, { author: { urn: urn(`typed ${type}`, type) } })),
-      post('by nobody', { author: { name: 'Nobody' }, mentioned: [{ name: 'Nobody' }, { urn: urn('m', 'school') }, { urn: urn('m') }, 'text', null] }),
+      post('by nobody', {
+        author: { name: 'Nobody' },
+        mentioned: [{ name: 'Nobody' }, { urn: urn('m', 'school') }, { urn: urn('m') }, 'text', null],
+      }),
     );
-    const found = async (table: string) => (await loader.rows(table)).flatMap((row) => (row['urn_value']?.startsWith('typed ') ? [row['urn_type']] : []));
-    expect((await found('pronet_companies')).sort()).toEqual(['company', 'fsd_company', 'school']);
-    expect((await found('pronet_users')).sort()).toEqual(['fsd_profile', 'member']);
+    const found = async (table: string) =>
+      (await loader.rows(table)).flatMap((row) => (row['urn_value']?.startsWith('typed ') ? [row['urn_type']] : []));
+    expect((await found('pronet_companies')).toSorted()).toEqual(['company', 'fsd_company', 'school']);
+    expect((await found('pronet_users')).toSorted()).toEqual(['fsd_profile', 'member']);
     const mentions = await loader.rows('pronet_post_mentions', { post_urn_value: 'by nobody' });
-    expect(mentions.map(({ position, kind, name }) => [position, kind, name])).toEqual([['0', null, 'Nobody'], ['1', 'company', null], ['2', 'user', null]]);
-    expect(await postRow('by nobody')).toMatchObject({ mentioned_count: '5', extra: '{"mentioned": {"3": "text", "4": null}}' });
+    expect(mentions.map(({ position, kind, name }) => [position, kind, name])).toEqual([
+      ['0', null, 'Nobody'],
+      ['1', 'company', null],
+      ['2', 'user', null],
+    ]);
+    expect(await postRow('by nobody')).toMatchObject({
+      mentioned_count: '5',
+      extra: '{"mentioned": {"3": "text", "4": null}}',
+    });
   });
 
   it('what can’t be keyed goes to its parent’s extra under its path', async () => {
     const loader = await ground();
-    const members = [{ user: { urn: urn('k1') }, role: 'owner' }, { user: { name: 'no urn' } }, 'odd', { user: { urn: urn('') } }];
-    await loader.take('pronet.group', { group: 'g' }, [group('unkeyed', { members, industries: [urn('i', 'industry'), {}, null] })]);
+    const members = [
+      { user: { urn: urn('k1') }, role: 'owner' },
+      { user: { name: 'no urn' } },
+      'odd',
+      { user: { urn: urn('') } },
+    ];
+    await loader.take('pronet.group', { group: 'g' }, [
+      group('unkeyed', { members, industries: [urn('i', 'industry'), {}, null] }),
+    ]);
     expect(await loader.rows('pronet_group_members', { group_urn_value: 'unkeyed' })).toHaveLength(1);
     const row = await loader.row('pronet_groups', { urn_value: 'unkeyed' });
     expect(JSON.parse(row['extra'] ?? '')).toEqual({
@@ -95,16 +161,35 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
   ])('a reference that is %s refers to nothing: its row loads, and what was sent is kept', async (_, value) => {
     const loader = await ground();
     const id = `referring ${value.length}`;
-    await loader.take('photoshare.user.posts', { user: 'x', count: 9 }, [photosharePost(id, { user: { id: value, name: 'N', odd: 1 } })]);
+    await loader.take('photoshare.user.posts', { user: 'x', count: 9 }, [
+      photosharePost(id, { user: { id: value, name: 'N', odd: 1 } }),
+    ]);
     const found = await loader.row('photoshare_posts', { id });
     expect(found).toMatchObject({ user_id: null, user_name: 'N' });
     expect(JSON.parse(found['extra'] ?? '')).toEqual({ user: { id: value, odd: 1 } });
 
-    const company = { name: 'C', urn: urn(value, 'company'), industry: urn(value, 'industry'), industry_full: { urn: urn(value, 'industry'), name: 'I' } };
-    const { batch } = await loader.take('pronet.user.education', { urn: { type: 'fsd_profile', value: id }, count: 9 }, [{ company }]);
+    const company = {
+      name: 'C',
+      urn: urn(value, 'company'),
+      industry: urn(value, 'industry'),
+      industry_full: { urn: urn(value, 'industry'), name: 'I' },
+    };
+    const { batch } = await loader.take(
+      'pronet.user.education',
+      { urn: { type: 'fsd_profile', value: id }, count: 9 },
+      [{ company }],
+    );
     const education = await loader.row('pronet_user_educations', { user_urn_value: id });
-    expect(education).toMatchObject({ company_name: 'C', company_urn_type: null, company_urn_value: null, company_industry_type: null, company_industry_full_name: 'I' });
-    expect(JSON.parse(education['extra'] ?? '')).toEqual({ company: { urn: company.urn, industry: company.industry, industry_full: { urn: company.industry } } });
+    expect(education).toMatchObject({
+      company_name: 'C',
+      company_urn_type: null,
+      company_urn_value: null,
+      company_industry_type: null,
+      company_industry_full_name: 'I',
+    });
+    expect(JSON.parse(education['extra'] ?? '')).toEqual({
+      company: { urn: company.urn, industry: company.industry, industry_full: { urn: company.industry } },
+    });
     expect(batch.drift).toContainEqual(expect.objectContaining({ path: 'company', kind: 'wrong type' }));
   });
 
@@ -113,15 +198,23 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     // Random, because Postgres compresses before it measures an index entry.
     const noise = (length: number, seed: number): string => {
       let state = seed;
-      return Array.from({ length }, () => String.fromCharCode(97 + ((state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) >>> 16) % 26)).join('');
+      return Array.from({ length }, () =>
+        String.fromCharCode(97 + (((state = (state * 1_103_515_245 + 12_345) % 2_147_483_648) >>> 16) % 26)),
+      ).join('');
     };
     const longest = 640;
     const keyed = { type: noise(longest, 1), value: noise(longest, 2) };
     const member = { user: { urn: { type: noise(longest, 3), value: noise(longest, 4) } } };
-    const { receipt } = await loader.take('pronet.group', { group: 'g' }, [{ ...group(''), urn: keyed, members: [member] }, { ...group(''), urn: urn(noise(longest + 1, 5)) }]);
+    const { receipt } = await loader.take('pronet.group', { group: 'g' }, [
+      { ...group(''), urn: keyed, members: [member] },
+      { ...group(''), urn: urn(noise(longest + 1, 5)) },
+    ]);
     expect(receipt).toMatchObject({ loaded: 1, quarantined: 1, written: { pronet_group_members: 1 } });
     const asked = { urn: { type: 'activity', value: noise(longest, 6) }, count: 9 };
-    expect((await loader.take('pronet.post.reposts', asked, [{ urn: keyed, repost: { urn: member.user.urn } }])).receipt.loaded).toBe(1);
+    expect(
+      (await loader.take('pronet.post.reposts', asked, [{ urn: keyed, repost: { urn: member.user.urn } }])).receipt
+        .loaded,
+    ).toBe(1);
   });
 
   describe('reposts', () => {
@@ -132,16 +225,19 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
       expect(await postRow('d2')).toMatchObject({ repost_urn_value: null, text: 'two' });
     });
 
-    it.each([['a text'], [{}], [{ text: 'only a text', author: { urn: { type: 'fsd_profile', value: 'quoted' } } }], [7], [[]]])(
-      'without a URN stay in extra: %j',
-      async (repost) => {
-        const id = `keyless ${JSON.stringify(repost)}`;
-        await reposts(post(id, { repost }));
-        const row = await postRow(id);
-        expect(row).toMatchObject({ repost_urn_type: null, repost_urn_value: null });
-        expect(JSON.parse(row['extra'] ?? '')).toEqual({ repost });
-      },
-    );
+    it.each([
+      ['a text'],
+      [{}],
+      [{ text: 'only a text', author: { urn: { type: 'fsd_profile', value: 'quoted' } } }],
+      [7],
+      [[]],
+    ])('without a URN stay in extra: %j', async (repost) => {
+      const id = `keyless ${JSON.stringify(repost)}`;
+      await reposts(post(id, { repost }));
+      const row = await postRow(id);
+      expect(row).toMatchObject({ repost_urn_type: null, repost_urn_value: null });
+      expect(JSON.parse(row['extra'] ?? '')).toEqual({ repost });
+    });
 
     it('may be new when the post that repeats them is not', async () => {
       await reposts(post('grows'));
@@ -153,15 +249,26 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
 
     it('may repeat themselves', async () => {
       await reposts(post('self', { text: 'full', repost: post('self', { text: 'preview', video_url: 'v' }) }));
-      expect(await postRow('self')).toMatchObject({ text: 'full', video_url: null, repost_urn_value: 'self', _detail: 'full' });
+      expect(await postRow('self')).toMatchObject({
+        text: 'full',
+        video_url: null,
+        repost_urn_value: 'self',
+        _detail: 'full',
+      });
     });
   });
 
   it('numbers beyond 2^53 in extra survive a lesser sighting, which then is no change', async () => {
     const loader = await ground();
-    await loader.take('pronet.search.users', { count: 9 }, '[{"urn":{"type":"fsd_profile","value":"big"},"name":"B","x":[9007199254740993,1e30,0.1234567890123456789,1e-7]}]');
+    await loader.take(
+      'pronet.search.users',
+      { count: 9 },
+      '[{"urn":{"type":"fsd_profile","value":"big"},"name":"B","x":[9007199254740993,1e30,0.1234567890123456789,1e-7]}]',
+    );
     const before = await person('big');
-    expect(before['extra']).toBe('{"x": [9007199254740993, 1000000000000000000000000000000, 0.1234567890123456789, 0.0000001]}');
+    expect(before['extra']).toBe(
+      '{"x": [9007199254740993, 1000000000000000000000000000000, 0.1234567890123456789, 0.0000001]}',
+    );
     await reposts(post('by big', { author: { urn: urn('big'), name: 'Lesser' } }));
     expect(await person('big')).toEqual(before);
   });

@@ -5,8 +5,16 @@ import { photosharePost, photoshareUser } from '../items.ts';
 
 export function switchesSuite(ground: () => Promise<Loader>): void {
   describe('photoshare.user', () => {
-    const told = { created_at: 1_700_000_000, similar_users: [{ id: 's' }], posts: [photosharePost('switched 1'), photosharePost('switched 2')] };
-    const nothing = [{ created_at: null, similar_users: null, posts: null }, { created_at: null, similar_users: [], posts: [] }, {}];
+    const told = {
+      created_at: 1_700_000_000,
+      similar_users: [{ id: 's' }],
+      posts: [photosharePost('switched 1'), photosharePost('switched 2')],
+    };
+    const nothing = [
+      { created_at: null, similar_users: null, posts: null },
+      { created_at: null, similar_users: [], posts: [] },
+      {},
+    ];
 
     it('with everything off, nothing told is touched', async () => {
       const loader = await ground();
@@ -19,31 +27,55 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
         expect(receipt).toMatchObject({ unchanged: 1, written: {} });
       }
       expect(await loader.versions()).toEqual(before);
-      expect(await loader.row('photoshare_users', { id: 'switched' })).toMatchObject({ posts_count: '2', similar_users_count: '1', created_at_epoch: '1700000000' });
+      expect(await loader.row('photoshare_users', { id: 'switched' })).toMatchObject({
+        posts_count: '2',
+        similar_users_count: '1',
+        created_at_epoch: '1700000000',
+      });
     });
 
     it('with everything off, a value counts all the same', async () => {
       const loader = await ground();
       const off = { user: 'switched off', with_posts: false, with_similar_users: false, with_creation_date: false };
       await loader.take('photoshare.user', off, [photoshareUser('switched off', told)]);
-      expect(await loader.row('photoshare_users', { id: 'switched off' })).toMatchObject({ posts_count: '2', similar_users_count: '1', created_at_epoch: '1700000000' });
+      expect(await loader.row('photoshare_users', { id: 'switched off' })).toMatchObject({
+        posts_count: '2',
+        similar_users_count: '1',
+        created_at_epoch: '1700000000',
+      });
     });
 
     it('from the start, not asked is null and none is 0', async () => {
       const loader = await ground();
       const user = (id: string): object => photoshareUser(id, { similar_users: [], posts: [] });
-      await loader.take('photoshare.user', { user: 'x', with_posts: true, with_similar_users: false }, [user('asked for posts')]);
-      await loader.take('photoshare.user', { user: 'x', with_posts: false, with_similar_users: true }, [user('asked for others')]);
-      expect(await loader.row('photoshare_users', { id: 'asked for posts' })).toMatchObject({ posts_count: '0', similar_users_count: null });
-      expect(await loader.row('photoshare_users', { id: 'asked for others' })).toMatchObject({ posts_count: null, similar_users_count: '0' });
+      await loader.take('photoshare.user', { user: 'x', with_posts: true, with_similar_users: false }, [
+        user('asked for posts'),
+      ]);
+      await loader.take('photoshare.user', { user: 'x', with_posts: false, with_similar_users: true }, [
+        user('asked for others'),
+      ]);
+      expect(await loader.row('photoshare_users', { id: 'asked for posts' })).toMatchObject({
+        posts_count: '0',
+        similar_users_count: null,
+      });
+      expect(await loader.row('photoshare_users', { id: 'asked for others' })).toMatchObject({
+        posts_count: null,
+        similar_users_count: '0',
+      });
     });
 
     it('with everything on, empty is none and null of a date is null', async () => {
       const loader = await ground();
       const on = { user: 'emptied', with_posts: true, with_similar_users: true, with_creation_date: true };
       await loader.take('photoshare.user', on, [photoshareUser('emptied', told)]);
-      await loader.take('photoshare.user', on, [photoshareUser('emptied', { created_at: null, similar_users: [], posts: [] })]);
-      expect(await loader.row('photoshare_users', { id: 'emptied' })).toMatchObject({ posts_count: '0', similar_users_count: '0', created_at_epoch: null });
+      await loader.take('photoshare.user', on, [
+        photoshareUser('emptied', { created_at: null, similar_users: [], posts: [] }),
+      ]);
+      expect(await loader.row('photoshare_users', { id: 'emptied' })).toMatchObject({
+        posts_count: '0',
+        similar_users_count: '0',
+        created_at_epoch: null,
+      });
       expect(await loader.rows('photoshare_user_similar_users', { user_id: 'emptied' })).toEqual([]);
     });
   });
@@ -69,7 +101,9 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       await loader.take('webparser.parse', { url, ...options }, [page(contacts)]);
       expect(await loader.row('web_pages', { requested_url: url })).toMatchObject(counts('1', '1', '1'));
       await loader.take('webparser.parse', { url, ...options }, [page({ links: [], emails: [], phones: [] })]);
-      const emptied = Object.fromEntries(Object.entries(expected).map(([name, count]: [string, unknown]) => [name, count ?? '1']));
+      const emptied = Object.fromEntries(
+        Object.entries(expected).map(([name, count]: [string, unknown]) => [name, count ?? '1']),
+      );
       expect(await loader.row('web_pages', { requested_url: url })).toMatchObject(emptied);
     });
 
@@ -77,11 +111,20 @@ export function switchesSuite(ground: () => Promise<Loader>): void {
       const loader = await ground();
       const url = 'https://key.example/';
       await loader.take('webparser.parse', { url }, [page({ url: 'https://redirected.example/' })]);
-      await loader.take('webparser.parse', { url, remove_comments: true, timeout: 20, include_tags: null }, [page({ title: 'same' })]);
-      expect(await loader.row('web_pages', { requested_url: url })).toMatchObject({ title: 'same', url: 'https://page.example/', options: '{}' });
+      await loader.take('webparser.parse', { url, remove_comments: true, timeout: 20, include_tags: null }, [
+        page({ title: 'same' }),
+      ]);
+      expect(await loader.row('web_pages', { requested_url: url })).toMatchObject({
+        title: 'same',
+        url: 'https://page.example/',
+        options: '{}',
+      });
       await loader.take('webparser.parse', { url, only_main_content: true, exclude_tags: ['nav', 'a'] }, [page({})]);
       const rows = await loader.rows('web_pages', { requested_url: url });
-      expect(rows.map(({ options }) => options).sort()).toEqual(['{"exclude_tags": ["a", "nav"], "only_main_content": true}', '{}']);
+      expect(rows.map(({ options }) => options).toSorted()).toEqual([
+        '{"exclude_tags": ["a", "nav"], "only_main_content": true}',
+        '{}',
+      ]);
       for (const { page_key: key } of rows) expect(key).toMatch(/^[0-9a-f]{64}$/);
     });
   });
