@@ -67,34 +67,38 @@ async function looking<T>(url: string, look: (warehouse: Warehouse) => Promise<T
 
 const undisturbed = postgresWarehouses();
 
-it.each(Object.entries({ embedded, postgres }))('a sync that is killed twice (%s)', async (_, place) => {
-  const scene = await sceneIn(await undisturbed(), WORLD);
-  expect((await scene.sync(CONFIG)).exitCode).toBe(0);
-  const sandbox = await serveSandbox({ ...WORLD, now: scene.clock.now });
-  onTestFinished(() => sandbox.close());
-  const warehouseUrl = await place();
-  const order = { yaml: CONFIG, serviceUrl: sandbox.url, warehouseUrl };
+it.each(Object.entries({ embedded, postgres }))(
+  'a sync that is killed twice (%s)',
+  async (_, place) => {
+    const scene = await sceneIn(await undisturbed(), WORLD);
+    expect((await scene.sync(CONFIG)).exitCode).toBe(0);
+    const sandbox = await serveSandbox({ ...WORLD, now: scene.clock.now });
+    onTestFinished(() => sandbox.close());
+    const warehouseUrl = await place();
+    const order = { yaml: CONFIG, serviceUrl: sandbox.url, warehouseUrl };
 
-  // With its answer in hand and not stored; then inside a load's transaction.
-  for (const at of [
-    { when: 'before', step: 'store', nth: 4 },
-    { when: 'after', step: 'record', nth: 3 },
-  ] as const) {
-    expect(await run({ ...order, at })).toEqual({ signal: 'SIGKILL', told: undefined });
-    if (place === postgres) await looking(warehouseUrl, expireLeases);
-  }
-  const { signal, told } = await run({ ...order, at: null });
+    // With its answer in hand and not stored; then inside a load's transaction.
+    for (const at of [
+      { when: 'before', step: 'store', nth: 4 },
+      { when: 'after', step: 'record', nth: 3 },
+    ] as const) {
+      expect(await run({ ...order, at })).toEqual({ signal: 'SIGKILL', told: undefined });
+      if (place === postgres) await looking(warehouseUrl, expireLeases);
+    }
+    const { signal, told } = await run({ ...order, at: null });
 
-  expect(signal).toBeNull();
-  if (!told) throw new Error('it said nothing');
-  expect(only(told.summary)).toMatchObject({ exitCode: 0, state: 'complete', continued: true, inDoubt: 0, left: 0 });
-  expect(await looking(warehouseUrl, (it) => rowsOf(it))).toEqual(await rowsOf(scene.warehouse));
-  expect(
-    Object.keys(await looking(warehouseUrl, states)).filter((state) => !['loaded', 'empty'].includes(state)),
-  ).toEqual([]);
-  const again = askedAgain(sandbox.requests());
-  const times = [...again.values()].reduce((sum, count) => sum + count - 1, 0);
-  expect(times).toBeLessThanOrEqual(2 * IN_FLIGHT);
-  expect(told.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
-  expect(sandbox.requests()).toHaveLength(scene.sandbox.requests().length + times);
-});
+    expect(signal).toBeNull();
+    if (!told) throw new Error('it said nothing');
+    expect(only(told.summary)).toMatchObject({ exitCode: 0, state: 'complete', continued: true, inDoubt: 0, left: 0 });
+    expect(await looking(warehouseUrl, (it) => rowsOf(it))).toEqual(await rowsOf(scene.warehouse));
+    expect(
+      Object.keys(await looking(warehouseUrl, states)).filter((state) => !['loaded', 'empty'].includes(state)),
+    ).toEqual([]);
+    const again = askedAgain(sandbox.requests());
+    const times = [...again.values()].reduce((sum, count) => sum + count - 1, 0);
+    expect(times).toBeLessThanOrEqual(2 * IN_FLIGHT);
+    expect(told.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
+    expect(sandbox.requests()).toHaveLength(scene.sandbox.requests().length + times);
+  },
+  60_000,
+);
