@@ -1,15 +1,39 @@
 /** Arbitrary answers: any bytes, any JSON, and valid samples in which anything has gone wrong. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
+import type { Resource } from '../../src/service/resource.ts';
 import { type Item, sampleItem } from '../support/sample.ts';
 
 /** A text that is recognized where it comes to rest; anything may be inside, letters that no database takes among it. */
 const text = fc
-  .tuple(fc.string({ unit: 'binary', maxLength: 6 }), fc.constantFrom('', '\0', '\ud800', '\udc00\ud800', '\\u0000', '\ufeff', "'", '"', '\\', '{}'), fc.nat(0xfffff))
+  .tuple(
+    fc.string({ unit: 'binary', maxLength: 6 }),
+    fc.constantFrom('', '\0', '\ud800', '\udc00\ud800', '\\u0000', '\ufeff', "'", '"', '\\', '{}'),
+    fc.nat(0xfffff),
+  )
   .map(([any, odd, number]) => `~${any}${odd}${number.toString(36)}`);
 
-const oddScalar = fc.constantFrom<unknown>('', '1', '007', '-0', '1e3', 'true', '2024-02-30', '2024-01-31', 0, -1, 0.1, 1e21, 2 ** 53, 1_700_000_000, 1_700_000_000_000, true, false, null);
+const oddScalar = fc.constantFrom<unknown>(
+  '',
+  '1',
+  '007',
+  '-0',
+  '1e3',
+  'true',
+  '2024-02-30',
+  '2024-01-31',
+  0,
+  -1,
+  0.1,
+  1e21,
+  2 ** 53,
+  1_700_000_000,
+  1_700_000_000_000,
+  true,
+  false,
+  null,
+);
 
 /** Any JSON value. */
 export const anyJson: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
@@ -36,13 +60,24 @@ export interface Answered {
 /** Any JSON at all, and objects with the right names and any JSON in them. */
 export const anyAnswer: fc.Arbitrary<Answered> = endpoint.chain((it) => {
   const names = Object.keys(it.returns.fields);
-  const named = fc.dictionary(fc.constantFrom(...names, '@type', 'unheard_of'), anyJson, { maxKeys: 8 });
+  const known = fc.dictionary(fc.constantFrom(...names, '@type', 'unheard_of'), anyJson, { maxKeys: 8 });
+  const named = fc
+    .tuple(known, fc.option(fc.nat(3)))
+    .map(([item, entity]) => (entity === null ? item : { ...item, ...keyFieldsOf(it.returns, entity) }));
   return fc.record({
     endpoint: fc.constant(it),
     entity: fc.nat(3),
     items: fc.oneof(anyJson, named, fc.array(fc.oneof(named, anyJson), { maxLength: 4 })),
   });
 });
+
+/** The fields by which a sample of this entity is known. */
+const keyFieldsOf = (resource: Resource, entity: number): Item =>
+  Object.fromEntries(
+    Object.entries(sampleItem(resource, { entity })).filter(([name]) =>
+      resource.key.some((key) => key === name || key.startsWith(`${name}_`)),
+    ),
+  );
 
 interface Mutation {
   readonly at: number;
@@ -64,7 +99,16 @@ export const mutatedAnswer: fc.Arbitrary<Answered> = endpoint.chain((it) =>
     entity: fc.nat(3),
     items: fc.array(
       fc
-        .tuple(fc.record({ entity: fc.nat(3), version: fc.nat(3), fleeting: fc.nat(1), size: fc.nat(2), acquainted: fc.boolean() }), fc.array(mutation, { maxLength: 6 }))
+        .tuple(
+          fc.record({
+            entity: fc.nat(3),
+            version: fc.nat(3),
+            fleeting: fc.nat(1),
+            size: fc.nat(2),
+            acquainted: fc.boolean(),
+          }),
+          fc.array(mutation, { maxLength: 6 }),
+        )
         .map(([options, mutations]) => mutations.reduce(mutated, sampleItem(it.returns, options) as unknown)),
       { minLength: 1, maxLength: 3 },
     ),

@@ -9,7 +9,12 @@ const drift = (items: unknown, endpoint = 'microblog.user') => {
 const valid = { rest_id: '1', internal_id: 'i', name: 'n', alias: 'a', url: 'u' };
 
 it('counts each place once for every item that differs there', () => {
-  const items = [{ ...valid, new_field: 'secret' }, { ...valid, new_field: 1 }, { ...valid, name: {} }, { ...valid, birthdate: { day: '31', era: 'x' } }];
+  const items = [
+    { ...valid, new_field: 'secret' },
+    { ...valid, new_field: 1 },
+    { ...valid, name: {} },
+    { ...valid, birthdate: { day: '31', era: 'x' } },
+  ];
   expect(drift(items)).toEqual([
     { resource: 'MicroblogUser', path: 'new_field', kind: 'unknown field', count: 2, sampleType: 'string' },
     { resource: 'MicroblogUser', path: 'name', kind: 'wrong type', count: 1, sampleType: 'object' },
@@ -21,8 +26,19 @@ it('counts each place once for every item that differs there', () => {
 
 it('names lists without positions, and what is nested by the field it is nested in', () => {
   const post = { urn: { type: 'activity', value: '1' }, url: 'u' };
-  const items = [{ ...post, reactions: [{ type: 'like', count: 'x' }, 'odd', { glow: 1 }], repost: { ...post, odd: 1, author: { hat: true } }, mentioned: [{ '@type': '@other' }] }];
-  expect(drift(items, 'pronet.post.reposts').map(({ path, kind, sampleType }) => `${path} ${kind} ${sampleType}`).sort()).toEqual([
+  const items = [
+    {
+      ...post,
+      reactions: [{ type: 'like', count: 'x' }, 'odd', { glow: 1 }],
+      repost: { ...post, odd: 1, author: { hat: true } },
+      mentioned: [{ '@type': '@other' }],
+    },
+  ];
+  expect(
+    drift(items, 'pronet.post.reposts')
+      .map(({ path, kind, sampleType }) => `${path} ${kind} ${sampleType}`)
+      .toSorted(),
+  ).toEqual([
     'mentioned.@type other @type string',
     'reactions wrong type string',
     'reactions.count wrong type string',
@@ -33,12 +49,24 @@ it('names lists without positions, and what is nested by the field it is nested 
 });
 
 it('counts an entity that is seen in two tables once', () => {
-  const items = [{ urn: { type: 'activity', value: '1' }, url: 'u', author: { urn: { type: 'fsd_profile', value: '2' }, name: 7, odd: 1 } }];
-  expect(drift(items, 'pronet.post.reposts').map(({ path, count }) => [path, count])).toEqual([['author.name', 1], ['author.odd', 1]]);
+  const items = [
+    {
+      urn: { type: 'activity', value: '1' },
+      url: 'u',
+      author: { urn: { type: 'fsd_profile', value: '2' }, name: 7, odd: 1 },
+    },
+  ];
+  expect(drift(items, 'pronet.post.reposts').map(({ path, count }) => [path, count])).toEqual([
+    ['author.name', 1],
+    ['author.odd', 1],
+  ]);
 });
 
 it('takes an exact number sent as text, and text sent as a number, for values that differ', () => {
-  expect(drift([{ ...valid, name: 7, follower_count: '9' }]).map(({ path, kind }) => `${path} ${kind}`)).toEqual(['name wrong type', 'follower_count wrong type']);
+  expect(drift([{ ...valid, name: 7, follower_count: '9' }]).map(({ path, kind }) => `${path} ${kind}`)).toEqual([
+    'name wrong type',
+    'follower_count wrong type',
+  ]);
   expect(drift([{ ...valid, follower_count: 9, description: null, location: '', created_at: 0 }])).toEqual([]);
 });
 
