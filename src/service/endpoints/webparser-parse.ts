@@ -4,6 +4,7 @@ import { endpoint } from '../endpoint.ts';
 import { once } from '../paging.ts';
 import { pageUrl, timeout } from '../request.ts';
 import { webPage } from '../resources/web-page.ts';
+import { contentOptions } from '../content-options.ts';
 
 export const webparserParse = endpoint({
   name: 'webparser.parse',
@@ -13,23 +14,7 @@ export const webparserParse = endpoint({
   request: z.strictObject({
     url: pageUrl.describe('Address of the page to parse.'),
     timeout,
-    include_tags: z.array(z.string()).nullish().describe('CSS selectors; keep only these elements.'),
-    exclude_tags: z.array(z.string()).nullish().describe('CSS selectors or wildcard masks to drop.'),
-    only_main_content: z.boolean().default(false).describe('Find the main content and keep only that.'),
-    remove_comments: z.boolean().default(true).describe('Drop HTML comments.'),
-    resolve_srcset: z.boolean().default(true).describe('Turn srcset into src, choosing the largest image.'),
-    return_full_html: z.boolean().default(false).describe('Return the whole document rather than its body.'),
-    min_text_block: z
-      .int()
-      .min(0)
-      .default(200)
-      .describe('Least characters in a block of text that counts as main content.'),
-    remove_base64_images: z.boolean().default(true).describe('Drop images embedded as base64.'),
-    strip_all_tags: z.boolean().default(false).describe('Return plain text only.'),
-    extract_contacts: z.boolean().default(false).describe('Extract links, e-mail addresses and phone numbers.'),
-    same_origin_links: z.boolean().default(false).describe('Of the extracted links, keep those of the same domain.'),
-    social_links_only: z.boolean().default(false).describe('Of the extracted links, keep those to social media.'),
-    extract_minimal: z.boolean().default(false).describe('Extract links and title, and contacts if asked for, only.'),
+    ...contentOptions,
   }),
   sets: ['include_tags', 'exclude_tags'],
   returns: webPage,

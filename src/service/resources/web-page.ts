@@ -1,26 +1,15 @@
 /** Web pages as the service parses them. */
 import type { RequestBody } from '../asked.ts';
+import { CONTENT_DEFAULTS } from '../content-options.ts';
 import { given, json, onlyWith, required, text, texts } from '../field.ts';
 import { canonicalJson, digestOf } from '../identity.ts';
 import { resource } from '../resource.ts';
 
-/** What each content option is when nobody sets it; an option so left says nothing about the page. */
-const DEFAULTS: RequestBody = {
-  only_main_content: false,
-  remove_comments: true,
-  resolve_srcset: true,
-  return_full_html: false,
-  min_text_block: 200,
-  remove_base64_images: true,
-  strip_all_tags: false,
-  extract_contacts: false,
-  same_origin_links: false,
-  social_links_only: false,
-  extract_minimal: false,
-};
-
+/** An option left as it is by itself says nothing about the page. */
 const optionsOf = (request: RequestBody): RequestBody =>
-  Object.fromEntries(Object.entries(request).filter(([name, value]) => name !== 'url' && value !== DEFAULTS[name]));
+  Object.fromEntries(
+    Object.entries(request).filter(([name, value]) => name !== 'url' && value !== CONTENT_DEFAULTS[name]),
+  );
 
 const pageKeyOf = (request: RequestBody): string => digestOf(canonicalJson([request['url'], optionsOf(request)]));
 
