@@ -41,6 +41,9 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
     planned: totals.planned + it.covered,
     fresh: totals.fresh + it.covered,
     ...end,
+    quote: null,
+    doubts: [],
+    lowerBounds: [],
     tookMs: at.getTime() - it.startedAt.getTime(),
   };
 }

@@ -25,6 +25,9 @@ const nothing = (
   truncated: 0,
   left: 0,
   points: 0,
+  quote: null,
+  doubts: [],
+  lowerBounds: [],
 });
 
 /** A sync that was not begun, for this reason. */

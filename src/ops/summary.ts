@@ -36,11 +36,46 @@ export interface SyncSummary {
   readonly left: number;
   /** Points by the price book; the request log has the true figure. */
   readonly points: number;
+  /** What the plan was quoted at before anything was sent, in points; null for a run that was not begun. */
+  readonly quote: QuotedPoints | null;
+  /** Attempts of this run whose answers were lost, each with what the request log says became of it. */
+  readonly doubts: readonly DoubtSummary[];
+  /** Slices of this run of which more may exist than was returned, at most 20. */
+  readonly lowerBounds: readonly LowerBound[];
   readonly tookMs: number;
   /** Why it ended as it did, when not complete. */
   readonly error: string | null;
   /** What to do next, in one sentence. */
   readonly next: string | null;
+}
+
+/** Points that a plan may cost. */
+export interface QuotedPoints {
+  readonly low: number;
+  readonly likely: number;
+  /** The most, paging and splitting left out. */
+  readonly most: number;
+  /** How sure: by guesses alone, by few rows of the log, or by many that agree. */
+  readonly sure: 'guess' | 'some' | 'good';
+}
+
+/** An attempt whose answer was lost. */
+export interface DoubtSummary {
+  readonly requestId: string;
+  readonly attempt: number;
+  /** The fields that tell the request from the others of its sync. */
+  readonly input: unknown;
+  readonly sentAt: string;
+  readonly reason: string;
+  readonly verdict: 'paid_and_lost' | 'not_charged' | 'not_sent' | 'unknown' | null;
+  readonly points: number | null;
+}
+
+/** A slice that is a lower bound. */
+export interface LowerBound {
+  readonly filters: unknown;
+  readonly returned: number;
+  readonly reason: string;
 }
 
 export interface Summary {

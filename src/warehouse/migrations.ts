@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import * as operations from '../../migrations/0001_operations.ts';
 import * as tables from '../../migrations/0002_tables.ts';
 import * as views from '../../migrations/0003_views.ts';
+import * as trust from '../../migrations/0004_trust.ts';
 
 /** One step of the schema, in the schema that it names first on the search path. */
 export interface Step {
@@ -16,4 +17,5 @@ export const steps: Readonly<Record<string, Step>> = {
   '0001_operations': operations,
   '0002_tables': tables,
   '0003_views': views,
+  '0004_trust': trust,
 };

@@ -65,6 +65,7 @@ export const operations = {
       truncated: counter('Slices that came back full and could not be cut further, so that more may exist.'),
       points: nullable(numeric('Points spent, by the service’s own count where it told one, else by the price list.')),
       error: nullable(text('Why the run ended early.')),
+      quote: nullable(json<unknown>('What the plan was quoted at, in points, before anything was sent.')),
       summary: nullable(json<unknown>('What the run printed at its end.')),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
@@ -100,6 +101,7 @@ export const operations = {
       points: nullable(
         numeric('Points that its attempts may have cost, by the price list; the request log has the true figure.'),
       ),
+      charged: nullable(numeric('Points that its rows in the request log cost; null until they are known.')),
       x_request_id: nullable(uuid('The id sent with every attempt, for finding the request in the service’s log.')),
       planned_at: moment('When it entered the plan.'),
       sent_at: nullable(moment('When it was last sent.')),
@@ -203,7 +205,15 @@ export const operations = {
       reason: nullable(text('Why it is a lower bound.')),
       as_of: moment('Receipt of the answer.'),
     },
-    { key: ['id'], indexes: [{ columns: ['sync', 'as_of'] }, { columns: ['request_id'] }, { columns: ['run_id'] }] },
+    {
+      key: ['id'],
+      indexes: [
+        { columns: ['sync', 'as_of'] },
+        { columns: ['request_id'] },
+        { columns: ['run_id'] },
+        { columns: ['sync', 'request_key', 'id'] },
+      ],
+    },
   ),
   drift: table(
     'How answers differ from the contract, counted.',
@@ -238,6 +248,95 @@ export const operations = {
       expires_at: moment('Until when it is held unless renewed.'),
     },
     { key: ['name'] },
+  ),
+  gate_slots: table(
+    'Calls that may be under way at once with one token, over every process: one row a call.',
+    {
+      gate: text('Which token of which service, as a digest.'),
+      number: bigint('The slot, from 1.'),
+      holder: text('The process that has it, or had it last.'),
+      expires_at: moment('Until when it is taken unless renewed; past when it is free.'),
+    },
+    { key: ['gate', 'number'] },
+  ),
+  gate_paces: table(
+    'How fast requests may start with one token, over every process.',
+    {
+      gate: text('Which token of which service, as a digest.'),
+      next_at: moment('When the next request may start.'),
+    },
+    { key: ['gate'] },
+  ),
+  spending: table(
+    'What counts against a limit in points that several processes share.',
+    {
+      name: text('The limit: a day, or a balance less what is to be kept.'),
+      points: numeric('Points spent or set aside.'),
+      updated_at: moment('When it changed last.'),
+    },
+    { key: ['name'] },
+  ),
+  doubts: table(
+    'Each attempt whose answer was lost, and what the request log says became of it.',
+    {
+      request_id: bigint('The request.'),
+      attempt: bigint('Which attempt at it, from 1.'),
+      run_id: bigint('The run that made the attempt.'),
+      sync,
+      endpoint,
+      sent_at: moment('When it was sent.'),
+      noticed_at: moment('When its loss was noticed.'),
+      reason: text('How the answer was lost.'),
+      verdict: nullable(
+        oneOf('What the log says; null until it was looked at.', [
+          'paid_and_lost',
+          'not_charged',
+          'not_sent',
+          'unknown',
+        ]),
+      ),
+      log_id: nullable(uuid('The row of the log that shows the attempt.')),
+      points: nullable(numeric('What the attempt cost by the log.')),
+      settled_at: nullable(moment('When the verdict was found.')),
+    },
+    {
+      key: ['request_id', 'attempt'],
+      indexes: [{ columns: ['run_id'] }, { columns: ['sync', 'noticed_at'] }],
+      foreignKeys: [{ columns: ['request_id'], table: 'requests', references: ['id'], onDelete: 'cascade' }],
+    },
+  ),
+  request_cost_matches: table(
+    'Which request of the ledger is which row of the service’s request log, and how sure that is.',
+    {
+      request_id: bigint('The request of the ledger.'),
+      log_id: uuid('The row of the log: fact_request_costs.id.'),
+      sure: oneOf(
+        'How sure it is: by the identifier sent, by being the only candidate, or one of several candidates.',
+        ['identifier', 'only_candidate', 'ambiguous'],
+      ),
+      matched_at: moment('When the two were brought together.'),
+    },
+    {
+      key: ['request_id', 'log_id'],
+      indexes: [{ columns: ['log_id'] }],
+      foreignKeys: [{ columns: ['request_id'], table: 'requests', references: ['id'], onDelete: 'cascade' }],
+    },
+  ),
+  identities: table(
+    'Names under which answers showed one entity, and when: ids, aliases, addresses and URNs.',
+    {
+      resource: text('The contract’s name of the thing.'),
+      kind: oneOf('What kind of name it is.', ['id', 'alias', 'url', 'urn']),
+      name: text('The name, as requests write it.'),
+      entity: text('The key of the entity: the parts of its primary key as a JSON array.'),
+      first_seen_at: moment('Receipt of the first answer that showed it so.'),
+      last_seen_at: moment('Receipt of the last answer that showed it so.'),
+      answer_id: bigint('That last answer.'),
+    },
+    {
+      key: ['resource', 'kind', 'name', 'entity'],
+      indexes: [{ columns: ['resource', 'entity', 'kind'] }],
+    },
   ),
 };
 

@@ -1340,6 +1340,39 @@ create table sluice_ops."coverage" (
 create index "coverage_request_id_idx" on sluice_ops."coverage" using btree (request_id);
 create index "coverage_run_id_idx" on sluice_ops."coverage" using btree (run_id);
 create index "coverage_sync_as_of_idx" on sluice_ops."coverage" using btree (sync, as_of);
+create index "coverage_sync_request_key_id_idx" on sluice_ops."coverage" using btree (sync, request_key, id);
+
+-- Each attempt whose answer was lost, and what the request log says became of it.
+create table sluice_ops."doubts" (
+  -- The request.
+  "request_id" bigint not null,
+  -- Which attempt at it, from 1.
+  "attempt" bigint not null,
+  -- The run that made the attempt.
+  "run_id" bigint not null,
+  -- Name of the sync in the config.
+  "sync" text not null,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text not null,
+  -- When it was sent.
+  "sent_at" timestamp with time zone not null,
+  -- When its loss was noticed.
+  "noticed_at" timestamp with time zone not null,
+  -- How the answer was lost.
+  "reason" text not null,
+  -- What the log says; null until it was looked at. One of paid_and_lost, not_charged, not_sent, unknown.
+  "verdict" text,
+  -- The row of the log that shows the attempt.
+  "log_id" uuid,
+  -- What the attempt cost by the log.
+  "points" numeric,
+  -- When the verdict was found.
+  "settled_at" timestamp with time zone,
+  constraint "doubts_pkey" primary key ("request_id", "attempt"),
+  constraint "doubts_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
+);
+create index "doubts_run_id_idx" on sluice_ops."doubts" using btree (run_id);
+create index "doubts_sync_noticed_at_idx" on sluice_ops."doubts" using btree (sync, noticed_at);
 
 -- How answers differ from the contract, counted.
 create table sluice_ops."drift" (
@@ -1359,6 +1392,48 @@ create table sluice_ops."drift" (
   "sample_type" text not null,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
+
+-- How fast requests may start with one token, over every process.
+create table sluice_ops."gate_paces" (
+  -- Which token of which service, as a digest.
+  "gate" text not null,
+  -- When the next request may start.
+  "next_at" timestamp with time zone not null,
+  constraint "gate_paces_pkey" primary key ("gate")
+);
+
+-- Calls that may be under way at once with one token, over every process: one row a call.
+create table sluice_ops."gate_slots" (
+  -- Which token of which service, as a digest.
+  "gate" text not null,
+  -- The slot, from 1.
+  "number" bigint not null,
+  -- The process that has it, or had it last.
+  "holder" text not null,
+  -- Until when it is taken unless renewed; past when it is free.
+  "expires_at" timestamp with time zone not null,
+  constraint "gate_slots_pkey" primary key ("gate", "number")
+);
+
+-- Names under which answers showed one entity, and when: ids, aliases, addresses and URNs.
+create table sluice_ops."identities" (
+  -- The contract’s name of the thing.
+  "resource" text not null,
+  -- What kind of name it is. One of id, alias, url, urn.
+  "kind" text not null,
+  -- The name, as requests write it.
+  "name" text not null,
+  -- The key of the entity: the parts of its primary key as a JSON array.
+  "entity" text not null,
+  -- Receipt of the first answer that showed it so.
+  "first_seen_at" timestamp with time zone not null,
+  -- Receipt of the last answer that showed it so.
+  "last_seen_at" timestamp with time zone not null,
+  -- That last answer.
+  "answer_id" bigint not null,
+  constraint "identities_pkey" primary key ("resource", "kind", "name", "entity")
+);
+create index "identities_resource_entity_kind_idx" on sluice_ops."identities" using btree (resource, entity, kind);
 
 -- Who is at work on what: at most one holder a name until it expires.
 create table sluice_ops."leases" (
@@ -1416,6 +1491,21 @@ create table sluice_ops."quarantine" (
 create unique index "quarantine_answer_id_position_idx" on sluice_ops."quarantine" using btree (answer_id, COALESCE("position", '-1'::integer::bigint));
 create index "quarantine_open_idx" on sluice_ops."quarantine" using btree (id) where resolved_at IS NULL;
 
+-- Which request of the ledger is which row of the service’s request log, and how sure that is.
+create table sluice_ops."request_cost_matches" (
+  -- The request of the ledger.
+  "request_id" bigint not null,
+  -- The row of the log: fact_request_costs.id.
+  "log_id" uuid not null,
+  -- How sure it is: by the identifier sent, by being the only candidate, or one of several candidates. One of identifier, only_candidate, ambiguous.
+  "sure" text not null,
+  -- When the two were brought together.
+  "matched_at" timestamp with time zone not null,
+  constraint "request_cost_matches_pkey" primary key ("request_id", "log_id"),
+  constraint "request_cost_matches_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
+);
+create index "request_cost_matches_log_id_idx" on sluice_ops."request_cost_matches" using btree (log_id);
+
 -- The ledger: every request of every run, written down before it is sent.
 create table sluice_ops."requests" (
   -- The ledger’s row.
@@ -1462,6 +1552,8 @@ create table sluice_ops."requests" (
   "error" text,
   -- What to do about it.
   "next" text,
+  -- Points that its rows in the request log cost; null until they are known.
+  "charged" numeric,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
   constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null,
@@ -1524,6 +1616,19 @@ create table sluice_ops."runs" (
   "error" text,
   -- What the run printed at its end.
   "summary" jsonb,
+  -- What the plan was quoted at, in points, before anything was sent.
+  "quote" jsonb,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);
+
+-- What counts against a limit in points that several processes share.
+create table sluice_ops."spending" (
+  -- The limit: a day, or a balance less what is to be kept.
+  "name" text not null,
+  -- Points spent or set aside.
+  "points" numeric not null,
+  -- When it changed last.
+  "updated_at" timestamp with time zone not null,
+  constraint "spending_pkey" primary key ("name")
+);
