@@ -11,6 +11,8 @@ import { backoffMs, heededMs, retryAfterMs, type Waits } from './wait.ts';
 export interface Attempt {
   /** Of the attempt just made, from 1. */
   readonly number: number;
+  /** Attempts that earlier processes made for the same run. */
+  readonly earlier: number;
   /** Attempts so far that followed a retry with `paid`, or a doubt. */
   readonly paidRetries: number;
   /** Attempts so far that followed any other retry. */
@@ -45,6 +47,8 @@ export type FailureClass =
   | 'rejected'
   /** The service was there and did not manage; a later run may. */
   | 'unavailable'
+  /** It keeps failing at this very input. */
+  | 'failing'
   | 'too_large';
 
 export type Decision =
@@ -164,15 +168,28 @@ function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, ra
       return refused(answer, it.rule);
     case 'unpaid':
     case 'transient': {
-      if (!mayRetry(it.rule, attempt, policy)) {
-        return { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
-      }
+      if (!mayRetry(it.rule, attempt, policy)) return notManaged(it.rule, attempt, policy, because);
       const asked = retryAfterMs(answer.headers['retry-after'], answer.receivedAt);
       const afterMs =
         asked === undefined ? backoffMs(attempt.number, policy.waits, random) : heededMs(asked, policy.waits, random);
       return { do: 'retry', afterMs, paid: it.rule === 'transient', because };
     }
   }
+}
+
+/** Fewer would give up on a bad hour; more would pay for an input that breaks the service again and again. */
+const INVOCATIONS_IN_VAIN = 3;
+
+function notManaged(
+  kind: 'unpaid' | 'transient',
+  { earlier, number }: Attempt,
+  { retries }: RetryPolicy,
+  because: string,
+): Decision {
+  const inVain = kind === 'transient' && earlier + number >= INVOCATIONS_IN_VAIN * (retries + 1);
+  return inVain
+    ? { do: 'fail', class: 'failing', scope: 'input', because, next: CHECK_INPUT }
+    : { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
 }
 
 function mayRetry(kind: 'unpaid' | 'transient', attempt: Attempt, policy: RetryPolicy): boolean {

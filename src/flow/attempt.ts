@@ -61,7 +61,7 @@ export interface Asking {
  */
 export async function askUntilSettled(request: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
   const requestId = request.xRequestId ?? it.newId();
-  let attempt: Attempt = { number: 1, paidRetries: 0, surelyUnpaidRetries: 0 };
+  let attempt: Attempt = { number: 1, earlier: request.attempts, paidRetries: 0, surelyUnpaidRetries: 0 };
   for (;;) {
     const made = await once(request, it, requestId, signal);
     if ('as' in made) return made;
@@ -71,6 +71,7 @@ export async function askUntilSettled(request: LedgerRequest, it: Asking, signal
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {
+      ...attempt,
       number: attempt.number + 1,
       paidRetries: attempt.paidRetries + (paid ? 1 : 0),
       surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),

@@ -6,7 +6,7 @@ import type { Outcome } from '../../src/extract/outcome.ts';
 import { type Attempt, type Decision, decide, retryPolicy } from '../../src/extract/retry.ts';
 
 const POLICY = retryPolicy(2);
-const FIRST: Attempt = { number: 1, paidRetries: 0, surelyUnpaidRetries: 0 };
+const FIRST: Attempt = { number: 1, earlier: 0, paidRetries: 0, surelyUnpaidRetries: 0 };
 const half = (): number => 0.5;
 
 const answered = (status: number, body = '', headers: Record<string, string> = {}): Outcome => ({
@@ -119,6 +119,20 @@ describe('an answer', () => {
     },
   );
 
+  it('of 5xx fails the input for good after three invocations in vain, and of 503 never does', () => {
+    const last = { number: 3, paidRetries: 2 };
+    expect(after(answered(500), { ...last, earlier: 5 })).toMatchObject({ do: 'fail', class: 'unavailable' });
+    expect(after(answered(500), { ...last, earlier: 6 })).toMatchObject({
+      do: 'fail',
+      class: 'failing',
+      scope: 'input',
+    });
+    expect(after(answered(503), { number: 6, surelyUnpaidRetries: 5, earlier: 60 })).toMatchObject({
+      do: 'fail',
+      class: 'unavailable',
+    });
+  });
+
   it.each([
     ['20', 20_500],
     ['Mon, 05 Jan 2026 12:01:00 GMT', 60_500],
@@ -197,6 +211,7 @@ describe('a loop over decisions', () => {
             expect(waitMs).toBeLessThanOrEqual(policy.waits.longestRetryAfterMs + policy.waits.firstMs);
             const paid = decision.do === 'doubt' || (decision.do === 'retry' && decision.paid);
             attempt = {
+              ...attempt,
               number: attempt.number + 1,
               paidRetries: attempt.paidRetries + (paid ? 1 : 0),
               surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),

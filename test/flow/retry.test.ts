@@ -52,6 +52,22 @@ describe('a service in trouble', () => {
     expect(asked(scene)).toEqual(['1002']);
   });
 
+  it('answers 500 to one input in run after run: after three invocations it counts as failed and the run ends', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) => (JSON.stringify(body).includes('1002') ? { status: 500, body: {} } : undefined),
+    });
+    for (let round = 0; round < 2; round += 1)
+      expect(only(await scene.sync(GROUPS))).toMatchObject({ exitCode: 5, state: 'interrupted', left: 1 });
+
+    const third = only(await scene.sync(GROUPS));
+
+    expect(third).toMatchObject({ exitCode: 4, state: 'partial', answers: 2, failed: 1, left: 0, sent: 8 });
+    expect(
+      await select(scene.warehouse, "select failure_class, error from sluice_ops.requests where state = 'failed'"),
+    ).toEqual([{ failure_class: 'failing', error: 'the service answered 500 and gave no reason' }]);
+    expect(only(await scene.sync(GROUPS))).toMatchObject({ continued: false, sent: 4 });
+  });
+
   it('keeps failing: the endpoint gets rests, then the run stops and leaves the rest planned', async () => {
     const inputs = Array.from({ length: 60 }, (_, n) => `"${2000 + n}"`).join(', ');
     const config = `${service({ in_flight: 3 })}
