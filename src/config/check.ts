@@ -123,5 +123,5 @@ export function foundIn(tree: Tree): string {
   if (value === null) return 'null';
   const plain = masked(text);
   const shown = plain.length > LONGEST ? `${plain.slice(0, LONGEST)}… (${plain.length} characters)` : plain;
-  return typeof value === 'string' && !loose ? JSON.stringify(shown) : shown;
+  return typeof value === 'string' && (!loose || /\p{Cc}/u.test(shown)) ? JSON.stringify(shown) : shown;
 }

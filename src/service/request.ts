@@ -42,7 +42,9 @@ export const pageUrl = z
   .string()
   .min(10)
   .max(2083)
-  .refine((text) => URL.canParse(text) && /^https?:\/\/[^/]/i.test(text), 'must be an absolute http or https address');
+  .refine((text) => URL.canParse(text) && /^https?:\/\/[^/]/i.test(text), 'must be an absolute http or https address')
+  // A parser of addresses drops line breaks and tabs, so two texts would be one page and two keys.
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not hold line breaks, tabs or other control characters');
 
 export const instant = z.iso.datetime({ offset: true, local: true });
 

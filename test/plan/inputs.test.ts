@@ -255,8 +255,9 @@ describe('files that are refused', () => {
   it('with rows that break the contract, each named with its line', async () => {
     const csv = 'url,x\nhttp://a.example/,1\nhttp://b,2\n"http://c.example/\nbroken",3\nftp://d.example/,4\n,5\n';
     expect(await refusal(column('in.csv'), { 'in.csv': csv })).toEqual([
-      'a: 3 inputs are refused',
+      'a: 4 inputs are refused',
       '  in.csv:3: url is http://b; allowed is text of 10 to 2083 characters',
+      '  in.csv:5: url is "http://c.example/\\nbroken"; must not hold line breaks, tabs or other control characters',
       '  in.csv:6: url is ftp://d.example/; must be an absolute http or https address',
       '  in.csv:7: url is empty; allowed is a value in every row',
       '  asked for at sluice.yaml:4:52',
