@@ -3,11 +3,12 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { EXIT, HeldError, UsageError } from './errors.ts';
 import { hold, type Hold } from './flow/hold.ts';
-import { resourceOf, type Taken, takeIn } from './flow/intake.ts';
+import { type AskedAs, resourceOf, type Taken, takeIn } from './flow/intake.ts';
 import { databaseTrouble } from './flow/steady.ts';
 import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD } from './ops/lease.ts';
 import { recordLoad } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
+import type { RequestBody } from './service/asked.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { createTables } from './warehouse/ddl.ts';
 import { quoted } from './warehouse/identifier.ts';
@@ -91,13 +92,14 @@ async function loadAgain(
     due = await answersOf(ops, options);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
-    for (const [at, { answerId, sync }] of due.entries()) {
+    for (const [at, { answerId, ...served }] of due.entries()) {
       if (signal.aborted) break;
-      const how = { ...effects, sync, settles: false, ...(options.rebuild && { into }) };
-      const { answer, batch, receipt } = await takeIn(warehouse, answerId, how);
+      const how = { ...effects, ...served, settles: false, ...(options.rebuild && { into }) };
+      const { answer, asked, batch, receipt } = await takeIn(warehouse, answerId, how);
       if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answerId)))
         rejecting.push({
           answer: { ...answer, body: NOTHING },
+          asked,
           batch: { ...batch, items: [], roots: new Map() },
           receipt,
         });
@@ -123,18 +125,24 @@ async function loadAgain(
   };
 }
 
-/** Each answer once for every sync that it served: the bridges of each are made of it. */
-async function answersOf(
-  ops: Ops,
-  options: ReplayOptions,
-): Promise<{ readonly answerId: string; readonly sync: string }[]> {
+interface Due {
+  readonly answerId: string;
+  readonly sync: string;
+  /** The request that it served, when not the one that it answered. */
+  readonly asked?: AskedAs;
+}
+
+/** Each answer once for every sync and request that it served: the bridges of each are made of it. */
+async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
   let query = ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(['a.id as answerId', 'r.sync'])
-    .groupBy(['a.id', 'r.sync'])
+    .select(['a.id as answerId', 'r.sync', 'r.request_key'])
+    .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
+    .distinctOn(['a.id', 'r.sync', 'r.request_key'])
     .orderBy('a.id')
-    .orderBy('r.sync');
+    .orderBy('r.sync')
+    .orderBy('r.request_key');
   if (options.names.length > 0) query = query.where('r.sync', 'in', [...options.names]);
   if (options.quarantined)
     query = query.where(
@@ -142,7 +150,12 @@ async function answersOf(
       'in',
       ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
     );
-  return query.execute();
+  const rows = await query.execute();
+  return rows.map(({ answerId, sync, request_key: requestKey, request }) => ({
+    answerId,
+    sync,
+    ...(request && { asked: { requestKey, request } }),
+  }));
 }
 
 const NOTHING = new Uint8Array();

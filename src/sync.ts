@@ -1,26 +1,38 @@
 /** The whole flow on one screen: plan, extract, normalize, load, record. */
 import { hostname } from 'node:os';
 import type { Config, SyncDefinition } from './config/definition.ts';
-import { EXIT, SluiceError } from './errors.ts';
+import { EXIT, SluiceError, TransientError } from './errors.ts';
 import { type Client, openClient } from './extract/client.ts';
-import { openPace } from './extract/pace.ts';
 import { carryOut, type Stop } from './flow/carry-out.ts';
+import type { OnCheckpoint } from './flow/checkpoint.ts';
 import { concludeRun } from './flow/conclude.ts';
-import { doubtNotice, lostNotice, settleDoubts } from './flow/doubt.ts';
+import { cutNotices } from './flow/cut-notice.ts';
+import { doubtNotice, lostNotice, settleDoubts, settleLeftOver } from './flow/doubt.ts';
+import { faultNotice } from './flow/fault.ts';
+import { type Gate, openTokenGate } from './flow/gate.ts';
 import { hold } from './flow/hold.ts';
+import type { Taken } from './flow/intake.ts';
 import { invocationBudget, syncBudget } from './flow/limits.ts';
 import { failedBy, gravest, notStarted } from './flow/outcome.ts';
-import { prepareRun, priceOf } from './flow/prepare.ts';
+import { prepareRun } from './flow/prepare.ts';
+import { readPrices } from './flow/prices.ts';
 import { progressOf } from './flow/progress.ts';
-import { databaseTrouble } from './flow/steady.ts';
+import { openReconciler, reconcileRun } from './flow/reconciler.ts';
+import { openKeeping, spooledAnswers, takeSpooled } from './flow/spooling.ts';
+import { databaseTrouble, steadily } from './flow/steady.ts';
 import { surplusNotice } from './flow/surplus.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
 import type { BudgetGuard } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild } from './ops/lease.ts';
 import { countByState } from './ops/ledger.ts';
 import { operationsOf } from './ops/schema.ts';
+import type { Spool } from './ops/spool.ts';
+import type { Waiting } from './ops/spool-head.ts';
 import type { Notice, Progress, Summary, SyncSummary } from './ops/summary.ts';
 import { selectSyncs } from './plan/order.ts';
+import { mostOf } from './plan/price-book.ts';
+import type { RequestBody } from './service/asked.ts';
+import { countOf } from './service/endpoint.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 
 export interface SyncOptions {
@@ -44,6 +56,12 @@ export interface SyncEffects {
   readonly newId: () => string;
   readonly onProgress: (progress: Progress) => void;
   readonly onNotice: (notice: Notice) => void;
+  /** Told of each point at which it matters that a process may die. */
+  readonly checkpoint?: OnCheckpoint;
+  /** Where answers wait that the database could not take; without one they are lost with it. */
+  readonly spool?: Spool;
+  /** Stands in for the client that is shipped. */
+  readonly openClient?: typeof openClient;
 }
 
 /**
@@ -59,22 +77,24 @@ export async function runSyncs(
   signal: AbortSignal,
 ): Promise<Summary> {
   const startedAt = effects.now();
-  const { url, token, inFlight, requestsPerSecond } = config.service;
+  const { url, token, inFlight } = config.service;
   const definitions = selectSyncs(config.syncs, options.names);
-  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, startedAt).catch(
-    (error: unknown) => {
-      throw databaseTrouble(error);
-    },
-  );
-  const client = openClient({ url, token, connections: inFlight, now: effects.now });
-  const turn = openPace({ perSecond: requestsPerSecond, now: effects.now, sleep: effects.sleep });
+  const asTrouble = (error: unknown): never => {
+    throw databaseTrouble(error);
+  };
+  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(asTrouble);
+  const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
   const syncs: SyncSummary[] = [];
   let ended: Stop | undefined;
   const onStop = (stop: Stop): void => {
     if (stop.forAll) ended = stop;
   };
   const tally = openTally();
-  const shared = { config, warehouse, options, effects, client, turn, budget, tally, onStop };
+  const { spool, onNotice } = effects;
+  const all = config.syncs.map(({ name }) => name);
+  const spooled = spool ? await spooledAnswers({ spool, onNotice }, all) : [];
+  const gate = await openTokenGate(warehouse, config.service, holderOf(effects), effects).catch(asTrouble);
+  const shared = { config, warehouse, options, effects, client, gate, budget, tally, spooled, onStop };
   try {
     for (const definition of definitions) {
       if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
@@ -83,6 +103,7 @@ export async function runSyncs(
     }
   } finally {
     await client.close();
+    await gate.close();
   }
   if (!signal.aborted) await tidy(warehouse, tally, effects.onNotice);
   return { exitCode: gravest(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
@@ -94,76 +115,126 @@ interface Shared {
   readonly options: SyncOptions;
   readonly effects: SyncEffects;
   readonly client: Client;
-  readonly turn: (signal?: AbortSignal) => Promise<void>;
+  readonly gate: Gate;
   readonly budget: BudgetGuard;
   readonly tally: Tally;
+  /** What waited on the disk at the start, of all syncs. */
+  readonly spooled: readonly Waiting[];
   readonly onStop: (stop: Stop) => void;
 }
+
+/** Names this process in leases and slots, and no other at any time. */
+const holderOf = ({ newId }: SyncEffects): string => `${hostname()}/${process.pid}/${newId()}`;
 
 async function runSync(shared: Shared, definition: SyncDefinition, signal: AbortSignal): Promise<SyncSummary> {
   const { config, warehouse, options, effects } = shared;
   const startedAt = effects.now();
   const ops = operationsOf(warehouse);
-  const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
+  const holder = holderOf(effects);
+  const spooling = effects.spool && { ...effects, spool: effects.spool };
+  let stopped: Stop | undefined;
   try {
     const lease = await acquireLease(ops, `sync:${definition.name}`, holder, warehouse.kind === 'embedded');
     const held = hold(ops, lease, effects.sleep);
     try {
       if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-      const { run, covered } = await prepareRun(warehouse, definition, options, holder, startedAt, (id) =>
-        effects.onNotice(lostNotice(definition.name, id)),
-      );
-      if (run.continued) await settleDoubts(ops, definition, run, effects);
+      // Before anything is planned or in doubt: what waits there was asked and paid for.
+      if (spooling) await takeSpooled(ops, shared.spooled, definition.name, spooling);
+      const prices = await readPrices(warehouse, config, definition);
+      const lost: string[] = [];
+      const { run, covered, relied, maxAgeOf } = await prepareRun(warehouse, definition, {
+        ...effects,
+        options,
+        holder,
+        startedAt,
+        prices,
+        onLost: (id) => {
+          lost.push(id);
+          effects.onNotice(lostNotice(definition.name, id));
+        },
+      });
+      const { now, sleep, random, newId } = effects;
+      const carrying = {
+        warehouse,
+        definition,
+        lease,
+        client: shared.client,
+        gate: shared.gate,
+        now,
+        sleep,
+        random,
+        newId,
+        budget: syncBudget(definition, shared.budget),
+        onLoaded: (taken: Taken) => {
+          shared.tally.add(taken.receipt);
+          if (taken.fault !== undefined) effects.onNotice(faultNotice(definition.name, taken.answer.id, taken.fault));
+          const notice = surplusNotice(definition.name, taken);
+          if (notice) effects.onNotice(notice);
+        },
+      };
+      const either = AbortSignal.any([signal, held.lost]);
+      const findOut =
+        definition.endpoint.paging.by === 'cursor'
+          ? undefined
+          : openReconciler({ ...carrying, pricesOf: (it) => readPrices(warehouse, config, it) });
+      const most = (request: RequestBody): number => mostOf(prices, countOf(request));
+      const settling = { definition, run, lost, findOut, most, now, onNotice: effects.onNotice };
+      if (run.continued || lost.length > 0) await settleDoubts(ops, settling, either);
+      const cuts = cutNotices(definition.name, most, effects.onNotice);
       const stop = await carryOut(
         {
-          warehouse,
-          definition,
+          ...carrying,
           run,
-          lease,
-          client: shared.client,
-          turn: shared.turn,
           retries: config.service.retries,
           inFlight: config.service.inFlight,
-          refresh: options.refresh,
-          now: effects.now,
-          sleep: effects.sleep,
-          random: effects.random,
-          newId: effects.newId,
-          price: priceOf(config, definition),
-          budget: syncBudget(definition, shared.budget),
-          onLoaded: (taken) => {
-            shared.tally.add(taken.receipt);
-            const notice = surplusNotice(definition.name, taken);
-            if (notice) effects.onNotice(notice);
-          },
+          maxAgeOf,
+          ...(effects.checkpoint && { checkpoint: effects.checkpoint }),
+          ...(spooling && { keepAside: openKeeping(spooling) }),
+          prices,
           onDoubt: (because, again) => effects.onNotice(doubtNotice(definition.name, because, again)),
+          onCut: cuts.onCut,
+          ...(findOut && { findOut }),
           ...progressOf(definition.name, await countByState(ops, run.id), effects.onProgress),
         },
-        AbortSignal.any([signal, held.lost]),
+        either,
       );
+      cuts.end();
+      stopped = stop;
       if (stop) shared.onStop(stop);
-      // Of a run that is another's now, the end is too.
-      await assertLease(ops, lease);
+      // A service that does not answer would not tell of its log either.
+      if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await settleLeftOver(ops, settling, either);
       const { failOnTruncated } = options;
       const backfill = options.from !== undefined || options.to !== undefined;
       const { aborted } = signal;
-      return await concludeRun(ops, {
-        definition,
-        run,
-        covered,
-        stop,
-        aborted,
-        failOnTruncated,
-        backfill,
-        startedAt,
-        now: effects.now,
-      });
+      const summary = await steadily(async () => {
+        // Of a run that is another's now, the end is too.
+        await assertLease(ops, lease);
+        return concludeRun(ops, {
+          definition,
+          run,
+          covered,
+          relied,
+          stop,
+          aborted,
+          failOnTruncated,
+          backfill,
+          startedAt,
+          lost,
+          schema: warehouse.schema,
+          now,
+        });
+      }, effects);
+      if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
+      return summary;
     } finally {
       await held.end();
     }
   } catch (thrown) {
     const error = databaseTrouble(thrown);
     if (!(error instanceof SluiceError)) throw error;
-    return failedBy(definition, error, effects.now().getTime() - startedAt.getTime());
+    // Why the run stopped says more than that its end could not be recorded either.
+    const { because, next } = stopped?.exit === EXIT.transient ? stopped : { because: error.message, next: error.next };
+    const told = error instanceof TransientError ? new TransientError(because, next == null ? {} : { next }) : error;
+    return failedBy(definition, told, effects.now().getTime() - startedAt.getTime());
   }
 }

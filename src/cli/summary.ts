@@ -1,8 +1,10 @@
 /** A run's summary as people read it: a line a sync, their sum, what went wrong and what to do next. */
-import type { Summary, SyncSummary } from '../ops/summary.ts';
+import type { QuotedPoints, Summary, SyncSummary } from '../ops/summary.ts';
 import { visible } from '../ops/visible.ts';
 import type { Channel } from './context.ts';
-import { duration, grouped, paint, table } from './print.ts';
+import { lostAnswers } from './lost-answers.ts';
+import { lowerBoundLines } from './lower-bounds.ts';
+import { counted, duration, grouped, paint, table } from './print.ts';
 
 type Count = 'sent' | 'fresh' | 'loaded' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
 /** Shown only when there is something to show. */
@@ -41,11 +43,55 @@ export function summaryText(summary: Summary, channel: Channel): string {
     ...syncs.map((it) => [it.sync, ...counts.map((name) => grouped(it[name])), duration(it.tookMs), stateOf(it)]),
     ['total', ...counts.map((name) => grouped(sum(name))), duration(tookMs), `exit ${summary.exitCode}`],
   ];
-  return [table(columns, rows, channel), ...endings(syncs, channel), ...nextSteps(syncs)].join('');
+  return [
+    table(columns, rows, channel),
+    score(syncs),
+    ...lostAnswers(syncs),
+    ...lowerBoundLines(
+      syncs.flatMap((it) => it.lowerBounds.map((bound) => ({ ...bound, sync: it.sync }))),
+      sum('truncated'),
+    ),
+    ...endings(syncs, channel),
+    ...nextSteps(syncs),
+  ].join('');
 }
 
 const stateOf = ({ state, continued }: SyncSummary): string =>
   `${state.replaceAll('_', ' ')}${continued ? ' (continued)' : ''}`;
+
+type Quoted = SyncSummary & { readonly quote: QuotedPoints };
+
+/** How what was spent compares with the quotes, in one line; nothing when nothing was to be paid. */
+function score(syncs: readonly SyncSummary[]): string {
+  const quoted = syncs.filter((it): it is Quoted => it.quote !== null && it.quote.most + it.points > 0);
+  if (quoted.length === 0) return '';
+  const sum = (of: (it: Quoted) => number): number => quoted.reduce((total, it) => total + of(it), 0);
+  const [low, high, spent] = [sum(({ quote }) => quote.low), sum(({ quote }) => quote.high), sum((it) => it.points)];
+  const isOver = quoted.every(({ left, inDoubt }) => left + inDoubt === 0);
+  const verdict = !isOver && spent <= high ? 'so far' : placeIn(spent, low, high);
+  const further = sum(({ planned, fresh, quote }) => Math.max(0, planned - fresh - quote.requests));
+  const because =
+    verdict === 'above' && further > 0 ? `, as answers led to ${counted(further, 'further request')}` : '';
+  const apart = quoted.length === 1 ? [] : quoted.flatMap((it) => outOfRange(it) ?? []);
+  const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
+  // What was guessed is spent by the same guess, until the log tells.
+  const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' by a guess' : '';
+  return `quoted ${rangeOf(low, high)} points${guess}, spent ${grouped(spent)}: ${verdict}${because}${others}\n`;
+}
+
+const placeIn = (spent: number, low: number, high: number): string =>
+  spent < low ? 'below' : spent > high ? 'above' : 'within';
+
+const rangeOf = (low: number, high: number): string =>
+  low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
+
+/** A run that is not over may still come to lie in its range. */
+function outOfRange({ sync, quote: { low, high }, points, left, inDoubt }: Quoted): string | undefined {
+  const place = placeIn(points, low, high);
+  return place === 'within' || (place === 'below' && left + inDoubt > 0)
+    ? undefined
+    : `${visible(sync)} ${grouped(points)} of ${rangeOf(low, high)}`;
+}
 
 function endings(syncs: readonly SyncSummary[], channel: Channel): string[] {
   return syncs.flatMap(({ sync, error }) =>

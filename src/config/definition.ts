@@ -1,7 +1,7 @@
 /** What a config file says once it is read, checked and filled in: the values that every other stage works with. */
 import type { Price, Endpoint } from '../service/endpoint.ts';
 import type { RequestBody } from '../service/asked.ts';
-import type { SplitBy } from '../service/paging.ts';
+import type { SplitBy } from '../service/split.ts';
 import type { Secret } from './secret.ts';
 
 export interface Config {
@@ -48,9 +48,11 @@ export interface SyncDefinition {
   readonly forEach: ForEach | undefined;
   readonly window: Window | undefined;
   readonly splitBy: SplitBy;
+  /** The greatest `count` that a full answer is asked again with; absent, it is not asked with more. */
+  readonly raiseCountTo: number | undefined;
   /** Names of syncs that run before this one. */
   readonly after: readonly string[];
-  /** What was asked within this time is not bought again; absent means that each run asks anew. */
+  /** What was asked within this time is not bought again; absent means that each run asks anew. Inputs may have their own. */
   readonly maxAgeMs: number | undefined;
   /** How far back a later run reads again: of the log before its mark, of a window before its last complete day. */
   readonly lookbackMs: number;
@@ -64,6 +66,11 @@ export interface SyncDefinition {
   readonly budgetPerRun: number | undefined;
   /** Changes when anything that shapes the requests changes; a run is continued only by the same definition. */
   readonly hash: string;
+  /**
+   * Changes when anything changes that decides what the window of an input holds, and nothing else: how far it was read
+   * stays known when the config says otherwise how often, how much at once, or of which other inputs.
+   */
+  readonly windowHash: string;
 }
 
 /** Days are YYYY-MM-DD; `to` is `today` until the plan is made. */
@@ -75,7 +82,12 @@ export interface Window {
 /** Each source brings request fields; several make their cross product. */
 export type ForEach = readonly InputSource[];
 export type InputSource =
-  | { readonly from: 'list'; readonly rows: readonly RequestBody[] }
+  | {
+      readonly from: 'list';
+      readonly rows: readonly RequestBody[];
+      /** Of rows that have one of their own, the `max_age` in milliseconds, by their place among the rows. */
+      readonly maxAgesMs?: ReadonlyMap<number, number>;
+    }
   | {
       readonly from: 'file';
       readonly path: string;

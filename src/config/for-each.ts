@@ -4,6 +4,7 @@ import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { foundIn } from './check.ts';
 import type { ForEach, InputSource } from './definition.ts';
+import { INPUT_AGE, inputAgeOf } from './input-age.ts';
 import { insteadOf } from './nearest.ts';
 import type { Report } from './problem.ts';
 import { fieldValue, settable, unknownField } from './request-fields.ts';
@@ -48,21 +49,29 @@ export function fieldsBrought(forEach: ForEach): ReadonlySet<string> | undefined
 
 function listOfRows(items: readonly Tree[], tree: Tree, context: ForEachContext): ForEach {
   if (items.length === 0) context.report(tree.span, `for_each is an empty list; ${ALLOWED}`);
-  const rows = items.flatMap((item): RequestBody[] => {
-    if (item.kind === 'map' && item.entries.length > 0) return [rowOf(item, context)];
-    context.report(
-      item.span,
-      `an input is ${foundIn(item)}; allowed is a mapping of request fields, or write for_each: { FIELD: [...] }`,
-    );
-    return [];
-  });
-  return [{ from: 'list', rows }];
+  const maxAgesMs = new Map<number, number>();
+  const rows: RequestBody[] = [];
+  for (const item of items) {
+    if (item.kind === 'map' && item.entries.some(({ key }) => key !== INPUT_AGE)) {
+      const age = entryOf(item, INPUT_AGE);
+      const maxAgeMs = age && inputAgeOf(age, context.report);
+      if (maxAgeMs !== undefined) maxAgesMs.set(rows.length, maxAgeMs);
+      rows.push(rowOf(item, context));
+    } else {
+      const found = entryOf(item, INPUT_AGE) ? `${INPUT_AGE} alone` : foundIn(item);
+      context.report(
+        item.span,
+        `an input is ${found}; allowed is a mapping of request fields, or write for_each: { FIELD: [...] }`,
+      );
+    }
+  }
+  return [{ from: 'list', rows, ...(maxAgesMs.size > 0 && { maxAgesMs }) }];
 }
 
 function rowOf(item: MapTree, context: ForEachContext): RequestBody {
   return Object.fromEntries(
     item.entries.flatMap((entry) => {
-      if (!isSettable(entry, context)) return [];
+      if (entry.key === INPUT_AGE || !isSettable(entry, context)) return [];
       const value = fieldValue(context.endpoint, entry, context.report);
       return value === undefined || value === null ? [] : [[entry.key, value]];
     }),
@@ -71,6 +80,13 @@ function rowOf(item: MapTree, context: ForEachContext): RequestBody {
 
 function isSettable({ key, keySpan }: Entry, { endpoint, report }: ForEachContext): boolean {
   if (settable(endpoint).includes(key)) return true;
+  if (key === INPUT_AGE) {
+    report(
+      keySpan,
+      `${key} is no field to ask for; write it beside for_each, or in an input: [{ FIELD: VALUE, ${key}: 1d }]`,
+    );
+    return false;
+  }
   report(
     keySpan,
     endpoint.paging.owns.includes(key) ? `${key} is filled in by paging; remove it` : unknownField(endpoint, key),

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import type { SplitBy } from '../service/paging.ts';
+import type { SplitBy } from '../service/split.ts';
 import { TOP_LEVEL_INDUSTRIES } from '../service/request.ts';
 import { check, foundIn } from './check.ts';
 import { elementwise } from './coerce.ts';

@@ -1,6 +1,8 @@
 /** The JSON Schema by which editors complete and check a sync file while it is written. */
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
+import { INPUT_AGE } from './input-age.ts';
+import { takesCount } from './raise-count.ts';
 import { fieldShape, settable, TOP_LEVEL } from './request-fields.ts';
 import { fileSchema, syncSchema } from './settings.ts';
 import { isUrn, type Shape, shapeOf, withoutNull } from './shape.ts';
@@ -30,6 +32,10 @@ export function editorSchema(): object {
       price: { ...price, description: 'Points for a call, or points for each started number of results.' },
       query: only({ query: text(QUERY) }, ['query']),
       file: only({ file: text(FILE), column: text('The column that holds the value.') }, ['file']),
+      'input-age': {
+        description: 'Of this input alone, instead of the max_age of the sync.',
+        anyOf: [ref('sync:max_age'), { type: 'null' }],
+      },
       ...prefixed('sync', syncKeys()),
       ...Object.fromEntries(catalog.flatMap((endpoint) => Object.entries(fieldDefinitions(endpoint)))),
       ...Object.fromEntries(catalog.map((endpoint) => [endpoint.name, sync(endpoint)])),
@@ -94,7 +100,9 @@ const syncs = (): Json => ({
 
 function sync(endpoint: Endpoint): Json {
   const { by } = endpoint.paging;
-  const plain = Object.keys(syncKeys()).filter((key) => by === 'cursor' || !LOG_KEYS.includes(key));
+  const plain = Object.keys(syncKeys()).filter(
+    (key) => (by === 'cursor' || !LOG_KEYS.includes(key)) && (takesCount(endpoint) || key !== RAISE_COUNT),
+  );
   const needed = (shapeOf(endpoint.request).required ?? []).filter((field) => settable(endpoint).includes(field));
   return {
     description: endpoint.about,
@@ -121,6 +129,8 @@ function sync(endpoint: Endpoint): Json {
   };
 }
 
+/** The key of a sync that only endpoints with a count take. */
+const RAISE_COUNT = 'raise_count_to';
 /** Keys of a sync that only the request log takes. */
 const LOG_KEYS: readonly string[] = ['from', 'lookback'];
 
@@ -146,7 +156,7 @@ function forEach(endpoint: Endpoint): Json {
     type: 'object',
     minProperties: 1,
     additionalProperties: false,
-    properties: fields(endpoint, (field) => inputOf(endpoint, field)),
+    properties: { ...fields(endpoint, (field) => inputOf(endpoint, field)), [INPUT_AGE]: ref('input-age') },
   };
   return {
     description: 'One request for each input; several keys make the cross product.',

@@ -116,6 +116,11 @@ export const syncSchema = z.strictObject({
   for_each: z.unknown().optional(),
   window: z.unknown().optional(),
   split_by: z.unknown().optional(),
+  raise_count_to: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('A full answer is asked again with four times the count, and so on up to this; absent, it is not.'),
   after: z.array(words(NAMES), { error: NAMES }).optional().describe('Syncs that run before this one.'),
   max_age: duration
     .refine((ms) => ms > 0, 'leave max_age out to ask anew in each run')

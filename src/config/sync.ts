@@ -9,6 +9,7 @@ import { fieldsBrought, forEachOf } from './for-each.ts';
 import { insteadOf } from './nearest.ts';
 import type { Report } from './problem.ts';
 import { DAY_MS } from './quantity.ts';
+import { raiseCountToOf } from './raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';
 import { syncSchema } from './settings.ts';
@@ -87,6 +88,7 @@ function define(
   const from = logStartOf(endpoint, tree, settings.from, report);
   if (settings.schedule) checkSchedule(settings.schedule, tree, report);
   const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};
+  const raiseCountTo = raiseCountToOf(endpoint, tree, settings.raise_count_to, request, report);
   const lookbackMs =
     window?.lookbackMs ??
     settings.lookback ??
@@ -98,9 +100,12 @@ function define(
     forEach: writtenSources(forEachAt?.value, forEach),
     window: days,
     splitBy: Object.entries(splitBy),
+    raiseCountTo,
     lookbackMs,
     from,
   };
+  const { count: _, timeout: __, ...filters } = request;
+  const holds = { endpoint: endpoint.name, filters, splitBy: asks.splitBy };
   return {
     name,
     endpoint,
@@ -108,6 +113,7 @@ function define(
     forEach,
     window: days,
     splitBy,
+    raiseCountTo,
     after: settings.after ?? [],
     maxAgeMs: settings.max_age,
     lookbackMs,
@@ -117,13 +123,14 @@ function define(
     acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
     budgetPerRun: settings.budget?.per_run,
     hash: digestOf(canonicalJson(asks)),
+    windowHash: digestOf(canonicalJson(holds)),
   };
 }
 
-/** The sources as written: neither their place in the file nor the folder of the config shapes a request. */
+/** The sources as written: neither their place in the file, nor the folder of the config, nor an age shapes a request. */
 function writtenSources(tree: Tree | undefined, forEach: ForEach | undefined): unknown {
   return forEach?.map((it) => {
-    if (it.from === 'list') return it;
+    if (it.from === 'list') return { from: it.from, rows: it.rows };
     const { where: _, ...source } = it;
     if (source.from === 'query') return source;
     const holder = source.field === undefined ? tree : entryOf(tree, source.field)?.value;

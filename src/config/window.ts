@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { Endpoint } from '../service/endpoint.ts';
 import { instant, isoDay } from '../service/request.ts';
-import { microsOf } from '../service/walk.ts';
+import { microsOf } from '../service/instant.ts';
 import { check, foundIn } from './check.ts';
 import type { Window } from './definition.ts';
 import type { Report } from './problem.ts';

@@ -11,6 +11,7 @@ import { ACCEPTED_ENCODINGS, decode } from './decode.ts';
 import { exchange, type WireHeaders } from './exchange.ts';
 import { reasonOf, tooLargeReason } from './lost.ts';
 import type { Outcome } from './outcome.ts';
+import { removalOf } from './spellings.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
@@ -45,8 +46,11 @@ export interface ClientOptions {
   readonly now: () => Date;
 }
 
-/** Below the longest string that Node can make (512 MiB), so that every answer taken can be read. */
-const MAX_BODY_BYTES = 256 * 2 ** 20;
+/**
+ * Bodies of 100 MB are known to load. Each call in flight may hold one, and reading one takes up to thirty times its size,
+ * so a larger limit would let a single answer end the process, and the next one that tries it again.
+ */
+const MAX_BODY_BYTES = 128 * 2 ** 20;
 const DEFAULT_TIMEOUT_SECONDS = 300;
 /** The service answers at its timeout at the latest; the way there and back, and a large body, take some more. */
 const MARGIN_MS = 30_000;
@@ -55,6 +59,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A client for the service at `url`. Throws a CredentialError without a usable token, a UsageError for an unusable url. */
 export function openClient(options: ClientOptions): Client {
   const token = usableToken(options.token);
+  const withoutToken = removalOf(token.reveal(), String(token));
   const { origin, prefix } = addressOf(options.url);
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const pool = new Pool(origin, {
@@ -82,7 +87,7 @@ export function openClient(options: ClientOptions): Client {
       return lost(reason, end.status, end.cause === 'too large');
     }
     const receivedAt = options.now();
-    const headers = plainHeaders(end.headers, token);
+    const headers = plainHeaders(end.headers, withoutToken);
     const body = await decode(end.body, headers['content-encoding'] ?? '', maxBodyBytes);
     if (body === 'too large') return lost(tooLargeReason(maxBodyBytes), end.status, true);
     return {
@@ -90,7 +95,7 @@ export function openClient(options: ClientOptions): Client {
       status: end.status,
       headers,
       // A refusal may quote the token it refuses; what was paid for is kept to the byte.
-      body: isSuccess(end.status) ? body : Buffer.from(without(token, body.toString('latin1')), 'latin1'),
+      body: isSuccess(end.status) ? body : Buffer.from(withoutToken(body.toString('latin1')), 'latin1'),
       receivedAt,
       tookMs: Math.max(0, receivedAt.getTime() - startedAt.getTime()),
     };
@@ -170,12 +175,13 @@ function wireOf(call: Call, prefix: string, token: Secret) {
 const pair = ([name, value]: readonly [string, unknown]): string =>
   `${encodeURIComponent(name)}=${encodeURIComponent(String(value).toWellFormed())}`;
 
-function plainHeaders(headers: WireHeaders, token: Secret): Readonly<Record<string, string>> {
+function plainHeaders(headers: WireHeaders, withoutToken: (text: string) => string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name, value]) => value !== undefined && !/^set-cookie2?$/.test(name))
-      .map(([name, value]) => [name, without(token, typeof value === 'string' ? value : (value ?? []).join(', '))]),
+      .map(([name, value]) => [
+        withoutToken(name),
+        withoutToken(typeof value === 'string' ? value : (value ?? []).join(', ')),
+      ]),
   );
 }
-
-const without = (token: Secret, text: string): string => text.replaceAll(token.reveal(), String(token));

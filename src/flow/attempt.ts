@@ -3,13 +3,19 @@ import type { Client } from '../extract/client.ts';
 import type { Answered, Outcome } from '../extract/outcome.ts';
 import { type Attempt, type Decision, decide, type RetryPolicy } from '../extract/retry.ts';
 import type { Limit } from '../ops/budget.ts';
+import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
-import { type LedgerRequest, markSent, settle } from '../ops/ledger.ts';
+import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
 import type { Endpoint } from '../service/endpoint.ts';
+import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
+import type { OnCheckpoint } from './checkpoint.ts';
+import type { Gate, Slot } from './gate.ts';
+import { markSentSurely, settleSurely } from './mark.ts';
 import type { Aside, Purse } from './purse.ts';
+import { steadily } from './steady.ts';
 
 /** How a request ended for this run. */
 export type End =
@@ -29,21 +35,28 @@ export type End =
   /** Somebody else settled it in the meantime. */
   | { readonly as: 'elsewhere' };
 
+/** A request with the id that its attempts carry. */
+export interface SentRequest extends LedgerRequest {
+  readonly xRequestId: string;
+}
+
 export interface Asking {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
   readonly inDoubt: 'reconcile' | 'stop';
+  /** What the lost attempt that was just made cost; undefined when that can't be known. */
+  readonly findOut: () => Promise<number | undefined>;
   readonly purse: Purse;
   /** The most points that this request can cost. */
   readonly points: number;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
-  readonly store: (requestId: string, answer: Answered, aside: Aside) => Promise<string>;
+  readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
   readonly ops: Ops;
   readonly lease: Lease;
   readonly breaker: Breaker;
-  /** Waits for this request's turn. */
-  readonly turn: (signal: AbortSignal) => Promise<void>;
+  /** Bounds the calls under way with the token, and their pace. */
+  readonly gate: Gate;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -51,6 +64,7 @@ export interface Asking {
   /** Told of what may be paid twice. */
   readonly onDoubt: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
+  readonly checkpoint?: OnCheckpoint;
   /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
   readonly onRefused: () => void;
 }
@@ -59,14 +73,17 @@ export interface Asking {
  * Asks until the request is settled and returns how. A call that was sent is awaited whatever the signal says; the
  * signal ends the waits between calls.
  */
-export async function askUntilSettled(request: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
-  const requestId = request.xRequestId ?? it.newId();
+export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
+  const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
   let attempt: Attempt = { number: 1, earlier: request.attempts, paidRetries: 0, surelyUnpaidRetries: 0 };
   for (;;) {
-    const made = await once(request, it, requestId, signal);
+    const made = await once(request, it, signal);
+    if (!made) continue;
     if ('as' in made) return made;
     const decision = decide(made.outcome, attempt, it.policy, it.random);
     if (endsTheRun(decision)) it.onRefused();
+    // Not sooner: the next call in line must not be sent with a token that was just refused.
+    made.slot.release();
     const end = await settled(request, it, made, decision);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
@@ -76,34 +93,41 @@ export async function askUntilSettled(request: LedgerRequest, it: Asking, signal
       paidRetries: attempt.paidRetries + (paid ? 1 : 0),
       surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),
     };
-    await orAborted(it.sleep(afterMs, signal), signal);
+    try {
+      await orAborted(it.sleep(afterMs, signal), signal);
+      if (decision.do === 'doubt') made.aside.settle((await it.findOut()) ?? it.points);
+    } finally {
+      // As long as it is not known, it may have cost the most.
+      made.aside.settle(it.points);
+    }
   }
 }
 
-interface Made {
+interface Made extends Entry {
   readonly outcome: Outcome;
-  readonly aside: Aside;
 }
 
-/** One attempt, or why there was none. */
-async function once(request: LedgerRequest, it: Asking, requestId: string, signal: AbortSignal): Promise<Made | End> {
+/** One attempt, or why there was none; undefined when it is to be tried again at once. */
+async function once(request: SentRequest, it: Asking, signal: AbortSignal): Promise<Made | End | undefined> {
   const leave = await orAborted(it.breaker(signal), signal);
   if (signal.aborted) return { as: 'aborted' };
   if (!leave) return GIVEN_UP;
   try {
-    await orAborted(it.turn(signal), signal);
-    if (signal.aborted) return { as: 'aborted' };
-    const aside = await it.purse(it.points);
-    if (!('settle' in aside)) return limitReached(aside, it.points);
-    let outcome: Outcome | End = { as: 'aborted' };
+    const entry = await orAborted(admit(it.gate, it.purse, it.points, signal), signal);
+    if (!entry) return { as: 'aborted' };
+    if (!('slot' in entry)) return limitReached(entry, it.points);
+    let outcome: Outcome | End | undefined;
     try {
-      if (!signal.aborted) outcome = await sendOurs(request, it, requestId);
+      outcome = signal.aborted ? { as: 'aborted' } : await sendOurs(request, it, entry.slot, signal);
     } finally {
-      if ('as' in outcome) aside.settle(0);
+      if (!outcome || 'as' in outcome) {
+        entry.aside.settle(0);
+        entry.slot.release();
+      }
     }
-    if ('as' in outcome) return outcome;
+    if (!outcome || 'as' in outcome) return outcome;
     leave.tell(wentWell(outcome));
-    return { outcome, aside };
+    return { outcome, ...entry };
   } finally {
     leave.release();
   }
@@ -135,12 +159,26 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | 
   }
 }
 
-/** Sends the request, once the ledger says so, unless it is no longer ours to send. */
-async function sendOurs(request: LedgerRequest, it: Asking, requestId: string): Promise<Outcome | End> {
-  const at = it.now();
-  if (!(await markSent(it.ops, it.lease, request.id, { requestId, at, points: it.points }))) {
+/**
+ * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before
+ * that; then it is planned as before.
+ */
+async function sendOurs(
+  request: SentRequest,
+  it: Asking,
+  slot: Slot,
+  signal: AbortSignal,
+): Promise<Outcome | End | undefined> {
+  it.checkpoint?.('before_sent');
+  const [at, requestId] = [it.now(), request.xRequestId];
+  if (!(await markSentSurely(it, request, { requestId, at, points: it.points }))) {
     await assertLease(it.ops, it.lease);
     return { as: 'elsewhere' };
+  }
+  it.checkpoint?.('after_sent');
+  if (!(await slot.begin(signal))) {
+    await settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: it.points });
+    return signal.aborted ? { as: 'aborted' } : undefined;
   }
   const done = it.onSent(at);
   const { timeout } = request.body;
@@ -167,7 +205,7 @@ const endsTheRun = (decision: Decision): boolean =>
 
 /** Records what the decision says; returns the end, or undefined when the request is asked again. */
 async function settled(
-  request: LedgerRequest,
+  request: SentRequest,
   it: Asking,
   { outcome, aside }: Made,
   decision: Decision,
@@ -175,16 +213,17 @@ async function settled(
   const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
   const pointsBack = unpaid ? it.points : 0;
   // What was surely not billed is not counted; what may be is.
-  if (decision.do !== 'keep' && decision.do !== 'missing') aside.settle(it.points - pointsBack);
+  const waits = decision.do === 'keep' || decision.do === 'missing' || decision.do === 'doubt';
+  if (!waits) aside.settle(it.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
     case 'missing':
       if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-      return { as: 'stored', answerId: await it.store(request.id, outcome, aside) };
+      return { as: 'stored', answerId: await it.store(request, outcome, aside) };
     case 'retry':
       // Answered as it was, it is only planned until it is sent again.
-      await settle(it.ops, request.id, {
+      await settleSurely(it, request.id, {
         state: 'planned',
         at: it.now(),
         ...status,
@@ -196,7 +235,7 @@ async function settled(
       const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
       // A service that did not manage says nothing of the input: the next run asks again.
       const state = decision.class === 'unavailable' ? 'planned' : 'failed';
-      await settle(it.ops, request.id, { state, at: it.now(), ...status, ...failure });
+      await settleSurely(it, request.id, { state, at: it.now(), ...status, ...failure });
       return {
         as: 'failed',
         because: decision.because,
@@ -205,7 +244,7 @@ async function settled(
       };
     }
     case 'stop':
-      await settle(it.ops, request.id, {
+      await settleSurely(it, request.id, {
         state: 'planned',
         at: it.now(),
         ...status,
@@ -222,8 +261,11 @@ async function settled(
       };
     case 'doubt': {
       const again = it.inDoubt === 'reconcile' && decision.againAfterMs !== undefined;
+      if (!again) aside.settle(it.points);
       it.onDoubt(decision.because, again);
-      await settle(it.ops, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
+      const loss = { at: it.now(), reason: decision.because };
+      await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+      await settleSurely(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
       return again ? undefined : { as: 'in_doubt', because: decision.because };
     }
   }

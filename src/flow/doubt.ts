@@ -1,9 +1,20 @@
 /** Requests that were sent and whose answers never arrived: they may have been paid for. */
 import type { SyncDefinition } from '../config/definition.ts';
+import { recordLosses, type SettledDoubt } from '../ops/doubts.ts';
 import { moveAll } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Notice } from '../ops/summary.ts';
+import type { RequestBody } from '../service/asked.ts';
+
+/** Requests whose answers were lost, with the points set aside for each attempt where the run goes on with them. */
+export type Doubtful = ReadonlyMap<string, number | undefined>;
+
+/**
+ * Looks in the request log for lost attempts at these requests, records what became of each, in the ledger's points too,
+ * and gives the verdicts. Once the signal has fired nothing is asked, and they stay open.
+ */
+export type FindOut = (doubtful: Doubtful, signal: AbortSignal) => Promise<readonly SettledDoubt[]>;
 
 /** What is told of one lost answer. */
 export const doubtNotice = (sync: string, because: string, again: boolean): Notice => ({
@@ -21,26 +32,60 @@ export const lostNotice = (sync: string, id: string): Notice => ({
   message: `request ${id} of a run that was given up had no answer yet; it may have been paid for`,
 });
 
+/** What settling needs besides the ledger. */
+export interface Settling {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  /** Requests of runs that were given up whose answers never arrived. */
+  readonly lost: readonly string[];
+  /** Absent of the request log's own syncs: to look there for what was asked of it would lead to more of the same. */
+  readonly findOut: FindOut | undefined;
+  /** The most points that a request could cost. */
+  readonly most: (request: RequestBody) => number;
+  readonly now: () => Date;
+  readonly onNotice: (notice: Notice) => void;
+}
+
 /**
- * Settles what a holder that died left under way, by the sync's policy: `reconcile` asks again, `stop` leaves it listed.
- * Each case is told.
+ * Settles what holders that died left under way, by the sync's policy: `reconcile` finds out what became of it and asks
+ * again what this run can still ask, `stop` leaves it listed. Each case is told.
  */
-export async function settleDoubts(
-  ops: Ops,
-  definition: SyncDefinition,
-  run: Run,
-  effects: { readonly onNotice: (notice: Notice) => void },
-): Promise<void> {
+export async function settleDoubts(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
+  const { definition, run, lost, now } = it;
+  await recordLosses(ops, { runId: run.id }, { at: now(), reason: 'its process ended before the answer came' });
   await moveAll(ops, run.id, ['sent'], 'in_doubt');
   const again = definition.inDoubt === 'reconcile';
-  const listed = await ops
+  const listed = await inDoubt(ops, run);
+  for (const { id } of listed)
+    it.onNotice(doubtNotice(definition.name, `request ${id} was under way when its run died`, again));
+  if (!again) return;
+  await findOutAll(it, listed, lost, signal);
+  // Planned, nobody would look for them again.
+  if (signal.aborted) return;
+  await moveAll(ops, run.id, ['in_doubt'], 'planned');
+}
+
+/** Finds out about the answers that a run lost and does not ask for any more. */
+export async function settleLeftOver(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
+  if (it.definition.inDoubt === 'reconcile') await findOutAll(it, await inDoubt(ops, it.run), [], signal);
+}
+
+const inDoubt = (ops: Ops, run: Run) =>
+  ops
     .selectFrom('requests')
-    .select('id')
+    .select(['id', 'body'])
     .where('run_id', '=', run.id)
     .where('state', '=', 'in_doubt')
     .orderBy('id')
     .execute();
-  for (const { id } of listed)
-    effects.onNotice(doubtNotice(definition.name, `request ${id} was under way when its run died`, again));
-  if (again) await moveAll(ops, run.id, ['in_doubt'], 'planned');
+
+async function findOutAll(
+  { findOut, most }: Settling,
+  requests: readonly { readonly id: string; readonly body: RequestBody }[],
+  others: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const doubtful = new Map<string, number | undefined>(requests.map(({ id, body }) => [id, most(body)]));
+  for (const id of others) doubtful.set(id, undefined);
+  if (doubtful.size > 0) await findOut?.(doubtful, signal);
 }

@@ -6,31 +6,44 @@ import { planRequests } from '../ops/ledger.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Ops } from '../ops/schema.ts';
 import { readAnswer, type VaultAnswer } from '../ops/vault.ts';
+import type { MaxAgeOf } from '../plan/max-age.ts';
 import { taskOf } from '../plan/plan.ts';
-import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { canonicalJson } from '../service/identity.ts';
 import { dayIn, type Follow, isFull, type Step } from '../service/paging.ts';
+import { LOOK_BACK } from '../service/walk.ts';
+import type { CutTold } from './cut-notice.ts';
+import { changedFields, type Cutting } from './cutting.ts';
 import type { Taken } from './intake.ts';
 import { freshFor } from './prepare.ts';
 
 export interface Following {
   readonly definition: SyncDefinition;
   readonly run: Run;
-  /** Freshness counts for nothing. */
-  readonly refresh: boolean;
+  /** How old an answer may be that serves instead of a new one. */
+  readonly maxAgeOf: MaxAgeOf;
   readonly now: () => Date;
+  /** The most pages of a walk; absent, as many as a day of the log can have. */
+  readonly deepest?: number;
   /** Told of requests that paging and splitting added. */
   readonly onPlanned: (requests: number) => void;
+  /** Told of questions that are asked in parts. */
+  readonly onCut?: (cut: CutTold) => void;
 }
 
-/** The ledger's row, in this run, that an answer serves; an answer of an abandoned run serves none. */
-async function rowServed(it: Following, ops: Ops, answerId: string) {
+/** What a run remembers of its questions. */
+export interface Known {
+  readonly walks: Walks;
+  readonly cutting: Cutting;
+}
+
+/** The ledger's row, in this run, that an answer was loaded for; an answer of an abandoned run serves none. */
+async function rowServed(it: Following, ops: Ops, { answer, asked }: Pick<Taken, 'answer' | 'asked'>) {
   return ops
     .selectFrom('requests')
     .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
     .where('run_id', '=', it.run.id)
-    .where('answer_id', '=', answerId)
+    .where('answer_id', '=', answer.id)
+    .where('request_key', '=', asked.requestKey)
     .executeTakeFirst();
 }
 
@@ -38,20 +51,22 @@ async function rowServed(it: Following, ops: Ops, answerId: string) {
  * Plans what an answer leads to, pages and slices, as part of its load; tells how much that is. An answer that a past
  * run asked for leads to nothing.
  */
-export async function planFollowing(it: Following, ops: Ops, taken: Taken, walks: Walks): Promise<void> {
+export async function planFollowing(it: Following, ops: Ops, taken: Taken, { walks, cutting }: Known): Promise<void> {
   const { answer, batch, receipt } = taken;
   const { endpoint } = it.definition;
-  if (endpoint.paging.by === 'once' || answer.status === 412) return;
-  const row = await rowServed(it, ops, answer.id);
+  const isWalk = endpoint.paging.by === 'cursor';
+  if (endpoint.paging.by === 'once' || (isWalk && answer.status === 412)) return;
+  const row = await rowServed(it, ops, taken);
   if (!row) return;
   const unreadable = batch.items.length === 0 && receipt.quarantined > 0;
-  const step = stepOf(endpoint, answer, batch.items);
-  const steps = [...(endpoint.paging.by === 'cursor' ? await stepsBefore(it, ops, row.parent_id, walks) : []), step];
-  const follow = unreadable
-    ? NOTHING
-    : bounded(endpoint.paging.follow(steps, it.definition.splitBy), Number(row.depth));
-  // A walk that ended is looked at no more.
-  if (endpoint.paging.by === 'cursor' && follow.requests.length > 0) walks.set(row.id, steps);
+  const isTold = !unreadable && answer.status !== 412;
+  const step = stepOf(it, answer, batch.items);
+  const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
+  const steps = [...before.slice(-LOOK_BACK), step];
+  if (isTold && !isWalk) cutting.learn(row.input, step);
+  const led = isTold ? endpoint.paging.follow(steps, cutting.waysOf(row.input)) : NOTHING;
+  const follow = isWalk ? bounded(led, Number(row.depth), it.deepest) : led;
+  if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
   const tasks = follow.requests.map((request) =>
     taskOf(
       it.definition,
@@ -64,22 +79,25 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, walks
   const added = await planRequests(ops, it.run, tasks, {
     at: now,
     parentId: row.id,
-    freshAnswers: await freshFor(ops, it.definition, tasks, it.refresh, now),
+    freshAnswers: await freshFor(ops, endpoint, tasks, it.maxAgeOf, now),
   });
   it.onPlanned(added);
-  if (follow.lowerBound !== undefined || endpoint.paging.by !== 'cursor') {
-    const { count, ...filters } = answer.request;
+  if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
+  if (follow.requests.length > 0 && !isWalk)
+    it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
+  if (follow.lowerBound !== undefined || !isWalk) {
+    const { count, ...filters } = taken.asked.request;
     await recordSlice(ops, {
       requestId: row.id,
       runId: it.run.id,
       sync: it.definition.name,
       endpoint: endpoint.name,
-      requestKey: answer.requestKey,
+      requestKey: taken.asked.requestKey,
       filters,
       asked: typeof count === 'number' ? count : undefined,
       returned: batch.items.length,
       depth: Number(row.depth),
-      complete: !unreadable && !isFull(step) && lastDayHadEnded(endpoint, answer),
+      complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
       lowerBound: follow.lowerBound,
       asOf: answer.receivedAt,
     });
@@ -91,34 +109,48 @@ const NOTHING: Follow = { requests: [] };
 /** A day of the log with a million rows; whoever pages further than that pages in a circle. */
 const DEEPEST = 10_000;
 
-const bounded = (follow: Follow, depth: number): Follow =>
-  depth < DEEPEST || follow.requests.length === 0
+const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
+  depth + 1 < deepest || follow.requests.length === 0
     ? follow
-    : { requests: [], lowerBound: `${DEEPEST} pages were read and more may follow` };
+    : { requests: [], lowerBound: `${deepest} pages were read and more may follow` };
 
-/** The pages of a walk up to each of its requests. */
+/** The last pages of a walk up to each of its requests. */
 export type Walks = Map<string, readonly Step[]>;
 
-/** Of a page of the log only what the walk looks at is kept, since every page is kept till its end. */
-const stepOf = (endpoint: Endpoint, answer: Pick<VaultAnswer, 'request'>, items: readonly unknown[]): Step => ({
-  request: answer.request,
-  items: endpoint.paging.by === 'cursor' ? items.map(pageMark) : items,
-});
+/** A walk that ended is looked at no more, nor are pages that another followed. */
+function remember(
+  walks: Walks,
+  row: { readonly id: string; readonly parent_id: string | null },
+  steps: readonly Step[],
+  goesOn: boolean,
+): void {
+  if (row.parent_id !== null) walks.delete(row.parent_id);
+  if (goesOn) walks.set(row.id, steps);
+}
+
+/** Of a page of the log only what the walk looks at is kept. */
+const stepOf = (it: Following, answer: Pick<VaultAnswer, 'request'>, items: readonly unknown[]): Step =>
+  it.definition.endpoint.paging.by === 'cursor'
+    ? { request: answer.request, items: items.map(pageMark), runStartedAt: it.run.startedAt }
+    : { request: answer.request, items };
 
 function pageMark(item: unknown): unknown {
   if (item === null || typeof item !== 'object') return null;
-  const { id, started_at } = item as Readonly<Record<string, unknown>>;
-  return { id, started_at };
+  const { id, started_at, endpoint } = item as Readonly<Record<string, unknown>>;
+  return { id, started_at, endpoint };
 }
 
-/** The walk before a page: from memory, or after a restart from the vault. */
-async function stepsBefore(it: Following, ops: Ops, parentId: string | null, walks: Walks): Promise<readonly Step[]> {
-  if (parentId === null) return [];
+/** The pages before one, as many as a walk looks back at: from memory, or after a restart from the vault. */
+async function stepsBefore(
+  it: Following,
+  ops: Ops,
+  parentId: string | null,
+  walks: Walks,
+  most: number,
+): Promise<readonly Step[]> {
+  if (parentId === null || most === 0) return [];
   const known = walks.get(parentId);
-  if (known) {
-    walks.delete(parentId);
-    return known;
-  }
+  if (known) return known;
   const parent = await ops
     .selectFrom('requests')
     .select(['parent_id', 'answer_id'])
@@ -127,14 +159,9 @@ async function stepsBefore(it: Following, ops: Ops, parentId: string | null, wal
   const answer = parent?.answer_id != null ? await readAnswer(ops, parent.answer_id) : undefined;
   if (!parent || !answer) return [];
   const decoded = decode(answer.body);
-  const step = stepOf(it.definition.endpoint, answer, decoded.kind === 'items' ? decoded.items : []);
-  return [...(await stepsBefore(it, ops, parent.parent_id, walks)), step];
+  const step = stepOf(it, answer, decoded.kind === 'items' ? decoded.items : []);
+  return [...(await stepsBefore(it, ops, parent.parent_id, walks, most - 1)), step];
 }
-
-const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
-  Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => canonicalJson(value) !== canonicalJson(before[name] ?? null)),
-  );
 
 /** A day that is not over in the source's time zone can still get more. */
 function lastDayHadEnded(endpoint: Endpoint, answer: VaultAnswer): boolean {
@@ -150,13 +177,15 @@ export async function answersToServe(it: Following, ops: Ops, afterId: string) {
   return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(['r.id', 'a.id as answer_id'])
+    .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id'])
     .where('r.run_id', '=', it.run.id)
     .where('r.state', '=', 'fresh')
     .where('r.id', '>', afterId)
     .where((eb) =>
       eb.or([
         eb.and([eb.lit(ownBridge), eb('a.sync', '<>', name)]),
+        // Bought by another name: what was asked is a part of the bridge.
+        eb.and([eb.lit(endpoint.bridge !== undefined), eb('a.request_key', '<>', eb.ref('r.request_key'))]),
         eb.and([
           eb.lit(endpoint.paging.by === 'count' || endpoint.paging.by === 'window'),
           eb('a.received', '>=', eb.ref('a.asked')),

@@ -1,37 +1,75 @@
 /** Which limits in points hold for an invocation, and for one sync of it. */
-import { operationsOf } from '../ops/schema.ts';
 import type { Budget, SyncDefinition } from '../config/definition.ts';
 import { lastBalance } from '../ops/balance.ts';
-import { type BudgetGuard, type Limit, openBudget, spentAfter } from '../ops/budget.ts';
+import { bothBudgets, type BudgetGuard, type Limit, openBudget } from '../ops/budget.ts';
+import { dayRow, enterDay, enterEver, openSharedBudget, type SharedLimit, spentFrom } from '../ops/spending.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { type Steady, steadily } from './steady.ts';
 
-/** A guard for all syncs of an invocation together. */
+export interface BudgetEffects extends Steady {
+  readonly now: () => Date;
+}
+
+/**
+ * A guard for all syncs of an invocation together. What one run or one invocation may spend is counted in this process;
+ * a day and a balance are shared with every process on the warehouse.
+ */
 export async function invocationBudget(
   warehouse: Warehouse,
-  budget: Budget,
+  { perRun, perDay, keep }: Budget,
   maxPoints: number | undefined,
-  now: Date,
+  effects: BudgetEffects,
 ): Promise<BudgetGuard> {
-  const ops = operationsOf(warehouse);
   const limits: Limit[] = [];
   if (maxPoints !== undefined) limits.push({ what: '--max-points', points: maxPoints, spent: 0 });
-  if (budget.perRun !== undefined) limits.push({ what: 'budget.per_run', points: budget.perRun, spent: 0 });
-  if (budget.perDay !== undefined) {
-    limits.push({
-      what: 'budget.per_day',
-      points: budget.perDay,
-      spent: await spentAfter(ops, new Date(`${now.toISOString().slice(0, 10)}T00:00:00Z`)),
-    });
-  }
-  const balance = budget.keep === undefined ? undefined : await lastBalance(warehouse);
-  if (balance !== undefined)
-    limits.push({
-      what: `the balance of ${balance.points} points less budget.keep`,
-      points: balance.points - (budget.keep ?? 0),
-      // The log may have been read long ago.
-      spent: await spentAfter(ops, balance.at),
-    });
-  return openBudget(limits);
+  if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
+  const own = openBudget(limits);
+
+  const dayLimits = perDay === undefined ? none : openDayLimits(warehouse, perDay, effects.now);
+  const balanceLimits = keep === undefined ? none : openBalanceLimits(warehouse, keep);
+  const limitsNow = async (isGone: boolean): Promise<readonly SharedLimit[]> => [
+    ...(await dayLimits(isGone)),
+    ...(await balanceLimits(isGone)),
+  ];
+  if ((await limitsNow(false)).length === 0) return own;
+  return bothBudgets(
+    own,
+    openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects)),
+  );
+}
+
+/** The limits that hold by now; told when a row that counts for them was found gone. */
+type LimitsNow = (isGone: boolean) => Promise<readonly SharedLimit[]>;
+const none: LimitsNow = async () => [];
+
+/** A call counts on the day on which it is made; a run that goes on past midnight (UTC) has the next day's points. */
+function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): LimitsNow {
+  let entered: string | undefined;
+  return async (isGone) => {
+    const day = now().toISOString().slice(0, 10);
+    if (isGone || day !== entered) await enterDay(warehouse, day, warehouse.kind === 'embedded');
+    entered = day;
+    return [{ what: 'budget.per_day', points, row: dayRow(day), zero: 0 }];
+  };
+}
+
+/** No limit as long as the log never told a balance. */
+function openBalanceLimits(warehouse: Warehouse, keep: number): LimitsNow {
+  let limits: readonly SharedLimit[] | undefined;
+  const limitsOf = async (): Promise<readonly SharedLimit[]> => {
+    const balance = await lastBalance(warehouse);
+    if (!balance) return [];
+    // First where the count stands: what others set aside from then on counts in it.
+    const { row, points: standing } = await enterEver(warehouse);
+    // The log may have been read long ago. The request that told the balance is in it.
+    const spent = await spentFrom(warehouse, new Date(balance.at.getTime() + 1));
+    const what = `the balance of ${balance.points} points less budget.keep`;
+    return [{ what, points: balance.points - keep, row, zero: standing - Number(spent.points) }];
+  };
+  return async (isGone) => {
+    if (isGone || !limits) limits = await limitsOf();
+    return limits;
+  };
 }
 
 /**
@@ -41,17 +79,5 @@ export async function invocationBudget(
 export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: BudgetGuard): BudgetGuard {
   if (budgetPerRun === undefined) return invocation;
   const own = openBudget([{ what: 'the budget of this sync per run', points: budgetPerRun, spent: 0 }]);
-  return {
-    reserve: (points) => {
-      const reached = own.reserve(points);
-      if (reached) return reached;
-      const other = invocation.reserve(points);
-      if (other) own.giveBack(points);
-      return other;
-    },
-    giveBack: (points) => {
-      own.giveBack(points);
-      invocation.giveBack(points);
-    },
-  };
+  return bothBudgets(own, invocation);
 }

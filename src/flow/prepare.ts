@@ -1,18 +1,26 @@
 /** Makes the plan of a run and enters it into the ledger, or takes up the run that was cut short. */
 import { readFile } from 'node:fs/promises';
-import type { Config, SyncDefinition } from '../config/definition.ts';
+import { sql } from 'kysely';
+import type { SyncDefinition } from '../config/definition.ts';
 import { freshAnswers, planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
-import { continueRun, createRun, type Run } from '../ops/runs.ts';
+import { continueRun, createRun, type NewRun, type Run } from '../ops/runs.ts';
+import type { Input } from '../plan/input-row.ts';
 import { readInputs } from '../plan/inputs.ts';
+import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../plan/max-age.ts';
 import { planTasks } from '../plan/plan.ts';
+import type { PriceBook } from '../plan/price-book.ts';
+import { pointsQuoteOf } from '../plan/quote.ts';
 import type { Task } from '../plan/task.ts';
+import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
-import type { Price } from '../service/endpoint.ts';
+import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
+import { knownAnswers } from './known.ts';
+import { type Steady, steadily } from './steady.ts';
 
 export interface PlanOptions {
   readonly refresh: boolean;
@@ -27,6 +35,9 @@ export interface Plan {
   readonly fresh: ReadonlyMap<string, string>;
   /** Inputs whose window was asked whole within `max_age`: nothing new is asked for them. */
   readonly covered: number;
+  /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
+  readonly relied: readonly RequestBody[];
+  readonly maxAgeOf: MaxAgeOf;
 }
 
 /** Name of the mark that says up to when the log was read. */
@@ -34,16 +45,18 @@ export const LOG_MARK = 'log';
 
 /** How far the window of one input is known. */
 export interface WindowMark {
-  /** The last day that had ended when it was asked; everything up to it is in. */
+  /** The first day that was asked for. */
+  readonly from: string;
+  /** The last day that had ended when it was asked; everything from the first up to it is in. */
   readonly lastCompleteDay: string;
   /** The last day asked for. */
   readonly to: string;
   readonly asOf: string;
 }
 
-/** Name of the mark of one input's window; another definition has marks of its own. */
-export const windowMarkName = (definition: Pick<SyncDefinition, 'hash'>, input: RequestBody): string =>
-  `window:${digestOf(canonicalJson([definition.hash, input]))}`;
+/** Name of the mark of one input's window; a definition that asks for other things has marks of its own. */
+export const windowMarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
+  `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
 /** Plans a sync; spends nothing. Throws a UsageError for inputs that break the contract. */
 export async function planSync(
@@ -54,10 +67,8 @@ export async function planSync(
 ): Promise<Plan> {
   const ops = operationsOf(warehouse);
   const today = now.toISOString().slice(0, 10);
-  const inputs = await readInputs(definition, {
-    readFile: (path) => readFile(path, 'utf8'),
-    query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
-  });
+  const inputs = await inputsOf(warehouse, definition);
+  const maxAgeOf = options.refresh ? anew : maxAgesOf(definition, inputs);
   const backfill = options.from !== undefined || options.to !== undefined;
   const marks = await readMarks(ops, definition.name);
   const range = {
@@ -66,9 +77,11 @@ export async function planSync(
   };
   const tasks = new Map<string, Task>();
   let covered = 0;
-  for (const input of inputs) {
-    const mark = windowMark(marks.get(windowMarkName(definition, input)));
-    if (mark && !options.refresh && !backfill && isCovered(definition, mark, today, now)) {
+  const relied: RequestBody[] = [];
+  for (const { fields: input } of inputs) {
+    const mark = windowMark(marks.get(windowMarkName(definition, input)), definition);
+    if (mark && !backfill) relied.push(input);
+    if (mark && !backfill && isCovered(definition, maxAgeOf(input), mark, today, now)) {
       covered += 1;
       continue;
     }
@@ -77,14 +90,47 @@ export async function planSync(
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
   }
   const planned = [...tasks.values()];
-  const fresh = await freshFor(ops, definition, planned, options.refresh, now);
-  return { tasks: planned, fresh, covered };
+  const fresh = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
+  return { tasks: planned, fresh, covered, relied, maxAgeOf };
 }
 
-const windowMark = (text: string | undefined): WindowMark | undefined =>
-  text === undefined ? undefined : (JSON.parse(text) as WindowMark);
+const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Input[]> =>
+  readInputs(definition, {
+    readFile: (path) => readFile(path, 'utf8'),
+    query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
+  });
 
-function isCovered({ maxAgeMs, window }: SyncDefinition, mark: WindowMark, today: string, now: Date): boolean {
+/** Nothing is fresh. */
+const anew: MaxAgeOf = () => undefined;
+
+/** The ages of a run whose plan is made: the inputs may say them, and the ledger doesn't hold them. */
+async function maxAgesAgain(warehouse: Warehouse, definition: SyncDefinition): Promise<MaxAgeOf> {
+  if (!mayBringAges(definition)) return () => definition.maxAgeMs;
+  try {
+    return maxAgesOf(definition, await inputsOf(warehouse, definition));
+  } catch (error) {
+    // The plan stands without its inputs; what they allowed is not known any more.
+    if (error instanceof UsageError) return anew;
+    throw error;
+  }
+}
+
+/** The mark, if it says something of the sync's window: that is nothing of days before its own first. */
+export function windowMark(
+  text: string | undefined,
+  { window }: Pick<SyncDefinition, 'window'>,
+): WindowMark | undefined {
+  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowMark);
+  return mark && window && mark.from <= window.from ? mark : undefined;
+}
+
+function isCovered(
+  { window }: SyncDefinition,
+  maxAgeMs: number | undefined,
+  mark: WindowMark,
+  today: string,
+  now: Date,
+): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
   return maxAgeMs !== undefined && mark.to >= to && now.getTime() - Date.parse(mark.asOf) <= maxAgeMs;
 }
@@ -93,19 +139,27 @@ export interface Prepared {
   readonly run: Run;
   /** Inputs that needed no question, see `Plan`. */
   readonly covered: number;
+  /** See `Plan`; undefined of a run that is continued, whose plan was made before. */
+  readonly relied: readonly RequestBody[] | undefined;
+  readonly maxAgeOf: MaxAgeOf;
 }
 
-/**
- * The run to carry out: an open one continued, else a new one with its whole plan in the ledger. `onLost` is told of
- * requests of runs given up that may have been paid for without an answer.
- */
+/** What a run begins with. */
+export interface Beginning extends Steady {
+  readonly options: PlanOptions;
+  readonly holder: string;
+  readonly startedAt: Date;
+  /** What a new run is quoted by. */
+  readonly prices: PriceBook;
+  /** Told of requests of runs given up that may have been paid for without an answer. */
+  readonly onLost: (requestId: string) => void;
+}
+
+/** The run to carry out: an open one continued, else a new one with its whole plan in the ledger, and quoted. */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  options: PlanOptions,
-  holder: string,
-  now: Date,
-  onLost: (requestId: string) => void,
+  { options, holder, startedAt: now, prices, onLost, ...steady }: Beginning,
 ): Promise<Prepared> {
   const request = {
     sync: definition.name,
@@ -114,19 +168,54 @@ export async function prepareRun(
     holder,
     now,
   };
-  const { run: open, lost } = await warehouse.db
-    .transaction()
-    .execute((tx) => continueRun(operationsOf({ db: tx, ops: warehouse.ops }), request));
+  const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
+    warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
+  // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
+  const lost = new Set<string>();
+  const open = await steadily(
+    () =>
+      within(async (ops) => {
+        const found = await continueRun(ops, request);
+        for (const id of found.lost) lost.add(id);
+        return found.run;
+      }),
+    steady,
+  );
   lost.forEach(onLost);
-  if (open) return { run: open, covered: 0 };
+  if (open) {
+    const maxAgeOf = options.refresh ? anew : await maxAgesAgain(warehouse, definition);
+    return { run: open, covered: 0, relied: undefined, maxAgeOf };
+  }
   const plan = await planSync(warehouse, definition, options, now);
-  const run = await warehouse.db.transaction().execute(async (tx) => {
-    const inside = operationsOf({ db: tx, ops: warehouse.ops });
-    const created = await createRun(inside, request);
-    await planRequests(inside, created, plan.tasks, { at: now, freshAnswers: plan.fresh });
-    return created;
-  });
-  return { run, covered: plan.covered };
+  const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
+  const quoted = { ...request, quote: { requests: asked.length, ...pointsQuoteOf(asked, prices) } };
+  const run = await steadily(
+    (failures) =>
+      within(async (ops) => {
+        const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
+        if (begun) return begun;
+        const created = await createRun(ops, quoted);
+        await planRequests(ops, created, plan.tasks, { at: now, freshAnswers: plan.fresh });
+        return created;
+      }),
+    steady,
+  );
+  return { run, covered: plan.covered, relied: plan.relied, maxAgeOf: plan.maxAgeOf };
+}
+
+/** The run that this holder began, when the answer to the commit was lost. */
+async function runBegun(ops: Ops, { sync, endpoint, holder, now, quote }: NewRun): Promise<Run | undefined> {
+  const begun = await ops
+    .selectFrom('runs')
+    .select('id')
+    .where('sync', '=', sync)
+    .where('holder', '=', holder)
+    .where('started_at', '=', sql<Date>`${now.toISOString()}::timestamptz`)
+    .executeTakeFirst();
+  const startedAt = now.toISOString();
+  if (!begun) return undefined;
+  const today = startedAt.slice(0, 10);
+  return { id: begun.id, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
 
 /** A backfill and a refresh have plans of their own, so an open run of the plain sync is not theirs to continue. */
@@ -135,22 +224,23 @@ const planHash = (definition: SyncDefinition, { refresh, from, to }: PlanOptions
     ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))
     : definition.hash;
 
-/** By request key, the stored answers that are fresh enough to serve this sync. */
+/** By request key, the stored answers that are fresh enough to serve: to the same request, or about the same entity. */
 export async function freshFor(
   ops: Ops,
-  definition: SyncDefinition,
+  endpoint: Endpoint,
   tasks: readonly Task[],
-  refresh: boolean,
+  maxAgeOf: MaxAgeOf,
   now: Date,
 ): Promise<ReadonlyMap<string, string>> {
-  if (definition.maxAgeMs === undefined || refresh) return new Map();
-  return freshAnswers(
+  const asked = tasks.flatMap(({ requestKey, request, input }) => {
+    const maxAgeMs = maxAgeOf(input);
+    return maxAgeMs === undefined ? [] : [{ requestKey, request, since: new Date(now.getTime() - maxAgeMs) }];
+  });
+  const fresh = await freshAnswers(ops, asked);
+  const known = await knownAnswers(
     ops,
-    tasks.map(({ requestKey }) => requestKey),
-    new Date(now.getTime() - definition.maxAgeMs),
+    endpoint,
+    asked.filter(({ requestKey }) => !fresh.has(requestKey)),
   );
+  return new Map([...fresh, ...known]);
 }
-
-/** The price of a sync's endpoint: the config's, else the one it ships with. */
-export const priceOf = (config: Pick<Config, 'prices'>, { endpoint }: SyncDefinition): Price =>
-  config.prices[endpoint.name] ?? endpoint.price;

@@ -1,5 +1,5 @@
 /** Tries again what the database could not do for the moment, and tells such trouble from a fault of this program. */
-import { SluiceError, TransientError } from '../errors.ts';
+import { SluiceError, TransientError, UsageError } from '../errors.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 
 export interface Steady {
@@ -7,21 +7,26 @@ export interface Steady {
   readonly random: () => number;
 }
 
-/** With waits of up to 0.1, 0.2, 0.4 ... 6.4 s: outlasts a restart of the database. */
+/** With waits of up to 0.1, 0.2, 0.4 ... 6.4 s: outlasts a restart of the database, and most failovers. */
 const MOST_TRIES = 8;
 const WAIT_MS = 50;
 
 /**
  * Does the work, again when another transaction or a lost connection came between; the work is told how often it failed
- * so, and must bear being done twice. Other errors pass through.
+ * so, and must bear being done twice: a connection that is lost during a commit leaves it open whether it was done.
+ * Other errors pass through.
  */
-export async function steadily<T>(work: (failures: number) => Promise<T>, { sleep, random }: Steady): Promise<T> {
+export async function steadily<T>(
+  work: (failures: number) => Promise<T>,
+  { sleep, random }: Steady,
+  mostTries: number = MOST_TRIES,
+): Promise<T> {
   for (let failures = 0; ; ) {
     try {
       return await work(failures);
     } catch (error) {
       failures += 1;
-      if (!isPassing(error) || failures >= MOST_TRIES) throw error;
+      if (!isPassing(error) || failures >= mostTries) throw error;
       await sleep(Math.ceil(WAIT_MS * 2 ** failures * random()));
     }
   }
@@ -29,12 +34,12 @@ export async function steadily<T>(work: (failures: number) => Promise<T>, { slee
 
 /**
  * Deadlocks, serialization failures and locks that took too long; connections that were refused, lost or too many; a
- * server that starts, stops or has run out of something.
+ * server that starts, stops, has run out of something, or takes no writes until a failover is over.
  */
 function isPassing(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   return (
-    /^(?:40001|40P01|55P03|08|53|57)/.test(code) ||
+    /^(?:40001|40P01|55P03|25006|08|53|57)/.test(code) ||
     ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) ||
     (error instanceof Error && WITHOUT_CODE.test(error.message))
   );
@@ -44,11 +49,20 @@ function isPassing(error: unknown): boolean {
 const WITHOUT_CODE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-/** The error as one that its reader can act on, when it is trouble of the database that may pass; else itself. */
+/** A login refused, a database gone, a disk or an index that is broken: not over in seconds, nor a fault of this program. */
+const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;
+const NO_RIGHT = '42501';
+
+/** The error as one that its reader can act on, when it is trouble of the database; else itself. */
 export function databaseTrouble(error: unknown): unknown {
-  if (error instanceof SluiceError || !isPassing(error) || !(error instanceof Error)) return error;
-  return new TransientError(`the database could not be used: ${error.message}`, {
-    next: 'Run the sync again when the database is well; what was answered is kept.',
-    cause: error,
-  });
+  if (error instanceof SluiceError || !(error instanceof Error)) return error;
+  const code = errorCode(error) ?? '';
+  const message = `the database could not be used: ${error.message}`;
+  if (code === NO_RIGHT) {
+    const next = 'Grant the right to the user in DATABASE_URL, then run the sync again; what was answered is kept.';
+    return new UsageError(message, { next, cause: error });
+  }
+  if (!isPassing(error) && !OF_THE_SERVER.test(code)) return error;
+  const next = 'Run the sync again when the database is well; what was answered is kept.';
+  return new TransientError(message, { next, cause: error });
 }

@@ -2,7 +2,7 @@
 import type { Kind } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { onCalendar } from '../service/request.ts';
-import { instantText, microsOf } from '../service/walk.ts';
+import { instantText, microsOf } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
 
 /** A cell that holds the value whole; `coerced` when the service sent another JSON type than the contract's. */

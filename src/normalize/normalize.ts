@@ -21,6 +21,9 @@ import { canonicalJson, digestOf } from '../service/identity.ts';
 export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): Batch {
   const decoded = decode(body);
   if (decoded.kind === 'unreadable') return rejectedWhole(decoded.reason);
+  const { length } = decoded.items;
+  if (length > MOST_ITEMS)
+    return rejectedWhole(`the body holds ${length} items, and no more than ${MOST_ITEMS} are read at once`);
   const resource = endpoint.returns;
   const known = wireNames(resource);
   if (decoded.lone && !looksLike(decoded.items[0], known))
@@ -62,6 +65,9 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     drift: drift.all(),
   };
 }
+
+/** Far more than any `count` brings; their rows take some 3 kB each while they load, and a process has to hold them all. */
+const MOST_ITEMS = 250_000;
 
 /** The batch of an answer that nothing can be made of. */
 export const rejectedWhole = (reason: string): Batch => ({

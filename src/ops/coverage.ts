@@ -1,8 +1,11 @@
 /** What was asked of a search, slice by slice, and whether the answer was all there is. */
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
+import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/identity.ts';
+import { isCut } from './cut.ts';
 import type { Ops } from './schema.ts';
+import type { LowerBound } from './summary.ts';
 
 export interface Slice {
   readonly requestId: string;
@@ -42,4 +45,147 @@ export async function recordSlice(ops: Ops, slice: Slice): Promise<void> {
       as_of: slice.asOf,
     })
     .execute();
+}
+
+/** What an input's slices asked for and what came. */
+export interface InputSlices {
+  readonly input: RequestBody;
+  /** The oldest first; `request` is without what has no part in how much comes. */
+  readonly slices: readonly {
+    readonly request: RequestBody;
+    readonly returned: number;
+    readonly full: boolean;
+    readonly runId: string;
+  }[];
+}
+
+/** The newest slices of a sync that are parts of a question or were full, at most so many, by input. */
+export async function slicesAsked(ops: Ops, sync: string, endpoint: string, most: number): Promise<InputSlices[]> {
+  const rows = await ops
+    .selectFrom('coverage as c')
+    .innerJoin('requests as r', 'r.id', 'c.request_id')
+    .select(['c.filters', 'c.asked', 'c.returned', 'c.run_id', 'r.input'])
+    .where('c.sync', '=', sync)
+    .where('c.endpoint', '=', endpoint)
+    .where((eb) => eb.or([eb('c.depth', '>', '0'), eb('c.returned', '>=', eb.ref('c.asked'))]))
+    .orderBy('c.id', 'desc')
+    .limit(most)
+    .execute();
+  const inputs = new Map<string, { input: RequestBody; slices: InputSlices['slices'][number][] }>();
+  for (const { filters, asked, returned, run_id: runId, input } of rows.toReversed()) {
+    const key = canonicalJson(input);
+    const found = inputs.get(key) ?? { input, slices: [] };
+    inputs.set(key, found);
+    const full = asked !== null && Number(returned) >= Number(asked);
+    found.slices.push({ request: filters, returned: Number(returned), full, runId });
+  }
+  return [...inputs.values()];
+}
+
+/** Slices of a run of which more may exist than was returned, the first so many. */
+export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Promise<LowerBound[]> {
+  const rows = await ops
+    .selectFrom('coverage')
+    .select(['filters', 'returned', 'reason'])
+    .where('run_id', '=', runId)
+    .where('reason', 'is not', null)
+    .orderBy('id')
+    .limit(most)
+    .execute();
+  return rows.map(({ filters, returned, reason }) => ({ filters, returned: Number(returned), reason: reason ?? '' }));
+}
+
+/** A slice that is a lower bound as things stand. */
+export interface StandingBound extends LowerBound {
+  readonly sync: string;
+  readonly runId: string;
+  readonly input: RequestBody;
+  readonly asOf: Date;
+}
+
+/**
+ * Slices that are lower bounds as things stand, of one sync or of all, the newest first: no later answer told more of the
+ * same or of a wider question, nor was the slice cut into parts since.
+ */
+export async function standingBounds(ops: Ops, sync?: string): Promise<StandingBound[]> {
+  const named = await ops
+    .selectFrom('coverage')
+    .select('endpoint')
+    .distinct()
+    .where('reason', 'is not', null)
+    .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? ''))
+    .execute();
+  const bounds = await Promise.all(named.map(({ endpoint }) => standing(ops, endpoint, sync)));
+  return bounds
+    .flat()
+    .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? 1 : -1))
+    .map(({ bound }) => bound);
+}
+
+async function standing(
+  ops: Ops,
+  endpoint: string,
+  sync: string | undefined,
+): Promise<{ readonly id: string; readonly bound: StandingBound }[]> {
+  const rows = await ops
+    .selectFrom('coverage as c')
+    .leftJoin('requests as r', 'r.id', 'c.request_id')
+    .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'r.input'])
+    .where('c.endpoint', '=', endpoint)
+    .where('c.reason', 'is not', null)
+    .$if(sync !== undefined, (all) => all.where('c.sync', '=', sync ?? ''))
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('coverage as n')
+            .select('n.id')
+            .whereRef('n.sync', '=', 'c.sync')
+            .whereRef('n.endpoint', '=', 'c.endpoint')
+            .whereRef('n.id', '>', 'c.id')
+            .where(tellsMore(endpoint)),
+        ),
+      ),
+    )
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('requests as s')
+            .select('s.id')
+            .whereRef('s.sync', '=', 'c.sync')
+            .whereRef('s.request_key', '=', 'c.request_key')
+            .whereRef('s.id', '>', 'c.request_id')
+            .where(isCut('s')),
+        ),
+      ),
+    )
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    bound: {
+      sync: row.sync,
+      runId: row.run_id,
+      filters: row.filters,
+      returned: Number(row.returned),
+      reason: row.reason ?? '',
+      input: row.input ?? {},
+      asOf: row.as_of,
+    },
+  }));
+}
+
+/** In SQL, of slices `n` and `c`: n asks the same, or had room for more than it found in a question that holds c's. */
+function tellsMore(endpoint: string) {
+  const { paging, facets = [] } = endpointNamed(endpoint) ?? {};
+  const { from, to } = paging?.days ?? {};
+  const field = (of: 'n' | 'c', name: string) => sql`${sql.ref(`${of}.filters`)} -> ${sql.lit(name)}`;
+  const wider = [
+    ...facets.map((name) => sql`(${field('n', name)} is null or ${field('n', name)} = ${field('c', name)})`),
+    ...(from === undefined ? [] : [sql`(${field('n', from)})::text <= (${field('c', from)})::text`]),
+    ...(to === undefined ? [] : [sql`(${field('n', to)})::text >= (${field('c', to)})::text`]),
+  ];
+  const narrowed = sql`array[${sql.join([...facets, from ?? '', to ?? ''].map((name) => sql.lit(name)))}]::text[]`;
+  const others = (of: 'n' | 'c') => sql`${sql.ref(`${of}.filters`)} - ${narrowed}`;
+  return sql<boolean>`(${sql.ref('n.filters')} = ${sql.ref('c.filters')} or (${sql.ref('n.returned')} < ${sql.ref('n.asked')} and ${others('n')} = ${others('c')} and ${sql.join(wider.length > 0 ? wider : [sql`true`], sql` and `)}))`;
 }

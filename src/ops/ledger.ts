@@ -183,14 +183,22 @@ export async function settle(ops: Ops, id: string, it: Settlement): Promise<void
     .execute();
 }
 
-/** Takes the points back that an attempt surely did not cost. */
-export async function returnPoints(ops: Ops, id: string, points: number): Promise<void> {
-  if (points > 0)
-    await ops
-      .updateTable('requests')
-      .set({ points: sql`greatest(coalesce(points, 0) - ${String(points)}::numeric, 0)` })
-      .where('id', '=', id)
-      .execute();
+/** Records that a stored answer serves a planned request after all; false when it is no longer ours to settle. */
+export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
+  const served = await ops
+    .updateTable('requests')
+    .set({ state: 'fresh', answer_id: answerId, finished_at: at.toISOString() })
+    .where('id', '=', id)
+    // Also when it is so already: the answer to the commit may have been lost.
+    .where((eb) =>
+      eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
+    )
+    .where((eb) =>
+      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', lease.name).where('token', '=', lease.token)),
+    )
+    .returning('id')
+    .executeTakeFirst();
+  return served !== undefined;
 }
 
 /** Requests of a run by state. */
@@ -222,23 +230,25 @@ export async function moveAll(
 }
 
 /**
- * The newest stored answer for each of these request keys that is no older than `since`, over all syncs. Empty and
- * "no such entity" answers count as bought.
+ * By request key, the newest stored answer to each of these requests that was received no earlier than its `since`, over
+ * all syncs. Empty and "no such entity" answers count as bought.
  */
 export async function freshAnswers(
   ops: Ops,
-  requestKeys: readonly string[],
-  since: Date,
+  asked: readonly { readonly requestKey: string; readonly since: Date }[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let start = 0; start < requestKeys.length; start += CHUNK) {
-    const keys = requestKeys.slice(start, start + CHUNK);
+  for (let start = 0; start < asked.length; start += CHUNK) {
+    const part = asked.slice(start, start + CHUNK);
+    const source = sql<{ request_key: string; since: Date }>`(select * from unnest(
+      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(request_key, since))`;
     const rows = await ops
-      .selectFrom('answers')
-      .select(['request_key', sql<string>`max(id)`.as('id')])
-      .where('request_key', '=', sql<string>`any(${arrayLiteral(keys)}::text[])`)
-      .where('received_at', '>=', sql<Date>`${since.toISOString()}::timestamptz`)
-      .groupBy('request_key')
+      .selectFrom(source.as('t'))
+      .innerJoin('answers as a', 'a.request_key', 't.request_key')
+      .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
+      .whereRef('a.received_at', '>=', 't.since')
+      .groupBy('t.request_key')
       .execute();
     for (const { request_key: key, id } of rows) found.set(key, id);
   }

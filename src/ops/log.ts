@@ -1,6 +1,6 @@
 /** What a command tells while it works: JSON lines for machines, plain lines for people, secrets redacted in both. */
 import { pino } from 'pino';
-import { visible } from './visible.ts';
+import { harmlessJson, visible } from './visible.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -40,7 +40,7 @@ function jsonLog({ level, write, redact, now }: LogOptions): Log {
       timestamp: () => `,"time":"${now().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => write(redact(line)) },
+    { write: (line: string) => write(harmlessJson(redact(line))) },
   );
   const at =
     (name: LogLevel) =>

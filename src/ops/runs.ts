@@ -1,8 +1,10 @@
 /** Runs: one row for each time a sync was carried out, continued where it was cut short. */
 import { sql } from 'kysely';
+import { isCut } from './cut.ts';
+import { recordLosses } from './doubts.ts';
 import type { Ops } from './schema.ts';
 import { moveAll } from './ledger.ts';
-import type { RunState } from './summary.ts';
+import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
   readonly id: string;
@@ -13,6 +15,8 @@ export interface Run {
   /** RFC 3339, by the clock of the one who began it. */
   readonly startedAt: string;
   readonly continued: boolean;
+  /** What it was quoted at when it began; null when it was not. */
+  readonly quote: QuotedPoints | null;
 }
 
 /** A run left open for longer is given up: its plan no longer says what one would ask today. */
@@ -27,6 +31,10 @@ export interface RunRequest {
   readonly definitionHash: string;
   readonly holder: string;
   readonly now: Date;
+}
+
+export interface NewRun extends RunRequest {
+  readonly quote?: QuotedPoints;
 }
 
 /** What the runs that were left open come to. */
@@ -46,7 +54,7 @@ export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> 
   const now = it.now.toISOString();
   const open = await ops
     .selectFrom('runs')
-    .select(['id', 'definition_hash', sql<string>`today::text`.as('today')])
+    .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
     .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
     .where('sync', '=', it.sync)
     .where('state', 'in', [...OPEN])
@@ -66,14 +74,15 @@ export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> 
     .execute();
   const { id } = last;
   const { sync, endpoint } = it;
-  return { run: { id, sync, endpoint, today: last.today, startedAt: last.started_at, continued: true }, lost };
+  const quote = last.quote as QuotedPoints | null;
+  return { run: { id, sync, endpoint, today: last.today, startedAt: last.started_at, continued: true, quote }, lost };
 }
 
 /** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
-export async function createRun(ops: Ops, it: RunRequest): Promise<Run> {
+export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   const startedAt = it.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, holder } = it;
+  const { sync, endpoint, holder, quote = null } = it;
   const run = await ops
     .insertInto('runs')
     .values({
@@ -84,14 +93,16 @@ export async function createRun(ops: Ops, it: RunRequest): Promise<Run> {
       today,
       started_at: startedAt,
       holder,
+      quote: quote && JSON.stringify(quote),
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  return { id: run.id, sync, endpoint, today, startedAt, continued: false };
+  return { id: run.id, sync, endpoint, today, startedAt, continued: false, quote };
 }
 
 /** Returns the requests that may have been paid for without an answer. */
 async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
+  await recordLosses(ops, { runId: id }, { at: new Date(now), reason: 'its run was given up before the answer came' });
   const lost = await moveAll(ops, id, ['sent', 'in_doubt'], 'abandoned');
   await moveAll(ops, id, ['planned'], 'abandoned');
   await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
@@ -126,7 +137,8 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
   const requests = await ops
     .selectFrom('requests')
     .select([
-      sql<string>`count(*)`.as('planned'),
+      // Parts stand in the plan for the questions that were cut into them.
+      sql<string>`count(*) filter (where not ${isCut('requests')})`.as('planned'),
       count("state = 'fresh'").as('fresh'),
       sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
       count('attempts > 0').as('asked'),

@@ -1,5 +1,7 @@
 /** How things stand: last runs, freshness, backlog, rejects and coverage of every sync, from the operations schema alone. */
 import { sql } from 'kysely';
+import { type StandingBound, standingBounds } from './coverage.ts';
+import { isSync } from './log-readings.ts';
 import { type Ops, operationsOf } from './schema.ts';
 
 export interface SyncStatus {
@@ -24,7 +26,7 @@ export interface SyncStatus {
   readonly quarantined: number;
   /** Inputs that failed in the newest run. */
   readonly failed: number;
-  /** Slices of the newest run of which more may exist than was returned. */
+  /** Slices of any run of which more may exist than was returned, as things stand. */
   readonly truncated: number;
 }
 
@@ -49,6 +51,8 @@ export interface Status {
   readonly syncs: readonly SyncStatus[];
   /** What failed or is in doubt in the newest runs, at most 20 requests. */
   readonly failures: readonly FailureStatus[];
+  /** Slices of which more may exist than was returned, as things stand, at most 20, the newest first. */
+  readonly lowerBounds: readonly StandingBound[];
   /** What differs most from the contract, at most 20 places. */
   readonly drift: readonly DriftStatus[];
 }
@@ -58,6 +62,7 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
   const ops = operationsOf(warehouse);
   const newest = await newestRuns(ops);
   const bySync = new Map((await sumsBySync(ops)).map((row) => [row.sync, row]));
+  const bounds = await standingBounds(ops);
   return {
     syncs: newest.map((run) => {
       const sums = bySync.get(run.sync);
@@ -76,22 +81,26 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
         unloaded: Number(sums?.unloaded ?? 0),
         quarantined: Number(sums?.quarantined ?? 0),
         failed: Number(run.failed),
-        truncated: Number(run.truncated),
+        truncated: bounds.filter(({ sync }) => sync === run.sync).length,
       };
     }),
     failures: await failuresOf(
       ops,
       newest.map(({ id }) => id),
     ),
+    lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
     drift: await topDrift(ops),
   };
 }
+
+const SHOWN_BOUNDS = 20;
 
 const newestRuns = (ops: Ops) =>
   ops
     .selectFrom('runs')
     .distinctOn('sync')
-    .select(['id', 'sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed', 'truncated'])
+    .where(isSync)
+    .select(['id', 'sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed'])
     .orderBy('sync')
     .orderBy('id', 'desc')
     .execute();

@@ -51,12 +51,18 @@ export interface SyncSummary {
 
 /** Points that a plan may cost. */
 export interface QuotedPoints {
+  /** Requests that it would send, those left out that paging and splitting may add. */
+  readonly requests: number;
+  /** Nine times in ten they cost from `low` to `high`. */
   readonly low: number;
   readonly likely: number;
+  readonly high: number;
   /** The most, paging and splitting left out. */
   readonly most: number;
   /** How sure: by guesses alone, by few rows of the log, or by many that agree. */
   readonly sure: 'guess' | 'some' | 'good';
+  /** Rows of the log that tell. */
+  readonly samples: number;
 }
 
 /** An attempt whose answer was lost. */

@@ -93,7 +93,8 @@ export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes)
   return row?.id;
 }
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+/** The SHA-256 of an answer's bytes, in hex: what the vault knows them by. */
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** An answer as it rests in the vault, with what was asked. */
 export interface VaultAnswer {

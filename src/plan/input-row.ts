@@ -1,6 +1,7 @@
 /** Turns one row of a file or a query into request fields, checked against the contract. */
 import { check } from '../config/check.ts';
 import type { SyncDefinition } from '../config/definition.ts';
+import { INPUT_AGE, inputAgeOf } from '../config/input-age.ts';
 import { insteadOf } from '../config/nearest.ts';
 import { dayFields, fieldShape, fieldValue, requestSchema, settable, unknownField } from '../config/request-fields.ts';
 import { urnChoice } from '../config/shape.ts';
@@ -12,11 +13,19 @@ import type { RequestBody } from '../service/asked.ts';
 /** A row that breaks the contract: what was found, what is allowed. */
 export class RowError extends Error {}
 
+/** What a sync asks once for. */
+export interface Input {
+  /** Request fields. */
+  readonly fields: RequestBody;
+  /** What was asked within this time is not bought again; undefined when the sync's `max_age` holds. */
+  readonly maxAgeMs: number | undefined;
+}
+
 export interface RowReader {
-  /** The fields of a row whose columns are request fields; empty cells and nulls leave their field out. */
-  readonly row: (value: unknown) => RequestBody;
-  /** The one field that a row brings: from the named column, the column of the field's name, or its only one. */
-  readonly field: (field: string, value: unknown, column: string | undefined) => RequestBody;
+  /** The input of a row whose columns are request fields; empty cells and nulls leave their field out. */
+  readonly row: (value: unknown) => Input;
+  /** The input of a row that brings one field: from the named column, the column of the field's name, or its only one. */
+  readonly field: (field: string, value: unknown, column: string | undefined) => Input;
   /** Checks that the request is whole with this input. */
   readonly checkWhole: (input: RequestBody) => void;
 }
@@ -45,13 +54,15 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     row: (given) => {
       if (!isRecord(given))
         throw new RowError(`found ${JSON.stringify(given)}; allowed is a mapping of request fields`);
-      const fields = Object.entries(joinedUrns(given, isUrnField)).filter(([, it]) => !isMissing(it));
-      return Object.assign({}, ...fields.map(([field, it]) => value(field, it))) as RequestBody;
+      const { row, maxAgeMs } = withoutAge(given);
+      const fields = Object.entries(joinedUrns(row, isUrnField)).filter(([, it]) => !isMissing(it));
+      return { fields: Object.assign({}, ...fields.map(([field, it]) => value(field, it))) as RequestBody, maxAgeMs };
     },
     field: (field, given, column) => {
-      const picked = pick(field, given, column, isUrnField(field));
+      const { row, maxAgeMs } = isRecord(given) && column !== INPUT_AGE ? withoutAge(given) : { row: given };
+      const picked = pick(field, row, column, isUrnField(field));
       if (isMissing(picked)) throw new RowError(`${column ?? field} is empty; allowed is a value in every row`);
-      return value(field, picked);
+      return { fields: value(field, picked), maxAgeMs };
     },
     checkWhole: (input) => {
       const complaints: string[] = [];
@@ -69,6 +80,17 @@ const isRecord = (value: unknown): value is Row =>
   !JSON.isRawJSON(value) &&
   !(value instanceof Date);
 const isMissing = (value: unknown): boolean => value === null || value === undefined || value === '';
+
+/** The row without the reserved column, and what that says. */
+function withoutAge(given: Row): { readonly row: Row; readonly maxAgeMs?: number | undefined } {
+  if (!Object.hasOwn(given, INPUT_AGE)) return { row: given };
+  const { [INPUT_AGE]: age, ...row } = given;
+  const complaints: string[] = [];
+  const value = treeOfValue(typeof age === 'string' ? age.trim() : age);
+  const maxAgeMs = inputAgeOf({ key: INPUT_AGE, keySpan: WHOLE, value }, (_, message) => complaints.push(message));
+  if (complaints.length > 0) throw new RowError(complaints.join('; '));
+  return { row, maxAgeMs };
+}
 
 /** Columns `f_type` and `f_value`, as the warehouse names them, are the URN `f`. */
 function joinedUrns(row: Row, isUrnField: (field: string) => boolean): Row {

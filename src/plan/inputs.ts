@@ -1,8 +1,7 @@
 /** Reads the inputs of a sync, from lists, files and queries, and checks each before anything is spent. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { UsageError } from '../errors.ts';
-import type { RequestBody } from '../service/asked.ts';
-import { RowError, type RowReader, rowReader } from './input-row.ts';
+import { type Input, RowError, type RowReader, rowReader } from './input-row.ts';
 import { hasColumns, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
 
 export interface InputEffects {
@@ -20,19 +19,19 @@ const SHOWN = 20;
 type Asks = Pick<SyncDefinition, 'name' | 'endpoint' | 'request' | 'forEach' | 'window'>;
 
 /**
- * The fields that each input of a sync brings: one empty input without `for_each`, none when a query gives no rows.
+ * The inputs of a sync with the fields that each brings: an empty one without `for_each`, none when a query gives no rows.
  * Throws a UsageError that names the rows which break the contract, with the value found and what is allowed.
  */
-export async function readInputs(sync: Asks, effects: InputEffects): Promise<RequestBody[]> {
-  let inputs: RequestBody[] = [{}];
+export async function readInputs(sync: Asks, effects: InputEffects): Promise<Input[]> {
+  let inputs: Input[] = [{ fields: {}, maxAgeMs: undefined }];
   for (const source of sync.forEach ?? []) {
-    const rows = source.from === 'list' ? source.rows : await rowsOf(sync, source, effects);
+    const rows = source.from === 'list' ? listRows(source) : await rowsOf(sync, source, effects);
     if (inputs.length * rows.length > MOST_INPUTS) {
       throw new UsageError(
         `${sync.name}: for_each makes ${inputs.length * rows.length} inputs; at most ${MOST_INPUTS} are allowed`,
       );
     }
-    inputs = inputs.flatMap((input) => rows.map((row) => ({ ...input, ...row })));
+    inputs = inputs.flatMap((input) => rows.map((row) => both(input, row)));
   }
   const reader = rowReader(sync);
   refuse(
@@ -40,7 +39,7 @@ export async function readInputs(sync: Asks, effects: InputEffects): Promise<Req
     'for_each',
     inputs.flatMap((input, at) =>
       complaint(
-        () => reader.checkWhole(input),
+        () => reader.checkWhole(input.fields),
         (it) => `input ${at + 1}: ${it}`,
       ),
     ),
@@ -48,9 +47,21 @@ export async function readInputs(sync: Asks, effects: InputEffects): Promise<Req
   return inputs;
 }
 
+const listRows = ({ rows, maxAgesMs }: Extract<InputSource, { from: 'list' }>): Input[] =>
+  rows.map((fields, at) => ({ fields, maxAgeMs: maxAgesMs?.get(at) }));
+
+/** Of two ages the smaller holds for what is asked by both. */
+const both = (one: Input, other: Input): Input => ({
+  fields: { ...one.fields, ...other.fields },
+  maxAgeMs:
+    one.maxAgeMs === undefined || other.maxAgeMs === undefined
+      ? (one.maxAgeMs ?? other.maxAgeMs)
+      : Math.min(one.maxAgeMs, other.maxAgeMs),
+});
+
 type Outer = Exclude<InputSource, { from: 'list' }>;
 
-async function rowsOf(sync: Asks, source: Outer, effects: InputEffects): Promise<RequestBody[]> {
+async function rowsOf(sync: Asks, source: Outer, effects: InputEffects): Promise<Input[]> {
   const reader = rowReader(sync);
   return source.from === 'file' ? fileRows(sync, source, reader, effects) : queryRows(sync, source, reader, effects);
 }
@@ -60,7 +71,7 @@ async function fileRows(
   source: Extract<Outer, { from: 'file' }>,
   reader: RowReader,
   { readFile }: InputEffects,
-): Promise<RequestBody[]> {
+): Promise<Input[]> {
   const { path, where, field, column } = source;
   const fail = (message: string, cause?: unknown): UsageError =>
     new UsageError(`${sync.name}: ${message}\n  named at ${where}`, { cause });
@@ -100,7 +111,7 @@ async function queryRows(
   { sql, field, where }: Extract<Outer, { from: 'query' }>,
   reader: RowReader,
   { query }: InputEffects,
-): Promise<RequestBody[]> {
+): Promise<Input[]> {
   const found = await query(sql);
   const rows = found.map((value, at): InputRow => ({ line: at + 1, value }));
   return readRows(
@@ -117,9 +128,9 @@ function readRows(
   rows: readonly InputRow[],
   where: string,
   place: (row: InputRow) => string,
-  read: (row: InputRow) => RequestBody,
-): RequestBody[] {
-  const inputs: RequestBody[] = [];
+  read: (row: InputRow) => Input,
+): Input[] {
+  const inputs: Input[] = [];
   const complaints = rows.flatMap((row) =>
     complaint(
       () => inputs.push(read(row)),

@@ -6,7 +6,7 @@ import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalRequest, requestKeyOf } from '../service/identity.ts';
 import { isoDay } from '../service/request.ts';
-import { instantText, microsOf } from '../service/walk.ts';
+import { instantText, microsOf } from '../service/instant.ts';
 import type { Task } from './task.ts';
 
 export interface PlanFacts {

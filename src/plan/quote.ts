@@ -1,13 +1,28 @@
 /** What a sync would ask and cost, told before anything is spent. */
-import { dearest, type Price } from '../service/endpoint.ts';
+import { countOf } from '../service/endpoint.ts';
+import { outlookOf } from './outlook.ts';
+import { mostOf, type PriceBook, type Sureness } from './price-book.ts';
 import type { Task } from './task.ts';
 
-export interface Quote {
+/** Points that requests may cost, each sent once; paging and splitting are left out. */
+export interface PointsQuote {
+  /** Nine times in ten they cost from `low` to `high`, if the log goes on as it did. */
+  readonly low: number;
+  readonly likely: number;
+  readonly high: number;
+  /** The most that they can cost. */
+  readonly most: number;
+  readonly sure: Sureness;
+  /** Rows of the log that the prices were learned from. */
+  readonly samples: number;
+}
+
+export interface Quote extends PointsQuote {
   /** Requests in the plan. */
   readonly requests: number;
   /** Of these, answered within `max_age` already: not bought again. */
   readonly fresh: number;
-  /** The most points that the others can cost at these prices, each sent once. */
+  /** The same as `most`. */
   readonly mostPoints: number;
   /** A full answer leads to further requests, which the figures leave out. */
   readonly mayGrow: boolean;
@@ -19,36 +34,84 @@ export interface Pace {
   readonly requestsPerSecond: number;
 }
 
+/** Half of the range in which nine of ten sums fall, in standard deviations. */
+const NINE_IN_TEN = 1.645;
+
+/**
+ * The points that these tasks may cost. Requests vary each on their own, and all together as far as the mean itself is
+ * known from few answers only.
+ */
+export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: PriceBook): PointsQuote {
+  const groups = Map.groupBy(tasks, ({ request }) => countOf(request));
+  let [likely, least, most, below, variance, together] = [0, 0, 0, 0, 0, 0];
+  for (const [asked, { length }] of groups) {
+    const outlook = outlookOf(prices, asked);
+    likely += length * outlook.mean;
+    least += length * outlook.least;
+    most += length * mostOf(prices, asked);
+    // Nothing tells how full such answers are: any count up to the one asked for is as good.
+    if (outlook.answers === 0) below += length * (outlook.mean - outlook.least);
+    else together += length * Math.sqrt(outlook.variance / outlook.answers);
+    variance += length * outlook.variance;
+  }
+  const margin = NINE_IN_TEN * Math.sqrt(variance + together ** 2);
+  const high = Math.min(most, whole(Math.ceil, likely + margin));
+  return {
+    low: Math.min(high, whole(Math.floor, Math.max(least, likely - below - margin))),
+    likely: Math.min(high, whole(Math.round, likely)),
+    high,
+    most,
+    sure: prices.sure,
+    samples: prices.samples,
+  };
+}
+
+/** Rounded, but for the crumbs that binary fractions leave. */
+const whole = (round: (value: number) => number, points: number): number => round(Math.round(points * 1e6) / 1e6);
+
 /** The quote of one sync's tasks; `isFresh` tells by request key whether a stored answer serves. */
 export function quoteOf(
   tasks: readonly Task[],
   isFresh: (requestKey: string) => boolean,
-  price: Price,
+  prices: PriceBook,
   mayGrow: boolean,
   pace: Pace,
 ): Quote {
   const asked = tasks.filter(({ requestKey }) => !isFresh(requestKey));
+  const points = pointsQuoteOf(asked, prices);
   return {
     requests: tasks.length,
     fresh: tasks.length - asked.length,
-    mostPoints: asked.reduce((sum, { request }) => sum + dearest(price, request), 0),
+    ...points,
+    mostPoints: points.most,
     mayGrow: mayGrow && asked.length > 0,
     leastMs: leastMs(asked.length, pace),
   };
 }
 
-/** The quote of all the syncs of a run, which share the pace. */
-export function totalQuote(quotes: readonly Quote[], pace: Pace): Quote {
+/** The quote of all the syncs of a run, which share the pace. It is as sure as the least sure that costs anything. */
+export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string })[], pace: Pace): Quote {
   const sum = (of: (quote: Quote) => number): number => quotes.reduce((total, it) => total + of(it), 0);
   const [requests, fresh] = [sum((it) => it.requests), sum((it) => it.fresh)];
+  const paid = quotes.filter(({ most }) => most > 0);
+  // Syncs of one endpoint learn from the same rows.
+  const byEndpoint = new Map(paid.map(({ endpoint, samples }) => [endpoint, samples]));
   return {
     requests,
     fresh,
+    low: sum((it) => it.low),
+    likely: sum((it) => it.likely),
+    high: sum((it) => it.high),
+    most: sum((it) => it.most),
+    sure: LEAST_SURE.find((sure) => paid.some((it) => it.sure === sure)) ?? 'good',
+    samples: [...byEndpoint.values()].reduce((total, it) => total + it, 0),
     mostPoints: sum((it) => it.mostPoints),
     mayGrow: quotes.some((it) => it.mayGrow),
     leastMs: leastMs(requests - fresh, pace),
   };
 }
+
+const LEAST_SURE: readonly Sureness[] = ['guess', 'some', 'good'];
 
 /** The first request waits for nothing. */
 const leastMs = (requests: number, { requestsPerSecond }: Pace): number =>

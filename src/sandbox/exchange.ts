@@ -110,7 +110,8 @@ async function work(service: Service, call: Call, fault: Fault | undefined): Pro
   const refusal = account.refuses(call.token);
   if (refusal) return refused(refusal);
   if ('refusal' in validated) return refused(validated.refusal);
-  const most = dearest(endpoint.price, validated.request);
+  const price = settings.prices[endpoint.name] ?? endpoint.price;
+  const most = dearest(price, validated.request);
   const reserved = account.reserve(most);
   if ('refusal' in reserved) return refused(reserved.refusal);
   let cost = 0;
@@ -119,7 +120,7 @@ async function work(service: Service, call: Call, fault: Fault | undefined): Pro
     if (waitMs > 0) await sleep(waitMs);
     const outcome = (fault && replaced(fault.do)) ?? (await answered(service, call, validated.request));
     const billed = fault?.billed ?? outcome.status === 200;
-    cost = billed ? Math.min(most, pointsFor(endpoint.price, outcome.count ?? 1)) : 0;
+    cost = billed ? Math.min(most, pointsFor(price, outcome.count ?? 1)) : 0;
     return { ...outcome, cost };
   } finally {
     reserved.settle(cost);

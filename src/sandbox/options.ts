@@ -1,6 +1,7 @@
 /** How a sandbox is set up. */
 import { randomUUID } from 'node:crypto';
 import type { Fault } from './fault.ts';
+import type { Price } from '../service/endpoint.ts';
 import { UsageError } from '../errors.ts';
 import { SANDBOX_TOKEN } from './world/known.ts';
 import { type Size, type SizeName, sizeOf } from './world/size.ts';
@@ -17,6 +18,8 @@ export interface SandboxOptions {
   readonly token?: string;
   /** The balance at the start; `Infinity`, the default, never runs out. */
   readonly points?: number;
+  /** Prices by endpoint name, in the place of those that are guessed. */
+  readonly prices?: Readonly<Record<string, Price>>;
   readonly faults?: readonly Fault[];
   readonly now?: () => Date;
   /** Makes UUIDs: of logged requests, and of requests that came without an identifier. */
@@ -63,6 +66,7 @@ export function settingsOf(options: SandboxOptions): Settings {
     seed: 1,
     token: SANDBOX_TOKEN,
     points: Number.POSITIVE_INFINITY,
+    prices: {},
     faults: [],
     now: () => new Date(),
     newId: randomUUID,

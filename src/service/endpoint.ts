@@ -1,6 +1,7 @@
 /** An endpoint is one question that the service answers: where, with what, returning what, paged how, for how much. */
 import type * as z from 'zod';
 import type { Asked } from './asked.ts';
+import type { NameKind } from './entity-name.ts';
 import type { Kind } from './field.ts';
 import type { Paging } from './paging.ts';
 import type { Resource } from './resource.ts';
@@ -20,10 +21,20 @@ export interface Endpoint {
   /** List fields by which a full answer can be asked again in parts. */
   readonly facets: readonly string[];
   readonly returns: Resource;
+  /** The request field that names an entity; absent where an entity has one name only, or is not asked for by name. */
+  readonly naming?: Naming;
   readonly paging: Paging;
   /** What a question returned, kept apart from the things themselves. */
   readonly bridge?: Bridge;
   readonly price: Price;
+}
+
+/** Whom a question is about: an answer about an entity serves whatever name it is asked for by. */
+export interface Naming {
+  readonly field: string;
+  readonly of: () => Resource;
+  /** Kinds of names that the field takes. */
+  readonly kinds: readonly NameKind[];
 }
 
 /** A table that ties what was asked to what came back. */
@@ -69,8 +80,12 @@ export const endpoint = (
 
 /** The most points that a request can cost by these prices. */
 export function dearest(price: Price, request: Readonly<Record<string, unknown>>): number {
-  return pointsFor(price, typeof request['count'] === 'number' ? request['count'] : 1);
+  return pointsFor(price, countOf(request) ?? 1);
 }
+
+/** The most items that a request asks for; undefined when it sets no limit. */
+export const countOf = ({ count }: Readonly<Record<string, unknown>>): number | undefined =>
+  typeof count === 'number' ? count : undefined;
 
 /** Points for an answer of `returned` items; an empty answer costs a unit all the same. */
 export function pointsFor(price: Price, returned: number): number {

@@ -3,36 +3,50 @@
  * that follow the last of them: none, the next page, or the parts of a question whose answer was full.
  */
 import type { RequestBody } from './asked.ts';
+import { firstPart, predictionOf } from './cutting.ts';
+import { dayText } from './day.ts';
+import { type Evidence, evidence, type Shown, windowOf } from './evidence.ts';
+import { divisionsOf, type Division, type SplitBy } from './split.ts';
 
 /** A request and the items that it brought. */
 export interface Step {
   readonly request: RequestBody;
   readonly items: readonly unknown[];
+  /** Of a walk: when its run began, RFC 3339. What started later is the next run's. */
+  readonly runStartedAt?: string;
 }
 
-/** What a sync allows when an answer is full: values by list field, each a narrower question. */
-export type SplitBy = Readonly<Record<string, readonly unknown[]>>;
+/** What a sync allows when an answer is full, and what is known of its question. */
+export interface Ways {
+  readonly splitBy?: SplitBy;
+  /** The greatest count that a full answer may be asked again with. */
+  readonly raiseCountTo?: number | undefined;
+  /** Of a window: what its slices told so far, this answer included. */
+  readonly evidence?: Evidence | undefined;
+}
 
 export interface Follow {
   readonly requests: readonly RequestBody[];
   /** Why the last answer may not be all there is, when nothing more can be asked. */
   readonly lowerBound?: string;
+  /** The requests that all parts come to as things look, and of a window the items that it is taken to hold. */
+  readonly outlook?: { readonly requests: number; readonly items?: number };
 }
 
 export interface Paging {
   readonly by: 'once' | 'count' | 'cursor' | 'window';
   /** Request fields that the strategy fills in; a sync may not set them. */
   readonly owns: readonly string[];
-  /** Of a window: the request fields that hold its first and last day. */
+  /** Of a window: the request fields that hold its first and last day, and where items show what they are. */
   readonly days?: Days;
   /** Throws nothing. `steps` are one walk, oldest first; only a cursor looks further back than the last. */
-  readonly follow: (steps: readonly Step[], splitBy: SplitBy) => Follow;
+  readonly follow: (steps: readonly Step[], ways: Ways) => Follow;
+  /** The parts to ask in place of a question whose answer would likely be full; undefined when it is best asked. */
+  readonly instead?: (request: RequestBody, ways: Ways) => Follow | undefined;
 }
 
 /** The request fields of a date window, and where its days begin and end. */
-export interface Days {
-  readonly from: string;
-  readonly to: string;
+export interface Days extends Shown {
   /** IANA name of the source's time zone. */
   readonly timeZone: string;
 }
@@ -50,74 +64,102 @@ export const isFull = ({ request, items }: Step): boolean =>
 /** One request, one answer. */
 export const once: Paging = { by: 'once', owns: [], follow: () => DONE };
 
-/** An answer capped at `count` and no second page; a full one is asked again in parts where the sync says how. */
+/** An answer capped at `count` and no second page; a full one is asked again with more, then in parts, where the sync says so. */
 export const counted: Paging = {
   by: 'count',
   owns: [],
-  follow: (steps, splitBy) => {
+  follow: (steps, ways) => {
     const last = steps.at(-1);
-    return last && isFull(last) ? parts(last.request, splitBy) : DONE;
+    if (!last || !isFull(last)) return DONE;
+    return raised(last.request, ways) ?? divided(cheapest(divisionsOf(last.request, ways.splitBy ?? {})));
   },
 };
 
-/** A full answer's date window is asked again as two halves, down to one day; then in parts. */
+/** A full answer's date window is asked again in parts, down to one day; then in parts by lists. */
 export const window = (at: Days): Paging => ({
   by: 'window',
   owns: [],
   days: at,
-  follow: (steps, splitBy) => {
+  follow: (steps, ways) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;
-    const [from, to] = [last.request[at.from], last.request[at.to]];
-    if (typeof from !== 'string' || typeof to !== 'string' || from >= to) return parts(last.request, splitBy);
-    const middle = isoDay(Math.floor((dayNumber(from) + dayNumber(to)) / 2));
-    return {
-      requests: [
-        { ...last.request, [at.to]: middle },
-        { ...last.request, [at.from]: isoDay(dayNumber(middle) + 1) },
-      ],
-    };
+    const told = ways.evidence ?? evidenceOf(last, at);
+    return raised(last.request, ways) ?? cut(last.request, at, told) ?? divided(divisions(last, told, ways)[0]);
+  },
+  instead: (request, ways) => {
+    const { evidence: told, raiseCountTo = 0 } = ways;
+    const days = windowOf(request, at);
+    if (!told || !days || typeof request['count'] !== 'number' || told.isNarrower(request)) return undefined;
+    const most = Math.max(request['count'], raiseCountTo);
+    const { chanceFull } = predictionOf(told.density.guesses(days.from, days.to), most);
+    if (days.from < days.to) return chanceFull > 0.5 ? cut(request, at, told, most) : undefined;
+    const [first] = divisions({ request, items: [] }, told, ways);
+    // Parts that leave something over don't stand for the whole; and a day that is not full after all is one request.
+    return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? divided(first) : undefined;
   },
 });
 
-/** Form filters exclude with a minus sign, so what the named forms leave over is a question of its own. */
-const REMAINDER_FIELD = 'forms';
+/** Each time a full answer costs its price for nothing; more at once may ask for far more than there is. */
+const RAISED_TIMES = 4;
 
-/** The first facet not narrowed yet, one request a value; forms also ask for all the others. */
-function parts(request: RequestBody, splitBy: SplitBy): Follow {
-  for (const [field, values] of Object.entries(splitBy)) {
-    const narrowed = narrow(request, field, values);
-    if (narrowed.length === 0) continue;
-    const asked = request[field];
-    const covered = field === REMAINDER_FIELD || (Array.isArray(asked) && asked.length > 0);
-    return covered
-      ? { requests: narrowed }
-      : {
-          requests: narrowed,
-          lowerBound: `as many items as asked for, and ${field} has more values than it is split by`,
-        };
-  }
-  return { requests: [], lowerBound: 'as many items as asked for, and nothing left to split it by' };
+function raised(request: RequestBody, { raiseCountTo }: Ways): Follow | undefined {
+  const count = request['count'];
+  if (typeof count !== 'number' || raiseCountTo === undefined || count >= raiseCountTo) return undefined;
+  return { requests: [{ ...request, count: Math.min(count * RAISED_TIMES, raiseCountTo) }], outlook: { requests: 1 } };
 }
 
-function narrow(request: RequestBody, field: string, values: readonly unknown[]): RequestBody[] {
-  const asked = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
-  const excluded = field === REMAINDER_FIELD ? asked.filter(isExclusion) : [];
-  const wanted = asked.filter((value) => !excluded.includes(value));
-  // One value left, or exclusions that name every value already: this slice has been cut along this field.
-  if (wanted.length === 1) return [];
-  const open = values.filter((value) => !excluded.includes(`-${String(value)}`));
-  const cut = wanted.length === 0 ? open : wanted;
-  if (cut.length === 0) return [];
-  const slices = cut.map((value) => ({ ...request, [field]: [value, ...excluded] }));
-  const rest = field === REMAINDER_FIELD && wanted.length === 0;
-  return rest
-    ? [...slices, { ...request, [field]: [...excluded, ...open.map((value) => `-${String(value)}`)] }]
-    : slices;
+function evidenceOf(last: Step, at: Days): Evidence {
+  const told = evidence(last.request, at);
+  told.learn({ request: last.request, returned: last.items.length, full: true, items: last.items });
+  return told;
 }
 
-const isExclusion = (value: unknown): boolean => typeof value === 'string' && value.startsWith('-');
+/**
+ * The first part of a window's days that an answer has room for, and the rest; undefined when there is one day or no
+ * window. The rest stays whole until its turn comes: parts can be cut then by what is known by then, and never merged.
+ */
+function cut(request: RequestBody, at: Days, told: Evidence, most = Number(request['count'])): Follow | undefined {
+  const days = windowOf(request, at);
+  if (!days || days.from >= days.to) return undefined;
+  const { from, to } = days;
+  const guesses = told.density.guesses(from, to);
+  const isFromEnd = told.density.knowsEndBetter(from, to);
+  const first = firstPart(isFromEnd ? guesses.toReversed() : guesses, most);
+  const part = (begin: number, end: number): RequestBody => ({
+    ...request,
+    [at.from]: dayText(begin),
+    [at.to]: dayText(end),
+  });
+  return {
+    requests: isFromEnd
+      ? [part(to - first.days + 1, to), part(from, to - first.days)]
+      : [part(from, from + first.days - 1), part(from + first.days, to)],
+    outlook: { items: predictionOf(guesses, most).items, requests: first.parts },
+  };
+}
 
-const DAY_MS = 86_400_000;
-const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
-const isoDay = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+/** A full answer holds a little more than was returned, at the least. */
+const AT_LEAST = 1.15;
+
+/** The divisions of one day, or of a question without days: in them values share parts by what was seen of their shares. */
+function divisions({ request, items }: Step, told: Evidence, ways: Ways): Division[] {
+  const { splitBy = {}, raiseCountTo = 0 } = ways;
+  const count = Math.max(Number(request['count']), raiseCountTo);
+  const predicted = Math.max(told.likely(request), items.length * AT_LEAST);
+  return divisionsOf(request, splitBy, { mix: told.mix, count, predicted, sample: items });
+}
+
+/** First what leaves nothing over, then what takes the fewest requests. */
+const cheapest = (divisions: readonly Division[]): Division | undefined =>
+  divisions.toSorted((a, b) =>
+    a.complete === b.complete ? a.requests.length - b.requests.length : a.complete ? -1 : 1,
+  )[0];
+
+function divided(division: Division | undefined): Follow {
+  if (!division) return { requests: [], lowerBound: 'as many items as asked for, and nothing left to split it by' };
+  const { field, requests, complete } = division;
+  const outlook = { requests: requests.length };
+  return complete
+    ? { requests, outlook }
+    : { requests, outlook, lowerBound: `as many items as asked for, and ${field} has more values than it is split by` };
+}

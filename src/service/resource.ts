@@ -1,4 +1,5 @@
 /** A resource is a kind of thing that the service returns: its tag, its table, its key, its fields. */
+import { type EntityName, nameShown, type NameKind } from './entity-name.ts';
 import type { Fields } from './field.ts';
 
 export interface Resource {
@@ -24,9 +25,23 @@ export interface Resource {
   readonly unfinished?: (row: Readonly<Record<string, unknown>>) => boolean;
   /** Columns that people filter by and that no key covers. */
   readonly filters?: readonly string[];
+  /**
+   * Columns, and URN fields, whose value names one of them to the service, with the kind of name. Every answer that
+   * shows them is learned from, so only what an endpoint can be asked for by more than one name declares them.
+   */
+  readonly names?: Readonly<Record<string, NameKind>>;
 }
 
 export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: boolean }): Resource => ({
   shared: false,
   ...it,
 });
+
+/** The names that a row of the resource shows, by its columns. */
+export function namesShown({ names = {} }: Resource, cells: Readonly<Record<string, unknown>>): EntityName[] {
+  return Object.entries(names).flatMap(([field, kind]) => {
+    const texts = kind === 'urn' ? [cells[`${field}_type`], cells[`${field}_value`]] : [cells[field]];
+    const name = texts.every((it) => typeof it === 'string') ? nameShown(kind, texts.join(':')) : undefined;
+    return name ? [name] : [];
+  });
+}

@@ -101,7 +101,7 @@ describe('before anything ran', () => {
   it('plans in a table and a sentence, and spends nothing', async () => {
     const { code, out } = await sluice(['plan'], withoutToken);
     expect(code).toBe(0);
-    expect(out).toMatch(/^groups +pronet\.group +3 +0 +3 +3 +2 ms$/m);
+    expect(out).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +a guess +2 ms$/m);
     expect(out).toContain('2 syncs would send 4 requests for at most 3 points');
     expect(await result('plan', 'groups')).toMatchObject({
       syncs: [{ sync: 'groups', requests: 3, fresh: 0, mostPoints: 3 }],

@@ -188,6 +188,33 @@ describe('values', () => {
   });
 });
 
+describe('the hash of what a window holds', () => {
+  const base = 'endpoint: sec.search.companies, request: { count: 100, forms: [10-K] }, window: { from: 2024-01-01 }';
+  const hashOf = async (lines: string): Promise<string> => (await loadSync(`  a: { ${lines} }`)).windowHash;
+
+  it.each([
+    ['lookback', base.replace('2024-01-01', '2024-01-01, lookback: 1d')],
+    ['count and timeout', base.replace('count: 100', 'count: 50, timeout: 60')],
+    ['the first day', base.replace('2024-01-01', '2023-01-01')],
+    ['the last day', base.replace('2024-01-01', '2024-01-01, to: 2024-12-31')],
+    ['the inputs', `${base}, for_each: { entity_name: [AAPL] }`],
+    [
+      'age, schedule and what is accepted',
+      `${base}, max_age: 1d, schedule: { cron: "5 4 * * *" }, accept: { rejects: 0 }`,
+    ],
+    ['how far a count is raised', `${base}, raise_count_to: 100`],
+  ])('is the same whatever %s', async (_, lines) => {
+    expect(await hashOf(lines)).toBe(await hashOf(base));
+  });
+
+  it.each([
+    ['filters', base.replace('10-K', '10-Q')],
+    ['parts', `${base}, split_by: { forms: [10-K, 10-Q] }`],
+  ])('is another with other %s', async (_, lines) => {
+    expect(await hashOf(lines)).not.toBe(await hashOf(base));
+  });
+});
+
 describe('the hash of a definition', () => {
   const base =
     'endpoint: sec.search.companies, request: { count: 9, forms: [10-K] }, for_each: { entity_name: [A] }, window: { from: 2024-01-01 }, split_by: { forms: [10-K, 10-Q] }';

@@ -21,7 +21,7 @@ describe('a sync', () => {
     [
       'that is no mapping',
       '  a: «3',
-      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
+      'this is 3; allowed is a mapping with the keys endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
     ],
     [
       'with a name that can be none',
@@ -36,7 +36,7 @@ describe('a sync', () => {
     [
       'with a misspelled key',
       '  a: { endpoint: token.requests, «max_ago: 7d }',
-      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
+      'unknown key "max_ago"; did you mean "max_age"? allowed: endpoint, request, for_each, window, split_by, raise_count_to, after, max_age, lookback, from, schedule, budget, accept, in_doubt',
     ],
     [
       'twice',
@@ -350,6 +350,39 @@ describe('a window', () => {
   ])('%s', async (_, lines, ...problems) => {
     const { text, places } = unmarked(lines);
     expect(await toldOf(text)).toEqual(problems.map((problem, at) => `${places[at]}: ${problem}`));
+  });
+});
+
+describe('raise_count_to', () => {
+  it.each([
+    [
+      'where no number of results is asked for',
+      '  a: { endpoint: pronet.group, request: { group: x }, «raise_count_to: 10 }',
+      'pronet.group is not asked for a number of results, so there is no count to raise; remove raise_count_to',
+    ],
+    [
+      'below the count that is asked first',
+      `  a: { ${PEOPLE}, request: { count: 100 }, raise_count_to: «99 }`,
+      'raise_count_to is 99; allowed is a whole number of at least 100, the count that is asked first, and at most 1000, the most that pronet.search.users takes',
+    ],
+    [
+      'beyond what the endpoint takes',
+      `  a: { ${SEC}, for_each: { count: [10] }, raise_count_to: «101 }`,
+      'raise_count_to is 101; allowed is a whole number of at least 1 and at most 100, the most that sec.search.companies takes',
+    ],
+    [
+      'below the count of an endpoint without a bound',
+      '  a: { endpoint: photoshare.user.posts, request: { user: x, count: 12 }, raise_count_to: «11 }',
+      'raise_count_to is 11; allowed is a whole number of at least 12, the count that is asked first',
+    ],
+    [
+      'that is no number',
+      '  a: { endpoint: photoshare.user.posts, request: { user: x, count: 12 }, raise_count_to: «all }',
+      'raise_count_to is "all"; allowed is a whole number of at least 1',
+    ],
+  ])('%s', async (_, lines, problem) => {
+    const { text, places } = unmarked(lines);
+    expect(await toldOf(text)).toEqual([`${places[0]}: ${problem}`]);
   });
 });
 

@@ -54,6 +54,7 @@ describe('the editor’s schema', () => {
     'endpoint: sec.search.companies, request: { count: 1, location_codes: null }, for_each: { forms: [10-K, [10-Q, 8-K]], entity_name: { file: a.csv, column: b } }, window: { from: 2024-01-01 }',
     'endpoint: webparser.parse, for_each: { query: select url }',
     'endpoint: webparser.parse, for_each: [{ url: "https://a.example/", only_main_content: true }]',
+    'endpoint: microblog.user, for_each: [{ user: a, max_age: 1d }, { user: b, max_age: null }, { user: c, max_age: "${AGE:-7d}" }]',
     'endpoint: token.requests, from: 2024-01-01, lookback: 1h',
     'endpoint: token.requests, accept: { rejects: 1% }, schedule: { cron: "0 0 * * *", timezone: UTC }',
   ])('allows, as the loader does: %s', async (sync) => {
@@ -72,6 +73,8 @@ describe('the editor’s schema', () => {
     'endpoint: pronet.group, for_each: { group: [x] }, split_by: { group: [x] }',
     'endpoint: pronet.group, for_each: { group: [x] }, lookback: 1h',
     'endpoint: pronet.group, for_each: { group: [x] }, max_age: 7 days',
+    'endpoint: pronet.group, for_each: [{ group: x, max_age: 7 days }]',
+    'endpoint: pronet.group, for_each: { group: [x], max_age: [7d] }',
     'endpoint: pronet.user.education, request: { count: 1, urn: "activity:1" }',
     'endpoint: pronet.user.education, request: { count: 1, urn: { type: activity, value: x } }',
     'endpoint: sec.search.companies, request: { count: 101 }',

@@ -32,7 +32,11 @@ describe.each(names)('configs/%s', (name) => {
   it('loads without any variable, and plans with its own files', async () => {
     const { syncs } = await loadConfig(`configs/${name}`, {});
     for (const sync of syncs) {
-      const tasks = planTasks(sync, await readInputs(sync, effects), { today: '2026-01-02' });
+      const tasks = planTasks(
+        sync,
+        (await readInputs(sync, effects)).map(({ fields }) => fields),
+        { today: '2026-01-02' },
+      );
       expect([sync.name, tasks.length > 0]).toEqual([sync.name, true]);
     }
   });
@@ -125,9 +129,11 @@ describe('the example', () => {
         syncs
           .filter((it) => it.endpoint === endpoint)
           .map(async (sync) => [
-            ...planTasks(sync, await readInputs(sync, effects), { today: '2026-01-02' }).flatMap(({ body }) =>
-              Object.keys(body),
-            ),
+            ...planTasks(
+              sync,
+              (await readInputs(sync, effects)).map(({ fields }) => fields),
+              { today: '2026-01-02' },
+            ).flatMap(({ body }) => Object.keys(body)),
             ...Object.keys(sync.splitBy),
           ]),
       );

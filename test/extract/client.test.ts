@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
 import { type Call, openClient } from '../../src/extract/client.ts';
+import { serviceText } from '../../src/extract/failure.ts';
 import { CALL, clientFor, serving, TOKEN } from './servers.ts';
 
 interface Seen {
@@ -204,6 +205,51 @@ describe('the token', () => {
     if (outcome.kind !== 'answered') throw new Error(outcome.reason);
     expect(Buffer.from(outcome.body).toString()).toBe('{"detail":"Zoë: token [secret] is unknown"}');
     expect(outcome.headers).toMatchObject({ 'x-error': 'bad [secret]', 'x-echo': '[secret], b' });
+  });
+
+  const AWKWARD = 'tok/+"<&\\-5f3a91c2';
+  const escapedAll = (of: (code: number) => string): string =>
+    Array.from(AWKWARD, (it) => of(it.charCodeAt(0))).join('');
+  it.each([
+    ['as it is', AWKWARD],
+    ['in JSON', JSON.stringify(AWKWARD).slice(1, -1)],
+    ['in JSON with a slash escaped', JSON.stringify(AWKWARD).slice(1, -1).replaceAll('/', '\\/')],
+    ['in JSON inside JSON', JSON.stringify(JSON.stringify(AWKWARD)).slice(3, -3)],
+    ['in escapes of JSON', escapedAll((code) => `\\u${code.toString(16).padStart(4, '0')}`)],
+    ['in escapes of JSON in capitals', escapedAll((code) => `\\u${code.toString(16).padStart(4, '0').toUpperCase()}`)],
+    ['in a URL', encodeURIComponent(AWKWARD)],
+    ['in a URL, letters too', escapedAll((code) => `%${code.toString(16)}`)],
+    ['in a URL within a URL', encodeURIComponent(encodeURIComponent(AWKWARD))],
+    ['on a web page', escapedAll((code) => `&#${code};`)],
+    ['on a web page in hex', escapedAll((code) => `&#x${code.toString(16)};`)],
+    ['in capitals', AWKWARD.toUpperCase()],
+  ])('is taken out of a refusal that quotes it %s', async (_, quoted) => {
+    const host = await serving((_request, response) =>
+      response
+        .writeHead(403, { 'x-echo': `<${quoted}>` })
+        .end(`{"detail":"<${quoted}>","more":"${quoted.slice(0, 9)}"}`),
+    );
+    const outcome = await clientFor(`http://${host}`, { token: new Secret(AWKWARD) }).ask(CALL);
+    if (outcome.kind !== 'answered') throw new Error(outcome.reason);
+    expect(Buffer.from(outcome.body).toString()).toBe(`{"detail":"<[secret]>","more":"${quoted.slice(0, 9)}"}`);
+    expect(outcome.headers['x-echo']).toBe('<[secret]>');
+  });
+
+  it('is taken out before anything is cut, and out of the names of headers', async () => {
+    const around = 'x'.repeat(280);
+    const host = await serving((_, response) =>
+      response.writeHead(422, { [`x-${TOKEN}`]: 'a' }).end(JSON.stringify({ detail: `${around}${TOKEN} is unknown` })),
+    );
+    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    if (outcome.kind !== 'answered') throw new Error(outcome.reason);
+    expect(serviceText(outcome.body, outcome.headers)).toMatch(/^x{280}\[secret\] is un/);
+    expect(JSON.stringify(outcome.headers)).not.toContain('5f3a91c2');
+  });
+
+  it('that is too short to be one is left, or no text could be read', async () => {
+    const host = await serving((_, response) => response.writeHead(422).end('{"detail":"a bad apple"}'));
+    const outcome = await clientFor(`http://${host}`, { token: new Secret('a') }).ask(CALL);
+    expect(outcome.kind === 'answered' && Buffer.from(outcome.body).toString()).toBe('{"detail":"a bad apple"}');
   });
 
   it('is left in what was paid for, since that is kept to the byte', async () => {

@@ -33,6 +33,8 @@ const POINTS: Readonly<Record<string, Point>> = {
 
 const setting = async (warehouse: Warehouse): Promise<Scene> => sceneIn(warehouse, { size: BUSY });
 
+const warnings = ({ notices }: Scene): number => notices.filter(({ level }) => level === 'warn').length;
+
 eachWarehouse('a run that dies', (open) => {
   let undisturbed: Promise<{ readonly rows: Rows; readonly requests: number }> | undefined;
   const leftAlone = async () => {
@@ -50,7 +52,7 @@ eachWarehouse('a run that dies', (open) => {
     expect(dying.reached()).toBe(true);
     const stored = await select<{ body: object }>(
       scene.warehouse,
-      'select r.sent_body as body from sluice_ops.answers a join sluice_ops.requests r on r.id = a.request_id',
+      "select r.sent_body as body from sluice_ops.answers a join sluice_ops.requests r on r.id = a.request_id where a.sync = 'filings'",
     );
     scene.arrived();
     await expireLeases(scene.warehouse);
@@ -60,18 +62,23 @@ eachWarehouse('a run that dies', (open) => {
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: true, left: 0, inDoubt: 0 });
     expect(await rowsOf(scene.warehouse)).toEqual(expected.rows);
     expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
-    expect(run).toMatchObject({ planned: expected.requests, answers: expected.requests });
+    // Windows are cut by what is known of them, which after a death may be less.
+    expect(run.answers).toBe(run.planned);
+    expect(Math.abs(run.planned - expected.requests)).toBeLessThanOrEqual(3);
     const again = scene.arrived().map(({ body }) => body);
     for (const { body } of stored) expect(again).not.toContainEqual(body);
     // What was in flight is listed; only that is asked twice.
     const twice = askedAgain(scene.sandbox.requests());
     expect([...twice.values()].every((times) => times === 2)).toBe(true);
-    expect(twice.size).toBeLessThanOrEqual(scene.notices.length);
-    expect(scene.notices.length).toBeLessThanOrEqual(IN_FLIGHT);
+    expect(twice.size).toBeLessThanOrEqual(warnings(scene));
+    expect(warnings(scene)).toBeLessThanOrEqual(IN_FLIGHT);
     const final = await states(scene.warehouse);
-    expect(Object.keys(final).filter((state) => !['loaded', 'empty'].includes(state))).toEqual([]);
+    expect(Object.keys(final).filter((state) => !['loaded', 'empty', 'skipped'].includes(state))).toEqual([]);
     expect(
-      await select(scene.warehouse, 'select count(*)::int as n, min(state) as state from sluice_ops.runs'),
+      await select(
+        scene.warehouse,
+        "select count(*)::int as n, min(state) as state from sluice_ops.runs where sync = 'filings'",
+      ),
     ).toEqual([{ n: 1, state: 'complete' }]);
   });
 
@@ -91,7 +98,7 @@ eachWarehouse('a run that dies', (open) => {
     }
     expect(ends).toBeGreaterThan(3);
     expect(await rowsOf(scene.warehouse)).toEqual(expected.rows);
-    expect(askedAgain(scene.sandbox.requests()).size).toBeLessThanOrEqual(scene.notices.length);
-    expect(scene.notices.length).toBeLessThanOrEqual(ends * IN_FLIGHT);
+    expect(askedAgain(scene.sandbox.requests()).size).toBeLessThanOrEqual(warnings(scene));
+    expect(warnings(scene)).toBeLessThanOrEqual(ends * IN_FLIGHT);
   });
 });

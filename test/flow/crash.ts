@@ -72,6 +72,10 @@ function watched(
   return { ...warehouse, db: warehouse.db.withPlugin(plugin) };
 }
 
-/** Ends every lease, as time would: nobody waits here for that of a process that died. */
+/** Ends every lease and frees every slot, as time would: nobody waits here for those of a process that died. */
 export const expireLeases = (warehouse: Warehouse): Promise<unknown> =>
-  select(warehouse, "update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name");
+  select(
+    warehouse,
+    `with slots as (update sluice_ops.gate_slots set expires_at = clock_timestamp() - interval '1 s')
+    update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name`,
+  );

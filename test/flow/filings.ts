@@ -20,10 +20,19 @@ syncs:
 
 /** The days that were asked for, in the order of asking. */
 export const days = (scene: Scene): string[] =>
-  scene.arrived().map(({ body }) => {
+  scene.arrived().flatMap(({ endpoint, body }) => {
+    if (endpoint !== 'sec.search.companies') return [];
     const { date_from: from, date_to: to } = body as { date_from: string; date_to: string };
-    return `${from}..${to}`;
+    return [`${from}..${to}`];
   });
+
+/** The first and the last day that were asked for since this was last called. */
+export const range = (scene: Scene): string => {
+  const asked = days(scene)
+    .flatMap((slice) => slice.split('..'))
+    .toSorted();
+  return `${asked[0] ?? ''}..${asked.at(-1) ?? ''}`;
+};
 
 /** Keys of what the world has, which the warehouse should have too. */
 export const inWorld = ({ sandbox }: Scene, query: object): string[] =>

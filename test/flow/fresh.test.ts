@@ -1,10 +1,10 @@
 /** What was asked within `max_age` is not bought again, by whatever sync it was asked. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { DAY_MS } from './clock.ts';
+import { DAY_MS, HOUR_MS } from './clock.ts';
 import { dyingAt, expireLeases, STEP } from './crash.ts';
 import { rowsOf, select, states } from './rows.ts';
-import { only, sceneIn, service } from './scene.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const SYNC = `
     endpoint: pronet.search.users
@@ -108,5 +108,77 @@ syncs:
     const before = await rowsOf(scene.warehouse, without);
     await scene.sync(one('second'));
     expect(await rowsOf(scene.warehouse, without)).toEqual(before);
+  });
+});
+
+const USERS = (inputs: string, more = ''): string => `${service()}
+syncs:
+  users: { endpoint: photoshare.user, for_each: ${inputs}${more} }
+`;
+const asked = (scene: Scene, field = 'user'): unknown[] =>
+  scene.arrived().map(({ body }) => (body as Record<string, unknown>)[field]);
+
+eachWarehouse('an age of an input', (open) => {
+  it('holds instead of the sync’s, and is no part of the request', async () => {
+    const scene = await sceneIn(await open());
+    const config = USERS('[{ user: north_trail, max_age: 1h }, { user: acme_labs }]', ', max_age: 7d');
+    expect(only(await scene.sync(config))).toMatchObject({ sent: 2, fresh: 0 });
+    const inputs = await select(scene.warehouse, 'select input, sent_body from sluice_ops.requests order by id');
+    expect(inputs).toEqual(['north_trail', 'acme_labs'].map((user) => ({ input: { user }, sent_body: { user } })));
+    asked(scene);
+
+    scene.clock.advance(HOUR_MS);
+    expect(only(await scene.sync(config))).toMatchObject({ sent: 0, fresh: 2 });
+    scene.clock.advance(1);
+    expect(only(await scene.sync(config))).toMatchObject({ sent: 1, fresh: 1 });
+    expect(asked(scene)).toEqual(['north_trail']);
+    // The same question, under whatever age.
+    const older = USERS('[{ user: north_trail, max_age: 2h }, { user: acme_labs, max_age: 7d }]');
+    expect(only(await scene.sync(older))).toMatchObject({ sent: 0, fresh: 2 });
+    expect(only(await scene.sync(older, { refresh: true }))).toMatchObject({ sent: 2, fresh: 0 });
+  });
+
+  it('makes one input fresh in a sync that asks anew', async () => {
+    const scene = await sceneIn(await open());
+    const config = USERS('[{ user: north_trail, max_age: 1d }, { user: acme_labs }]');
+    await scene.sync(config);
+    asked(scene);
+    expect(only(await scene.sync(config))).toMatchObject({ sent: 1, fresh: 1 });
+    expect(asked(scene)).toEqual(['acme_labs']);
+  });
+
+  it('is the smallest where the same is asked twice', async () => {
+    const scene = await sceneIn(await open());
+    const config = USERS('[{ user: north_trail, max_age: 2d }, { user: north_trail, with_posts: false, max_age: 1h }]');
+    expect(only(await scene.sync(config))).toMatchObject({ planned: 1, sent: 1 });
+    scene.clock.advance(HOUR_MS + 1);
+    expect(only(await scene.sync(config))).toMatchObject({ planned: 1, sent: 1 });
+  });
+
+  it('counts for windows that were asked whole', async () => {
+    const scene = await sceneIn(await open());
+    const config = `${service()}
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { count: 100 }
+    window: { from: 2026-03-02, to: today }
+    for_each: [{ entity_name: AAPL, max_age: 12h }, { entity_name: MSFT }]
+`;
+    await scene.sync(config);
+    asked(scene);
+    await scene.sync(config);
+    expect(new Set(asked(scene, 'entity_name'))).toEqual(new Set(['MSFT']));
+  });
+
+  it('is known of a run that was cut short too', async () => {
+    const scene = await sceneIn(await open());
+    const values = (age: string) =>
+      `select * from (values ('north_trail', '${age}'), ('2000000000', '${age}')) as t("user", max_age)`;
+    const config = USERS(`{ query: ${JSON.stringify(values('1h'))} }`);
+    const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.send, nth: 1 });
+    await expect(scene.sync(config, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0, continued: true, sent: 1, fresh: 1 });
   });
 });

@@ -1,57 +1,208 @@
 /** Points set aside: never more than the limits allow, and no limit is reached while calls under way may give some back. */
 import { describe, expect, it } from 'vitest';
-import { openBudget } from '../../src/ops/budget.ts';
-import { type Aside, openPurse } from '../../src/flow/purse.ts';
+import { admit } from '../../src/flow/admit.ts';
+import type { Slot } from '../../src/flow/gate.ts';
+import { type Aside, openPurse, type Purse } from '../../src/flow/purse.ts';
+import { bothBudgets, type BudgetGuard, openBudget, type SetAside } from '../../src/ops/budget.ts';
+import { door } from './gate.ts';
+import { settled } from './sleepers.ts';
 
-const limit = (points: number, spent = 0) => openBudget([{ what: 'the budget', points, spent }]);
-const aside = async (taken: ReturnType<ReturnType<typeof openPurse>>): Promise<Aside> => {
-  const it = await taken;
-  if ('settle' in it) return it;
+const limit = (points: number, spent = 0, what = 'the budget') => openBudget([{ what, points, spent }]);
+const aside = async (purse: Purse, points: number): Promise<Aside> => {
+  const it = await purse.setAside(points);
+  if (it) return it;
+  throw new Error('a limit was reached');
+};
+const reserved = async (guard: BudgetGuard, points: number): Promise<SetAside> => {
+  const it = await guard.reserve(points);
+  if ('giveBack' in it) return it;
   throw new Error(`${it.what} was reached`);
 };
 
 describe('a purse', () => {
   it('tells the limit that is reached when nothing is under way', async () => {
     const purse = openPurse(limit(10, 8));
-    (await aside(purse(2))).settle(2);
-    expect(await purse(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
-    expect(await purse(0)).toHaveProperty('settle');
+    (await aside(purse, 2)).settle(2);
+    expect(await purse.room(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
+    expect(await purse.setAside(1)).toBeUndefined();
+    expect(await purse.room(0)).toBeUndefined();
   });
 
   it('waits for what calls under way cost, and never sets aside more than there is', async () => {
     const purse = openPurse(limit(10));
-    const [first, second] = [await aside(purse(5)), await aside(purse(5))];
-    let third: unknown;
-    const waiting = purse(5).then((it) => (third = it));
-    await new Promise(setImmediate);
-    expect(third).toBeUndefined();
+    const [first, second] = [await aside(purse, 5), await aside(purse, 5)];
+    expect(await purse.setAside(5)).toBeUndefined();
+    let room: unknown = 'waiting';
+    const waiting = purse.room(5).then((it) => (room = it));
+    await settled();
+    expect(room).toBe('waiting');
     first.settle(3);
-    await new Promise(setImmediate);
-    expect(third).toBeUndefined();
+    await settled();
+    expect(room).toBe('waiting');
     second.settle(1);
     await waiting;
-    expect(third).toHaveProperty('settle');
+    expect(room).toBeUndefined();
+    expect(await purse.setAside(5)).toBeDefined();
   });
 
   it('heeds the first word on a call alone, also when it cost more than was thought', async () => {
     const purse = openPurse(limit(10));
-    const call = await aside(purse(1));
+    const call = await aside(purse, 1);
     call.settle(9);
     call.settle(0);
-    expect(await purse(2)).toMatchObject({ spent: 9 });
+    expect(await purse.room(2)).toMatchObject({ spent: 9 });
+  });
+
+  it('reaches no limit by an answer that was given before something was settled', async () => {
+    const [asked, answer] = [door(), door()];
+    const budget = limit(10);
+    let slow = false;
+    const purse = openPurse({
+      ...budget,
+      check: async (points) => {
+        const reached = await budget.check(points);
+        if (slow) {
+          slow = false;
+          asked.open();
+          await answer.opened;
+        }
+        return reached;
+      },
+    });
+    const call = await aside(purse, 10);
+    slow = true;
+    const room = purse.room(5);
+    await asked.opened;
+    call.settle(1);
+    await settled();
+    answer.open();
+    expect(await room).toBeUndefined();
+  });
+
+  it('is closed when everything is given back, and keeps nobody waiting for what was not set aside', async () => {
+    const giving = door();
+    let givenBack = 0;
+    const purse = openPurse({
+      check: async () => undefined,
+      reserve: async () => ({
+        giveBack: async (points) => {
+          await giving.opened;
+          givenBack += points;
+        },
+      }),
+    });
+    (await aside(purse, 7)).settle(3);
+    let closed = false;
+    const closing = purse.close().then(() => (closed = true));
+    await settled();
+    expect(closed).toBe(false);
+    giving.open();
+    await closing;
+    expect(givenBack).toBe(4);
+
+    const broken = openPurse({
+      check: async () => ({ what: 'x', points: 1, spent: 1 }),
+      reserve: () => Promise.reject(new Error('away')),
+    });
+    await expect(broken.setAside(1)).rejects.toThrow('away');
+    expect(await broken.room(1)).toMatchObject({ what: 'x' });
   });
 });
 
 describe('a budget', () => {
-  it('holds every limit, and sets nothing aside when one is reached', () => {
+  it('holds every limit, and sets nothing aside when one is reached', async () => {
     const budget = openBudget([
       { what: 'a', points: 10, spent: 0 },
       { what: 'b', points: 10, spent: 7 },
     ]);
-    expect(budget.reserve(4)).toEqual({ what: 'b', points: 10, spent: 7 });
-    expect(budget.reserve(3)).toBeUndefined();
-    expect(budget.reserve(1)).toMatchObject({ what: 'b', spent: 10 });
-    budget.giveBack(2);
-    expect(budget.reserve(2)).toBeUndefined();
+    expect(await budget.reserve(4)).toEqual({ what: 'b', points: 10, spent: 7 });
+    const three = await reserved(budget, 3);
+    expect(await budget.check(1)).toMatchObject({ what: 'b', spent: 10 });
+    await three.giveBack(2);
+    expect(await budget.check(2)).toBeUndefined();
+    expect(await budget.reserve(2)).toHaveProperty('giveBack');
+  });
+
+  it('of two guards allows what both do, and takes from neither otherwise', async () => {
+    const [first, second] = [limit(10, 0, 'first'), limit(10, 6, 'second')];
+    const both = bothBudgets(first, second);
+    expect(await both.check(5)).toMatchObject({ what: 'second' });
+    expect(await both.reserve(5)).toMatchObject({ what: 'second', spent: 6 });
+    expect(await both.reserve(11)).toMatchObject({ what: 'first', spent: 0 });
+    const four = await reserved(both, 4);
+    expect(await first.check(7)).toMatchObject({ spent: 4 });
+    await four.giveBack(3);
+    expect([await first.check(10), await second.check(4)]).toMatchObject([{ spent: 1 }, { spent: 7 }]);
+    const broken = bothBudgets(first, { ...second, reserve: () => Promise.reject(new Error('away')) });
+    await expect(broken.reserve(2)).rejects.toThrow('away');
+    expect(await first.check(9)).toBeUndefined();
+  });
+});
+
+describe('a call that is let in', () => {
+  /** A gate that counts, with as many slots as wanted. */
+  function counting() {
+    let [inUse, taken] = [0, 0];
+    const gate = {
+      take: async (): Promise<Slot> => {
+        inUse += 1;
+        taken += 1;
+        return { begin: async () => true, release: () => (inUse -= 1) };
+      },
+      close: async (): Promise<void> => undefined,
+    };
+    return { gate, inUse: () => inUse, taken: () => taken };
+  }
+  const forever = new AbortController().signal;
+  const entry = async (admitted: ReturnType<typeof admit>) => {
+    const it = await admitted;
+    if ('slot' in it) return it;
+    throw new Error(`${it.what} was reached`);
+  };
+
+  it('holds no slot while it waits for points, and takes none for a limit that is reached', async () => {
+    const { gate, inUse, taken } = counting();
+    const purse = openPurse(limit(10));
+    const first = await entry(admit(gate, purse, 10, forever));
+    expect(inUse()).toBe(1);
+    let second: Awaited<ReturnType<typeof admit>> | undefined;
+    const waiting = admit(gate, purse, 5, forever).then((it) => (second = it));
+    await settled();
+    expect([inUse(), taken()]).toEqual([1, 1]);
+    first.slot.release();
+    first.aside.settle(6);
+    await waiting;
+    expect(second).toEqual({ what: 'the budget', points: 10, spent: 6 });
+    expect([inUse(), taken()]).toEqual([0, 1]);
+  });
+
+  it('gives its slot back when others were sooner to the points, and waits again', async () => {
+    const { gate, inUse, taken } = counting();
+    const purse = openPurse(limit(10));
+    const [one, two] = [admit(gate, purse, 10, forever), admit(gate, purse, 10, forever)];
+    const first = await entry(Promise.race([one, two]));
+    await settled();
+    expect([inUse(), taken()]).toEqual([1, 2]);
+    first.slot.release();
+    first.aside.settle(0);
+    const [a, b] = [await entry(one), await entry(two)];
+    expect(a === first || b === first).toBe(true);
+    expect([inUse(), taken()]).toEqual([1, 3]);
+  });
+
+  it('keeps no slot when the run was stopped or the points could not be set aside', async () => {
+    const { gate, inUse } = counting();
+    const stop = new AbortController();
+    const stopping = {
+      ...gate,
+      take: async (): Promise<Slot> => {
+        stop.abort(new Error('stopped'));
+        return gate.take();
+      },
+    };
+    await expect(admit(stopping, openPurse(limit(10)), 1, stop.signal)).rejects.toThrow('stopped');
+    const broken = openPurse({ ...limit(10), reserve: () => Promise.reject(new Error('away')) });
+    await expect(admit(gate, broken, 1, forever)).rejects.toThrow('away');
+    expect(inUse()).toBe(0);
   });
 });

@@ -70,11 +70,11 @@ export async function select<Row = Readonly<Record<string, unknown>>>(
   return (await sql.raw<Row>(statement).execute(warehouse.db)).rows;
 }
 
-/** Requests in the ledger by state. */
+/** Requests in the ledger by state, without those that looked for lost answers in the request log. */
 export async function states(warehouse: Pick<Warehouse, 'db'>): Promise<Readonly<Record<string, number>>> {
   const rows = await select<{ state: string; n: string }>(
     warehouse,
-    'select state, count(*) as n from sluice_ops.requests group by state order by state',
+    "select state, count(*) as n from sluice_ops.requests where sync not like '%:log' group by state order by state",
   );
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
 }

@@ -12,7 +12,7 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { canonicalJson } from '../../src/service/identity.ts';
-import { runSyncs, type SyncOptions } from '../../src/sync.ts';
+import { runSyncs, type SyncEffects, type SyncOptions } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { type Clock, clockFrom } from './clock.ts';
 
@@ -40,6 +40,8 @@ export interface SyncMore extends Partial<SyncOptions> {
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
   readonly sleep?: Clock['sleep'];
+  /** Effects beside or in place of the scene's own. */
+  readonly effects?: Partial<SyncEffects>;
 }
 
 /** Sizes at which a world is made in a moment. */
@@ -80,7 +82,7 @@ export async function sceneIn(
     clock,
     notices,
     progress,
-    sync: async (yaml, { warehouse: other, signal, onProgress, sleep, ...more } = {}) =>
+    sync: async (yaml, { warehouse: other, signal, onProgress, sleep, effects: others, ...more } = {}) =>
       runSyncs(
         await configOf(yaml, sandbox.url),
         other ?? warehouse,
@@ -93,6 +95,7 @@ export async function sceneIn(
             onProgress?.(it);
           },
           onNotice: (it) => notices.push(it),
+          ...others,
         },
         signal ?? new AbortController().signal,
       ),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
-import { BUSY, days, filings, inTable, inWorld } from './filings.ts';
+import { BUSY, days, filings, inTable, inWorld, range } from './filings.ts';
 import { rowsOf, select } from './rows.ts';
 import { only, type Scene, sceneIn } from './scene.ts';
 
@@ -50,12 +50,12 @@ describe('a window of days', () => {
     const config = filings('window: { from: 2026-02-20, to: today, lookback: 3d }');
 
     await scene.sync(config);
-    expect(days(scene)[0]).toBe('2026-02-20..2026-03-06');
+    expect(range(scene)).toBe('2026-02-20..2026-03-06');
     expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-05', to: '2026-03-06' }]);
 
     scene.clock.advance(3 * DAY_MS);
     await scene.sync(config);
-    expect(days(scene)[0]).toBe('2026-03-02..2026-03-09');
+    expect(range(scene)).toBe('2026-03-02..2026-03-09');
     expect(await marks(scene)).toMatchObject([{ lastCompleteDay: '2026-03-08', to: '2026-03-09' }]);
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-20', date_to: '2026-03-09' }));
   });
@@ -86,7 +86,8 @@ describe('a window of days', () => {
     expect(second).toMatchObject({ exitCode: 0, state: 'complete', planned: 1, fresh: 1, sent: 0 });
     expect(days(scene)).toEqual([]);
 
-    expect(only(await scene.sync(config, { refresh: true })).sent).toBe(first.sent);
+    expect(first.sent).toBeGreaterThan(0);
+    expect(only(await scene.sync(config, { refresh: true })).sent).toBeGreaterThan(0);
     scene.clock.advance(13 * HOUR_MS);
     scene.arrived();
     expect(only(await scene.sync(config)).sent).toBeGreaterThan(0);
@@ -102,10 +103,10 @@ describe('a window of days', () => {
     const run = only(await scene.sync(config, { from: '2026-02-02', to: '2026-02-03' }));
 
     expect(run).toMatchObject({ exitCode: 0, continued: false });
-    expect(days(scene)[0]).toBe('2026-02-02..2026-02-03');
+    expect(range(scene)).toBe('2026-02-02..2026-02-03');
     expect(await marks(scene)).toEqual(before);
     await scene.sync(config);
-    expect(days(scene)[0]).toBe('2026-03-04..2026-03-06');
+    expect(range(scene)).toBe('2026-03-04..2026-03-06');
   });
 
   it('of an entity that is not known moves no mark: it may have a past when it is', async () => {
@@ -137,7 +138,7 @@ describe('a window of days', () => {
     scene.clock.advance(DAY_MS);
     await scene.sync(config);
 
-    expect(days(scene)[0]).toBe('2026-02-02..2026-03-07');
+    expect(range(scene)).toBe('2026-02-02..2026-03-07');
     expect(await inTable(scene)).toEqual(inWorld(scene, { date_from: '2026-02-02', date_to: '2026-03-07' }));
   });
 

@@ -13,6 +13,12 @@ const ONE_BY_ONE = QUICKSTART.replace('warehouse:', '  in_flight: 1\nwarehouse:'
 
 const quickstart = (warehouse: Warehouse): Promise<Scene> => sceneIn(warehouse, { size: 'demo' });
 
+/** Where processes share the pace, calls start by the database's clock. */
+const withoutStarts = (rows: Rows): Rows => ({
+  ...rows,
+  fact_request_costs: (rows['fact_request_costs'] ?? []).map((row) => row.replace(/"\d{4}-\d\d-\d\d [^"]+"/, '')),
+});
+
 describe('the first sync of the quickstart', () => {
   const kinds = { embedded: embeddedWarehouses(), postgres: postgresWarehouses() };
   const held: Record<string, Rows> = {};
@@ -35,7 +41,7 @@ describe('the first sync of the quickstart', () => {
       expect(await select(scene.warehouse, 'select resource, path, kind from sluice_ops.drift')).toEqual([]);
       const paid = scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
       expect(first.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(paid);
-      held[kind] = await rowsOf(scene.warehouse, { volatile: true });
+      held[kind] = withoutStarts(await rowsOf(scene.warehouse, { volatile: true }));
       expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
 
       const before = await versionsOf(scene.warehouse, ['fact_request_costs']);
@@ -47,7 +53,9 @@ describe('the first sync of the quickstart', () => {
       expect(second.syncs.filter(({ sent }) => sent > 0).map(({ sync }) => sync)).toEqual(['costs']);
       expect(await versionsOf(scene.warehouse, ['fact_request_costs'])).toEqual(before);
       expect(
-        Object.keys(await states(scene.warehouse)).filter((it) => !['fresh', 'loaded', 'empty'].includes(it)),
+        Object.keys(await states(scene.warehouse)).filter(
+          (it) => !['fresh', 'loaded', 'empty', 'skipped'].includes(it),
+        ),
       ).toEqual([]);
       expect(second.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(0);
     },

@@ -39,7 +39,9 @@ const summary = await runSyncs(
     random: Math.random,
     newId: randomUUID,
     onProgress: () => undefined,
-    onNotice: ({ message }) => notices.push(message),
+    onNotice: ({ level, message }) => {
+      if (level === 'warn') notices.push(message);
+    },
   },
   new AbortController().signal,
 );

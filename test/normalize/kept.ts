@@ -1,6 +1,6 @@
 /** Says what of an item has come to rest nowhere: no column, no list, no `extra` holds it. */
 import type { Batch, Cell } from '../../src/normalize/batch.ts';
-import { instantText, microsOf } from '../../src/service/walk.ts';
+import { instantText, microsOf } from '../../src/service/instant.ts';
 
 /** Scalars of the item that are in no row of the batch, nulls and documented tags aside. */
 export function lostFrom(item: unknown, batch: Batch): unknown[] {

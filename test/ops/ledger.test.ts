@@ -152,8 +152,17 @@ eachWarehouse('the vault', (open) => {
     for (const id of ids) await markSent(ops, lease, id, sent);
     await storeAnswer(ops, ids[0] ?? '', { ...answer('[1]'), receivedAt: new Date('2026-03-01T00:00:00Z') });
     const newest = await storeAnswer(ops, ids[0] ?? '', answer('[2]'));
+    const within = (day: string, ...keys: readonly string[]) =>
+      keys.map((requestKey) => ({ requestKey, since: new Date(`${day}T00:00:00Z`) }));
     const keys = ['key 0', 'key 1', `key '"\\,{}`];
-    expect(await freshAnswers(ops, keys, new Date('2026-03-06T00:00:00Z'))).toEqual(new Map([['key 0', newest]]));
-    expect(await freshAnswers(ops, keys, new Date('2026-03-07T00:00:00Z'))).toEqual(new Map());
+    expect(await freshAnswers(ops, within('2026-03-06', ...keys))).toEqual(new Map([['key 0', newest]]));
+    expect(await freshAnswers(ops, within('2026-03-07', ...keys))).toEqual(new Map());
+
+    const other = await storeAnswer(ops, ids[1] ?? '', {
+      ...answer('[3]'),
+      receivedAt: new Date('2026-03-02T00:00:00Z'),
+    });
+    const each = [...within('2026-03-07', 'key 0'), ...within('2026-03-02', 'key 1')];
+    expect(await freshAnswers(ops, each)).toEqual(new Map([['key 1', other]]));
   });
 });

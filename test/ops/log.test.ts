@@ -41,6 +41,14 @@ describe('json', () => {
       '[redacted]': [{ deep: 'x[redacted]x' }],
     });
   });
+
+  it('holds nothing that a terminal obeys, and says the same', () => {
+    const { log, lines } = logged('json');
+    const text = '\u001b[2J\u009b31m\u202egpj.exe\u2028\u007f\ufeff';
+    log.warn(text, { [text]: text });
+    expect(lines[0]).toMatch(/^[\x20-\x7e]+\n$/);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: text, [text]: text });
+  });
 });
 
 describe('plain', () => {

@@ -14,12 +14,19 @@ type Rows = Awaited<ReturnType<InputEffects['query']>>;
 
 const URN_SYNC = 'endpoint: pronet.user.education, request: { count: 10 }';
 
-/** The inputs of a sync written in a config, beside files of these texts. */
-const read = (
+/** The fields that the inputs of a sync written in a config bring, beside files of these texts. */
+const read = async (
   sync: string,
   files: Readonly<Record<string, string>> = {},
   rows: Rows = [],
-): Promise<readonly unknown[]> =>
+): Promise<readonly unknown[]> => (await readAged(sync, files, rows)).map(({ fields }) => fields);
+
+/** The same with the age of each. */
+const readAged = (
+  sync: string,
+  files: Readonly<Record<string, string>> = {},
+  rows: Rows = [],
+): ReturnType<typeof readInputs> =>
   inFolder({ 'sluice.yaml': `${HEAD}  a: { ${sync} }\n`, ...files }, async (folder) => {
     const { syncs } = await loadConfig(join(folder, 'sluice.yaml'), {});
     return readInputs(syncs[0] as SyncDefinition, {
@@ -386,6 +393,72 @@ describe('queries', () => {
   });
 });
 
+describe('an age of an input', () => {
+  const USER = 'endpoint: microblog.user';
+  const aged = async (...given: Parameters<typeof readAged>): Promise<unknown[]> =>
+    (await readAged(...given)).map(({ fields, maxAgeMs }) => [fields, maxAgeMs]);
+  const [A, B] = users('a', 'b');
+  const HOUR_MS = 3_600_000;
+
+  it('stands among its fields, in lists, files and queries, and is none of them', async () => {
+    const expected = [
+      [A, HOUR_MS],
+      [B, undefined],
+    ];
+    const inColumns = `${USER}, for_each: { file: in.csv }`;
+    const inOne = (file: string): string => `${USER}, for_each: { user: { file: ${file} } }`;
+    const csv = { 'in.csv': 'user,max_age\na,1h\nb,\n' };
+    expect(await aged(`${USER}, for_each: [{ user: a, max_age: 1h }, { user: b, max_age: null }]`)).toEqual(expected);
+    expect(await aged(`${USER}, for_each: [{ max_age: 1h, user: a }, { user: b, max_age: "" }]`)).toEqual(expected);
+    expect(await aged(inColumns, csv)).toEqual(expected);
+    expect(await aged(inOne('in.csv'), csv)).toEqual(expected);
+    expect(await aged(inOne('in.csv'), { 'in.csv': 'name,max_age\na, 1h \nb,\n' })).toEqual(expected);
+    const jsonl = { 'in.jsonl': '{"user":"a","max_age":"60m"}\n{"user":"b","max_age":null}\n' };
+    expect(await aged(`${USER}, for_each: { file: in.jsonl }`, jsonl)).toEqual(expected);
+    expect(await aged(inOne('in.jsonl'), jsonl)).toEqual(expected);
+    const rows = [
+      { user: 'a', max_age: '1h' },
+      { user: 'b', max_age: null },
+    ];
+    expect(await aged(`${USER}, for_each: { query: select 1 }`, {}, rows)).toEqual(expected);
+    expect(await aged(`${USER}, for_each: { user: { query: select 1 } }`, {}, rows)).toEqual(expected);
+  });
+
+  it('is taken beside a URN in columns of its own', async () => {
+    const rows = [{ type: 'fsd_profile', value: 'a', max_age: '1h' }];
+    expect(await aged(`${URN_SYNC}, for_each: { urn: { query: select 1 } }`, {}, rows)).toEqual([
+      [{ urn: { type: 'fsd_profile', value: 'a' } }, HOUR_MS],
+    ]);
+  });
+
+  it('holds for every request of a cross product', async () => {
+    const sync = 'endpoint: photoshare.user.posts, for_each: { user: { file: in.csv }, count: [1, 2] }';
+    expect(await aged(sync, { 'in.csv': 'user,max_age\na,1h\n' })).toEqual([
+      [{ user: 'a', count: 1 }, HOUR_MS],
+      [{ user: 'a', count: 2 }, HOUR_MS],
+    ]);
+  });
+
+  it.each([
+    ['soon', 'max_age is soon; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w'],
+    ['42', 'max_age is 42; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w'],
+    ['0d', 'max_age is 0d; leave it empty for the max_age of the sync'],
+    ['99999w', 'max_age is 99999w; allowed is at most a century, 36525d'],
+  ])('%s is refused with its place', async (age, message) => {
+    const csv = `user,max_age\na,1h\nb,${age}\n`;
+    for (const forEach of ['{ file: in.csv }', '{ user: { file: in.csv, column: user } }'])
+      expect(await refusal(`${USER}, for_each: ${forEach}`, { 'in.csv': csv })).toEqual([
+        'a: an input is refused',
+        `  in.csv:3: ${message}`,
+        expect.stringMatching(/^ {2}asked for at sluice\.yaml:4:\d+$/),
+      ]);
+    const rows = [{ user: 'a' }, { user: 'b', max_age: age }];
+    expect((await refusal(`${USER}, for_each: { query: select 1 }`, {}, rows))[1]).toBe(
+      `  row 2 of the query: ${message}`,
+    );
+  });
+});
+
 it('gives every text that a CSV can hold back as it was', async () => {
   const cell = fc.string({
     unit: fc.constantFrom('a', ',', '"', '\n', ' ', '\t', ';', 'é', '🜚', '\\', "'"),
@@ -399,7 +472,7 @@ it('gives every text that a CSV can hold back as it was', async () => {
         forEach: [{ from: 'file', path: 'in.csv', field: 'user', column: 'user', where: 'a:1:1' }],
       });
       const inputs = await readInputs(sync, { readFile: () => Promise.resolve(csv), query: () => Promise.resolve([]) });
-      expect(inputs.map(({ user }) => user)).toEqual(cells);
+      expect(inputs.map(({ fields }) => fields['user'])).toEqual(cells);
     }),
     { numRuns: 60 },
   );

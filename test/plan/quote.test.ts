@@ -1,7 +1,11 @@
-/** What a plan would ask and cost. */
+/** What a plan would ask and cost, and how sure that is. */
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
-import { quoteOf, totalQuote } from '../../src/plan/quote.ts';
+import { learnPrices } from '../../src/plan/price-book.ts';
+import type { Sample } from '../../src/plan/price-shape.ts';
+import { pointsQuoteOf, quoteOf, totalQuote } from '../../src/plan/quote.ts';
+import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 import { syncOf } from './sync.ts';
 
 const PACE = { requestsPerSecond: 4 };
@@ -11,57 +15,144 @@ const posts = planTasks(
   { today: '2024-01-01' },
 );
 const never = () => false;
+const guessed = (price: Price) => learnPrices(price, []);
+const PER_TWELVE: Price = { points: 1, per: 12 };
+const NOTHING = { low: 0, likely: 0, high: 0, most: 0, mostPoints: 0, samples: 0 };
+
+const answered = (returned: number, price: Price, asked?: number): Sample => ({
+  asked,
+  returned,
+  outcome: 'answered',
+  points: pointsFor(price, returned),
+});
 
 describe('a quote', () => {
-  it('counts requests, the most points they can cost, and the least time they take', () => {
-    expect(quoteOf(posts, never, { points: 1, per: 12 }, false, PACE)).toEqual({
+  it('counts requests, the points they may cost, and the least time they take', () => {
+    expect(quoteOf(posts, never, guessed(PER_TWELVE), false, PACE)).toEqual({
       requests: 3,
       fresh: 0,
+      low: 3,
+      likely: 9,
+      high: 9,
+      most: 9,
       mostPoints: 9,
+      sure: 'guess',
+      samples: 0,
       mayGrow: false,
       leastMs: 500,
     });
-    expect(quoteOf(posts, never, { points: 2 }, true, PACE)).toMatchObject({ mostPoints: 6, mayGrow: true });
+    expect(quoteOf(posts, never, guessed({ points: 2 }), true, PACE)).toMatchObject({ mostPoints: 6, mayGrow: true });
   });
 
   it('leaves out what is fresh', () => {
     const fresh = posts[1]?.requestKey;
-    expect(quoteOf(posts, (key) => key === fresh, { points: 1, per: 12 }, false, PACE)).toEqual({
+    const prices = guessed(PER_TWELVE);
+    expect(quoteOf(posts, (key) => key === fresh, prices, false, PACE)).toMatchObject({
       requests: 3,
       fresh: 1,
+      low: 2,
+      most: 6,
       mostPoints: 6,
-      mayGrow: false,
       leastMs: 250,
     });
-    expect(quoteOf(posts, () => true, { points: 1, per: 12 }, true, PACE)).toEqual({
-      requests: 3,
-      fresh: 3,
-      mostPoints: 0,
-      mayGrow: false,
-      leastMs: 0,
-    });
+    const all = { requests: 3, fresh: 3, ...NOTHING, mayGrow: false, leastMs: 0 };
+    expect(quoteOf(posts, () => true, prices, true, PACE)).toMatchObject(all);
   });
 
   it('of nothing is nothing', () => {
-    expect(quoteOf([], never, { points: 1 }, true, PACE)).toEqual({
-      requests: 0,
-      fresh: 0,
-      mostPoints: 0,
-      mayGrow: false,
-      leastMs: 0,
+    const none = { requests: 0, fresh: 0, ...NOTHING, mayGrow: false, leastMs: 0 };
+    expect(quoteOf([], never, guessed({ points: 1 }), true, PACE)).toMatchObject(none);
+  });
+
+  it('is exact where every call was seen to cost the same', () => {
+    const prices = learnPrices(
+      PER_TWELVE,
+      Array.from({ length: 30 }, (_, at) => answered(1 + at * 40, { points: 4 })),
+    );
+    expect(quoteOf(posts, never, prices, false, PACE)).toMatchObject({
+      low: 12,
+      likely: 12,
+      high: 12,
+      most: 12,
+      sure: 'good',
+      samples: 30,
     });
   });
 
-  it('of several syncs adds up, at the pace that they share', () => {
-    const one = quoteOf(posts, never, { points: 1 }, false, PACE);
-    const other = quoteOf(posts, (key) => key === posts[0]?.requestKey, { points: 1 }, true, PACE);
-    expect(totalQuote([one, other], PACE)).toEqual({
-      requests: 6,
-      fresh: 1,
-      mostPoints: 5,
-      mayGrow: true,
-      leastMs: 1000,
+  it('keeps prices that are no whole points', () => {
+    expect(quoteOf(posts, never, guessed({ points: 0.5 }), false, PACE)).toMatchObject({
+      low: 1,
+      likely: 1.5,
+      high: 1.5,
+      most: 1.5,
     });
-    expect(totalQuote([], PACE)).toMatchObject({ requests: 0, leastMs: 0 });
+  });
+
+  it('of several syncs adds up at the pace that they share, and is as sure as the least sure', () => {
+    const learned = learnPrices(
+      { points: 1 },
+      Array.from({ length: 4 }, () => answered(1, { points: 1 })),
+    );
+    const one = { ...quoteOf(posts, never, learned, false, PACE), endpoint: 'photoshare.user.posts' };
+    const first = posts[0]?.requestKey;
+    const other = { ...quoteOf(posts, (key) => key === first, learned, true, PACE), endpoint: one.endpoint };
+    const total = { requests: 6, fresh: 1, low: 5, likely: 5, high: 5, most: 5, mostPoints: 5, mayGrow: true };
+    expect(totalQuote([one, other], PACE)).toMatchObject({ ...total, leastMs: 1000, sure: 'some', samples: 4 });
+    const free = { ...quoteOf(posts, never, guessed({ points: 0 }), false, PACE), endpoint: 'token.requests' };
+    expect(totalQuote([one, free], PACE)).toMatchObject({ sure: 'some', samples: 4 });
+    const guess = { ...quoteOf(posts, never, guessed({ points: 1 }), false, PACE), endpoint: 'pronet.group' };
+    expect(totalQuote([one, guess], PACE)).toMatchObject({ sure: 'guess', samples: 4, most: 6 });
+    expect(totalQuote([], PACE)).toMatchObject({ requests: 0, leastMs: 0, sure: 'good' });
+  });
+});
+
+describe('the range of a quote', () => {
+  const PER_TEN: Price = { points: 1, per: 10 };
+  const asking = (requests: number) => Array.from({ length: requests }, () => ({ request: { count: 100 } }));
+  /** Numbers from 0 to 1 that look drawn, and are the same each time. */
+  const drawn = (seed: number): (() => number) => {
+    let state = seed;
+    return () => {
+      state = (state * 48271) % 2147483647;
+      return state / 2147483647;
+    };
+  };
+
+  it('holds the sum nine times in ten, and is far narrower than what is possible', () => {
+    const draw = drawn(4711);
+    const count = () => Math.floor(100 * draw() ** 3);
+    let held = 0;
+    let width = 0;
+    for (let round = 0; round < 400; round += 1) {
+      const log = Array.from({ length: 60 }, () => answered(count(), PER_TEN, 100));
+      const { low, high, most } = pointsQuoteOf(asking(50), learnPrices(PER_TEN, log));
+      const spent = Array.from({ length: 50 }, () => pointsFor(PER_TEN, count())).reduce((sum, it) => sum + it, 0);
+      if (spent >= low && spent <= high) held += 1;
+      width += (high - low) / (most - 50);
+    }
+    expect(held / 400).toBeGreaterThan(0.85);
+    expect(held / 400).toBeLessThan(0.96);
+    expect(width / 400).toBeLessThan(0.25);
+  });
+
+  it('is in order whatever the log says: low, likely, high, most', () => {
+    const sample = fc.record({
+      asked: fc.option(fc.integer({ min: 0, max: 200 }), { nil: undefined }),
+      returned: fc.option(fc.integer({ min: 0, max: 200 }), { nil: undefined }),
+      outcome: fc.constantFrom('answered' as const, 'missing' as const, 'failed' as const),
+      points: fc.integer({ min: 0, max: 50 }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(sample, { maxLength: 40 }),
+        fc.array(fc.option(fc.integer({ min: 1, max: 500 })), { maxLength: 20 }),
+        (log, counts) => {
+          const tasks = counts.map((count) => ({ request: count === null ? {} : { count } }));
+          const { low, likely, high, most } = pointsQuoteOf(tasks, learnPrices(PER_TEN, log));
+          expect([low, likely, high, most]).toEqual([low, likely, high, most].toSorted((a, b) => a - b));
+          expect(low).toBeGreaterThanOrEqual(0);
+        },
+      ),
+    );
   });
 });

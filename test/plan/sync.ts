@@ -13,6 +13,7 @@ export function syncOf(endpointName: string, said: Partial<SyncDefinition> = {})
     forEach: undefined,
     window: undefined,
     splitBy: {},
+    raiseCountTo: undefined,
     after: [],
     maxAgeMs: undefined,
     lookbackMs: 0,
@@ -22,6 +23,7 @@ export function syncOf(endpointName: string, said: Partial<SyncDefinition> = {})
     acceptRejects: 0.01,
     budgetPerRun: undefined,
     hash: 'h',
+    windowHash: 'w',
     ...said,
   };
 }

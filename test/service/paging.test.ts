@@ -2,17 +2,27 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
-import { counted, dayIn, isFull, once, type Paging, type SplitBy, window } from '../../src/service/paging.ts';
+import { dayNumber, dayText } from '../../src/service/day.ts';
+import { evidence } from '../../src/service/evidence.ts';
+import { counted, type Days, dayIn, isFull, once, type Paging, window } from '../../src/service/paging.ts';
+import type { SplitBy } from '../../src/service/split.ts';
 
 const full = (request: RequestBody) => ({
   request,
   items: Array.from({ length: Number(request['count']) }, (_, index) => index),
 });
-const DAYS = window({ from: 'date_from', to: 'date_to', timeZone: 'America/New_York' });
+const AT: Days = {
+  from: 'date_from',
+  to: 'date_to',
+  timeZone: 'America/New_York',
+  day: 'file_date',
+  kinds: { forms: 'filing_type', location_codes: 'biz_states' },
+};
+const DAYS = window(AT);
 
 describe('once', () => {
   it('asks for nothing more', () => {
-    expect(once.follow([full({ count: 1 })], { forms: ['10-K'] })).toEqual({ requests: [] });
+    expect(once.follow([full({ count: 1 })], { splitBy: { forms: ['10-K'] } })).toEqual({ requests: [] });
   });
 });
 
@@ -30,29 +40,29 @@ describe('counted', () => {
   const splitBy: SplitBy = { location: [berlin, 'Paris'], industry: ['Retail', 'Utilities'] };
 
   it('is done with an answer that is not full', () => {
-    expect(counted.follow([], splitBy)).toEqual({ requests: [] });
-    expect(counted.follow([{ request: { count: 2 }, items: [1] }], splitBy)).toEqual({ requests: [] });
+    expect(counted.follow([], { splitBy })).toEqual({ requests: [] });
+    expect(counted.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
   });
 
   it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
     const request = { count: 2, title: 'x' };
-    const places = counted.follow([full(request)], splitBy);
+    const places = counted.follow([full(request)], { splitBy });
     expect(places.requests).toEqual([
       { ...request, location: [berlin] },
       { ...request, location: ['Paris'] },
     ]);
     expect(places.lowerBound).toMatch(/more values than it is split by/);
-    const industries = counted.follow([full(places.requests[0] ?? {})], splitBy);
+    const industries = counted.follow([full(places.requests[0] ?? {})], { splitBy });
     expect(industries.requests).toEqual(
       ['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })),
     );
-    const end = counted.follow([full(industries.requests[1] ?? {})], splitBy);
+    const end = counted.follow([full(industries.requests[1] ?? {})], { splitBy });
     expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/nothing left to split/) });
   });
 
   it('divides the values that the question names, not those of the split', () => {
     const request = { count: 1, location: ['Rome', 'Oslo'] };
-    expect(counted.follow([full(request)], splitBy).requests).toEqual([
+    expect(counted.follow([full(request)], { splitBy }).requests).toEqual([
       { count: 1, location: ['Rome'] },
       { count: 1, location: ['Oslo'] },
     ]);
@@ -61,29 +71,125 @@ describe('counted', () => {
   it('without a facet says that more may be there', () => {
     expect(counted.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
   });
+
+  it('divides first by what leaves nothing over, then by what takes the fewest requests', () => {
+    const many: SplitBy = { industry: ['A', 'B', 'C'], location: ['Rome', 'Oslo'], title: ['x'] };
+    const fieldOf = (request: RequestBody): string[] => {
+      const [first] = counted.follow([full(request)], { splitBy: many }).requests;
+      return Object.keys(first ?? {}).filter((name) => first?.[name] !== request[name]);
+    };
+    expect(fieldOf({ count: 1 })).toEqual(['title']);
+    expect(fieldOf({ count: 1, title: ['x'] })).toEqual(['location']);
+    expect(fieldOf({ count: 1, industry: ['A', 'B', 'C', 'D'] })).toEqual(['industry']);
+  });
+
+  it('asks again with a greater count before it divides, four times as much up to the bound', () => {
+    const ways = { splitBy, raiseCountTo: 50 };
+    const counts = (count: number) => counted.follow([full({ count })], ways).requests.map((it) => it['count']);
+    expect(counts(10)).toEqual([40]);
+    expect(counts(40)).toEqual([50]);
+    expect(counted.follow([full({ count: 50 })], ways).requests).toHaveLength(2);
+    expect(counted.follow([full({ count: 60 })], { raiseCountTo: 50 }).lowerBound).toBeDefined();
+  });
 });
 
 describe('a window', () => {
-  it('is cut into halves that share no day and leave none out, down to one day', () => {
+  it('is cut into parts that share no day and leave none out, down to one day', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9000 }), fc.integer({ min: 1, max: 900 }), (start, length) => {
-        const day = (number: number): string => new Date(number * 86_400_000).toISOString().slice(0, 10);
-        const request = { count: 1, date_from: day(start), date_to: day(start + length) };
-        const { requests } = DAYS.follow([full(request)], {});
+        const request = { count: 1, date_from: dayText(start), date_to: dayText(start + length) };
+        const { requests, outlook } = DAYS.follow([full(request)], {});
         expect(requests).toHaveLength(2);
-        const [first, second] = requests.map((it) => [String(it['date_from']), String(it['date_to'])]);
+        expect(outlook?.requests).toBeGreaterThanOrEqual(2);
+        const parts = requests
+          .map((it) => [String(it['date_from']), String(it['date_to'])] as const)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1));
+        const [first, second] = parts;
         expect([first?.[0], second?.[1]]).toEqual([request.date_from, request.date_to]);
         expect(Date.parse(second?.[0] ?? '') - Date.parse(first?.[1] ?? '')).toBe(86_400_000);
-        for (const part of [first, second]) expect((part?.[0] ?? '') <= (part?.[1] ?? '')).toBe(true);
+        for (const part of parts) expect(part[0] <= part[1]).toBe(true);
       }),
       { seed: 4, numRuns: 200 },
     );
   });
 
+  it('is cut where the dates of an answer in their order say that the next has room', () => {
+    const request = { count: 100, date_from: '2024-01-01', date_to: '2024-03-31' };
+    const items = Array.from({ length: 100 }, (_, at) => ({
+      file_date: dayText(dayNumber('2024-03-31') - Math.floor(at / 10)),
+    }));
+    const [part, rest] = DAYS.follow([{ request, items }], {}).requests;
+    // Ten a day, newest first.
+    expect(part).toEqual({ ...request, date_from: '2024-03-25' });
+    expect(rest).toEqual({ ...request, date_to: '2024-03-24' });
+  });
+
+  it('is asked with a greater count first, where that is allowed', () => {
+    const request = { count: 20, date_from: '2024-01-01', date_to: '2024-01-31' };
+    expect(DAYS.follow([full(request)], { raiseCountTo: 100 }).requests).toEqual([{ ...request, count: 80 }]);
+    expect(DAYS.follow([full({ ...request, count: 80 })], { raiseCountTo: 100 }).requests).toEqual([
+      { ...request, count: 100 },
+    ]);
+    expect(DAYS.follow([full({ ...request, count: 100 })], { raiseCountTo: 100 }).requests).toHaveLength(2);
+  });
+
+  describe('that would likely be full', () => {
+    const request = (date_from: string, date_to = date_from, more: RequestBody = {}): RequestBody => ({
+      count: 100,
+      entity_name: '',
+      date_from,
+      date_to,
+      ...more,
+    });
+    /** Each of the first ten days of March 2024 held so many. */
+    const told = (each: number) => {
+      const known = evidence(request('2024-03-01', '2024-03-31'), AT);
+      for (let day = 1; day <= 10; day++)
+        known.recall({
+          request: request(`2024-03-${String(day).padStart(2, '0')}`),
+          returned: each,
+          full: false,
+          runId: '1',
+        });
+      return known;
+    };
+    const splitBy: SplitBy = { forms: ['4', '10-K'], location_codes: ['CA'] };
+    const insteadOf = (asked: RequestBody, each: number, by: SplitBy = splitBy) =>
+      DAYS.instead?.(asked, { splitBy: by, evidence: told(each) });
+
+    it('is cut without being asked, and one with room is not', () => {
+      expect(insteadOf(request('2024-03-11', '2024-03-12'), 20)).toBeUndefined();
+      const cut = insteadOf(request('2024-03-11', '2024-03-22'), 40);
+      expect(cut?.requests.map((it) => [it['date_from'], it['date_to']])).toEqual([
+        ['2024-03-11', '2024-03-12'],
+        ['2024-03-13', '2024-03-22'],
+      ]);
+      expect(cut?.outlook?.items).toBeGreaterThan(300);
+    });
+
+    it('is divided by forms when it is one day, and never by what leaves something over', () => {
+      expect(insteadOf(request('2024-03-11'), 300)?.requests.map((it) => it['forms'])).toEqual([
+        ['4'],
+        ['10-K'],
+        ['-4', '-10-K'],
+      ]);
+      expect(insteadOf(request('2024-03-11'), 300, { location_codes: ['CA', 'NY'] })).toBeUndefined();
+      expect(insteadOf(request('2024-03-11'), 90)).toBeUndefined();
+      // A part of its forms is another question.
+      expect(insteadOf(request('2024-03-11', '2024-03-11', { forms: ['4', '10-K'] }), 300)).toBeUndefined();
+    });
+
+    it('of which nothing is known is asked', () => {
+      const asked = request('2004-03-01', '2024-03-31');
+      expect(DAYS.instead?.(asked, { splitBy })).toBeUndefined();
+      expect(DAYS.instead?.(asked, { splitBy, evidence: evidence(asked, AT) })).toBeUndefined();
+    });
+  });
+
   it('of one day, or open at an end, is split by its facets', () => {
     for (const dates of [{ date_from: '2024-03-01', date_to: '2024-03-01' }, { date_from: '2024-03-01' }, {}]) {
       const request = { count: 1, ...dates };
-      expect(DAYS.follow([full(request)], { location_codes: ['CA'] }).requests).toEqual([
+      expect(DAYS.follow([full(request)], { splitBy: { location_codes: ['CA'] } }).requests).toEqual([
         { ...request, location_codes: ['CA'] },
       ]);
       expect(DAYS.follow([full(request)], {}).lowerBound).toBeDefined();
@@ -108,7 +214,7 @@ describe('a day', () => {
 describe('forms', () => {
   const splitBy: SplitBy = { forms: ['10-K', '10-Q'] };
   const formsAsked = (forms?: readonly string[]) =>
-    counted.follow([full({ count: 1, ...(forms && { forms }) })], splitBy).requests.map((it) => it['forms']);
+    counted.follow([full({ count: 1, ...(forms && { forms }) })], { splitBy }).requests.map((it) => it['forms']);
 
   it('have a remainder: all that the named ones leave over', () => {
     expect(formsAsked()).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);
@@ -181,7 +287,7 @@ describe('a source of filings', () => {
       const items = source
         .flatMap((it, index) => (isAskedFor(request, it) ? [index] : []))
         .slice(0, Number(request['count']));
-      const { requests: more, lowerBound } = paging.follow([{ request, items }], splitBy);
+      const { requests: more, lowerBound } = paging.follow([{ request, items }], { splitBy });
       if (lowerBound !== undefined) isLowerBound = true;
       if (more.length === 0) leaves.push(items);
       open.push(...more);

@@ -3,7 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Step } from '../../src/service/paging.ts';
-import { instantText, logWalk, microsOf } from '../../src/service/walk.ts';
+import { instantText, microsOf } from '../../src/service/instant.ts';
+import { logWalk } from '../../src/service/walk.ts';
 
 interface Row {
   readonly id: string;

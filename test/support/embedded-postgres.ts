@@ -52,11 +52,18 @@ server=$!
 wait $server && rm -rf "$program" "$data"
 `;
 
-/** Starts an empty server. `locale` are arguments of initdb, `settings` those of `postgresql.conf`. */
-export async function startEmbedded(locale: readonly string[], settings: Record<string, string>): Promise<Server> {
+/**
+ * Starts an empty server. `locale` are arguments of initdb, `settings` those of `postgresql.conf`; its data lie in a
+ * folder below `home`.
+ */
+export async function startEmbedded(
+  locale: readonly string[],
+  settings: Record<string, string>,
+  home?: string,
+): Promise<Server> {
   const folders: Folders = {
     program: await mkdtemp(join(tmpdir(), 'sluice-postgres-')),
-    data: await mkdtemp(join(await dataHome(), 'sluice-postgres-')),
+    data: await mkdtemp(join(home ?? (await dataHome()), 'sluice-postgres-')),
   };
   const password = randomBytes(16).toString('hex');
   try {

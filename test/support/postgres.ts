@@ -40,7 +40,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return () => server.stop();
 }
 
-async function startServer(): Promise<Server> {
+/** The Postgres of a run; whoever asked for it stops it. */
+export async function startServer(): Promise<Server> {
   const given = process.env['SLUICE_TEST_DATABASE_URL'] ?? '';
   if (given !== '') return reach(given);
   return (await dockerAnswers()) ? startContainer() : startEmbedded(LOCALE, SETTINGS);

@@ -1,5 +1,6 @@
-/** `sluice plan`: what a sync would ask and the most it can cost. */
+/** `sluice plan`: what a sync would ask, what that would cost, and how sure this is. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
+import type { Level, Sureness } from '../../plan/price-book.ts';
 import type { Quote } from '../../plan/quote.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
@@ -10,9 +11,10 @@ import { show } from '../show.ts';
 
 export const plan = command({
   name: 'plan',
-  summary: 'Tells what a sync would ask and the most it can cost; spends nothing.',
+  summary: 'Tells what a sync would ask and what it would cost; spends nothing.',
   about:
-    'Makes the plan of each sync as a run would make it now, and asks nothing. The most points are by the price book, each request sent once. ' +
+    'Makes the plan of each sync as a run would make it now, and asks nothing. Prices are learned from the request log (token.requests); until it shows any, they are guesses. ' +
+    'Nine times in ten the points lie within the range, if answers go on as they did. The most is what the requests can cost, each sent once. ' +
     'A sync that reads what another one fills is planned on what is there now. An empty warehouse gets its schema first. Needs no token.',
   options: {
     ...configOption,
@@ -41,9 +43,13 @@ export const plan = command({
 });
 
 interface Planned {
-  readonly syncs: readonly (Quote & { readonly sync: string; readonly endpoint: string })[];
+  readonly syncs: readonly SyncQuote[];
   readonly total: Quote;
+  /** By endpoint, what its calls cost in the request log, by items asked for and returned. */
+  readonly prices: Readonly<Record<string, readonly Level[]>>;
 }
+
+type SyncQuote = Quote & { readonly sync: string; readonly endpoint: string };
 
 async function quote(
   { now }: Context,
@@ -52,53 +58,78 @@ async function quote(
   names: readonly string[],
   options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
 ): Promise<Planned> {
-  const [{ planSync, priceOf }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] = await Promise.all([
+  const [{ planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] = await Promise.all([
     import('../../flow/prepare.ts'),
+    import('../../flow/prices.ts'),
     import('../../plan/order.ts'),
     import('../../plan/quote.ts'),
     import('../../warehouse/migrate.ts'),
   ]);
   await ensureSchema(warehouse);
   const at = now();
-  const syncs: Planned['syncs'][number][] = [];
+  const syncs: SyncQuote[] = [];
+  const seen: Record<string, readonly Level[]> = {};
   for (const definition of selectSyncs(config.syncs, names)) {
+    const endpoint = definition.endpoint.name;
     const { tasks, fresh, covered } = await planSync(warehouse, definition, options, at);
-    const price = priceOf(config, definition);
-    const quoted = quoteOf(tasks, (key) => fresh.has(key), price, mayGrow(definition), config.service);
+    const prices = await readPrices(warehouse, config, definition);
+    const quoted = quoteOf(tasks, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered };
-    syncs.push({ sync: definition.name, endpoint: definition.endpoint.name, ...quoted, ...counts });
+    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts });
+    seen[endpoint] = prices.levels;
   }
-  return { syncs, total: totalQuote(syncs, config.service) };
+  return { syncs, total: totalQuote(syncs, config.service), prices: seen };
 }
 
 /** Whether an answer can lead to requests that the plan does not hold. */
 const mayGrow = ({ endpoint, window, splitBy }: SyncDefinition): boolean =>
   endpoint.paging.by === 'cursor' || window !== undefined || Object.keys(splitBy).length > 0;
 
+const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
+
 function planText({ syncs, total }: Planned, channel: Channel): string {
   const columns = [
     { name: 'sync' },
     { name: 'endpoint' },
-    ...['requests', 'fresh', 'to ask', 'most points', 'least time'].map((name) => ({ name, align: 'right' as const })),
+    ...['fresh', 'to ask', 'low', 'likely', 'most'].map((name) => ({ name, align: 'right' as const })),
+    { name: 'sure' },
+    { name: 'least time', align: 'right' as const },
   ];
   const rows = [...syncs, { sync: 'total', endpoint: '', ...total }].map((it) => [
     it.sync,
     it.endpoint,
-    grouped(it.requests),
     grouped(it.fresh),
     grouped(it.requests - it.fresh),
-    `${grouped(it.mostPoints)}${it.mayGrow ? '+' : ''}`,
+    ...[it.low, it.likely, it.most].map((points) => `${grouped(points)}${it.mayGrow ? '+' : ''}`),
+    it.most > 0 ? SURE[it.sure] : '',
     duration(it.leastMs),
   ]);
   return `${table(columns, rows, channel)}${sentence(syncs.length, total)}\n`;
 }
 
-function sentence(syncs: number, { requests, fresh, mostPoints, mayGrow: grows, leastMs }: Quote): string {
+function sentence(syncs: number, total: Quote): string {
+  const { requests, fresh, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
   if (asked === 0)
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
     fresh === 0 ? '' : `; ${grouped(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
   const more = grows ? ' Full answers and the pages of the log lead to further requests (+).' : '';
-  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for at most ${counted(mostPoints, 'point')}, in ${duration(leastMs)} or more${skipped}.${more}`;
+  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}, in ${duration(leastMs)} or more${skipped}.${more}`;
+}
+
+/** The points in words, with how sure they are. */
+function cost({ low, likely, high, most, sure, samples }: Quote): string {
+  if (most === 0) return 'no points';
+  const rows = counted(samples, 'logged request');
+  const because = {
+    guess: 'by a guess: the request log does not show all of these prices yet',
+    some: `fairly sure: by ${rows}`,
+    good: `sure: ${rows} agree`,
+  }[sure];
+  const usual = low === high ? '' : `likely ${grouped(likely)}; `;
+  if (sure === 'guess') return `at most ${counted(most, 'point')} (${usual}${because})`;
+  const range = low === high ? counted(likely, 'point') : `${grouped(low)} to ${counted(high, 'point')}`;
+  const limit = most > high ? `, at most ${grouped(most)}` : '';
+  return `${range} (${usual}${because})${limit}`;
 }

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../show.ts';
+import { spoolFolder } from '../spool.ts';
 import { summaryText } from '../summary.ts';
 import { watched } from '../watch.ts';
 
@@ -15,7 +16,8 @@ export const sync = command({
   summary: 'Runs the syncs of the config, parents first.',
   about:
     'Asks the service for what is not fresh, keeps every answer, and loads it. A run that was interrupted is taken up where it stopped. ' +
-    'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’.',
+    'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’. ' +
+    'Answers that the database can’t take are kept in .sluice/spool, or in the folder that SLUICE_SPOOL names, until the next sync.',
   logs: true,
   options: {
     ...configOption,
@@ -52,15 +54,17 @@ export const sync = command({
 
 /** Runs syncs with their progress shown; the schema is brought about first where that is allowed. */
 export async function runWatched(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
-  const [{ runSyncs }, { ensureSchema }] = await Promise.all([
+  const [{ runSyncs }, { ensureSchema }, { openSpool }] = await Promise.all([
     import('../../sync.ts'),
     import('../../warehouse/migrate.ts'),
+    import('../../ops/spool.ts'),
   ]);
   const { now, sleep, random, newId, signal } = context;
   return withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
+    const spool = openSpool({ folder: spoolFolder(context) });
     return watched(context, (watch) =>
-      runSyncs(config, warehouse, options, { now, sleep, random, newId, ...watch }, signal),
+      runSyncs(config, warehouse, options, { now, sleep, random, newId, spool, ...watch }, signal),
     );
   });
 }

@@ -12,6 +12,7 @@ export const microblogUserProfile = endpoint({
   path: '/api/microblog/user',
   request: z.strictObject({ user: z.string().min(1).describe('Alias or address of the profile.'), timeout }),
   returns: microblogUser,
+  naming: { field: 'user', of: () => microblogUser, kinds: ['alias', 'url'] },
   paging: once,
   price: { points: 1 },
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { counted } from '../paging.ts';
 import { count, timeout } from '../request.ts';
-import { photosharePost, photoshareUserPosts } from '../resources/photoshare.ts';
+import { photosharePost, photoshareUser, photoshareUserPosts } from '../resources/photoshare.ts';
 
 export const photoshareUserPostList = endpoint({
   name: 'photoshare.user.posts',
@@ -16,6 +16,7 @@ export const photoshareUserPostList = endpoint({
     timeout,
   }),
   returns: photosharePost,
+  naming: { field: 'user', of: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
   paging: counted,
   bridge: { ...photoshareUserPosts, lists: true },
   price: { points: 1, per: 12 },

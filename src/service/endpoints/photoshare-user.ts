@@ -18,6 +18,7 @@ export const photoshareUserProfile = endpoint({
     with_posts: z.boolean().default(false).describe('Include recent posts.'),
   }),
   returns: photoshareUser,
+  naming: { field: 'user', of: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
   paging: once,
   bridge: { ...photoshareUserPosts, via: 'posts', lists: false },
   price: { points: 1 },

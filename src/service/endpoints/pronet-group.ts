@@ -12,6 +12,8 @@ export const pronetGroupProfile = endpoint({
   path: '/api/pronet/group',
   request: z.strictObject({ group: z.string().min(1).describe('URN or address of the group.'), timeout }),
   returns: pronetGroup,
+  // Assumed: the number of a group's URN is understood alone too. A group found under it by another URN would show this wrong.
+  naming: { field: 'group', of: () => pronetGroup, kinds: ['id', 'url', 'urn'] },
   paging: once,
   price: { points: 1 },
 });

@@ -13,6 +13,7 @@ export const microblogUser = resource({
   about: 'Profiles of the microblogging network.',
   key: ['rest_id'],
   filters: ['alias'],
+  names: { rest_id: 'id', alias: 'alias', url: 'url' },
   fields: {
     internal_id: required(text('The network’s internal identifier.')),
     rest_id: required(text('Identifier of the profile.')),

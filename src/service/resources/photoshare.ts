@@ -26,6 +26,7 @@ export const photoshareUser: Resource = resource({
   key: ['id'],
   shared: true,
   filters: ['alias'],
+  names: { id: 'id', alias: 'alias', url: 'url' },
   fields: {
     id: required(text('Identifier of the profile.')),
     alias: required(text('Handle; changes hands, so it identifies nobody.')),

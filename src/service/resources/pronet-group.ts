@@ -22,6 +22,7 @@ export const pronetGroup = resource({
   noun: 'group',
   about: 'Groups of the professional network.',
   key: ['urn_type', 'urn_value'],
+  names: { urn: 'urn', urn_value: 'id', url: 'url' },
   fields: {
     urn: required(urn('The group’s URN.')),
     name: required(text('Name of the group.')),

@@ -1,0 +1,36 @@
+/** `RESULTS.md`: a section a benchmark, each with the command that made it; a run by name replaces its own alone. */
+import { markdownOf, type Result } from './print.ts';
+
+const HEAD = '# Results\n\nMade by `npm run bench`; `README.md` says how to read it.\n';
+const END = '## What falls short\n';
+
+/** The text of the file after these results, in the order in which the benchmarks are named. */
+export function withResults(
+  before: string,
+  results: readonly Result[],
+  facts: readonly string[],
+  order: readonly string[],
+): string {
+  const sections = new Map(
+    before
+      .split(/^(?=## )/m)
+      .filter((text) => text.startsWith('## ') && !text.startsWith(END))
+      .map((text) => [(/^## (.*)/.exec(text)?.[1] ?? '').trim(), text.trimEnd()]),
+  );
+  for (const result of results)
+    sections.set(result.name, [markdownOf(result).trimEnd(), '', ...facts.map((it) => `- ${it}`)].join('\n'));
+  const kept = order.flatMap((name) => sections.get(name) ?? []);
+  const short = order.flatMap((name) => shortIn(name, sections.get(name) ?? ''));
+  const end = short.length > 0 ? short : ['Nothing.'];
+  return [HEAD, ...kept.map((it) => `${it}\n`), `${END}\n${end.join('\n')}\n`].join('\n');
+}
+
+/** The rows of a section's table that miss their targets. */
+const shortIn = (name: string, section: string): string[] =>
+  section
+    .split('\n')
+    .filter((line) => line.endsWith('| SHORT |'))
+    .map((line) => {
+      const [what = '', median = '', , ratio = '', target = ''] = line.slice(2).split(' | ');
+      return `- ${name}: ${what}: ${ratio === '' ? median : ratio}, target ${target}`;
+    });

@@ -1,0 +1,138 @@
+/**
+ * Growth: loading filings into tables that hold 0 rows to ten million, time a row against that at zero; and ten times
+ * the work by `sluice sync`, time against a tenth of it, and peak memory.
+ */
+import { join } from 'node:path';
+import { alternate, figureOf, lineOf } from './core/alternate.ts';
+import { type Benchmark, type Line, scaled, type Setting } from './core/benchmark.ts';
+import { loadAll, warehouseAt } from './stage/batches.ts';
+import { fill, filingBatches, prefixOfCopy } from './stage/fill.ts';
+import type { Database } from './stage/postgres.ts';
+import { startService } from './stage/service.ts';
+import { sluiceFor, SYNC } from './stage/sluice.ts';
+import { rowsIn, workloadOf } from './stage/workload.ts';
+
+const LEVELS = [0, 100_000, 1_000_000, 10_000_000];
+const SAMPLE_ANSWERS = 20;
+const LOADED_ANSWERS = 50;
+const ANSWERS = 50;
+const TEN = 10;
+/** Answers of one round are numbered apart from those of another. */
+const ROUND = 10_000;
+
+export const growth: Benchmark = {
+  name: 'growth',
+  about: 'loading into tables that hold more and more, time a row over that at zero; and ten times the work',
+  run: async (setting) => ({
+    lines: [...(await byTableSize(setting)), ...(await byWork(setting))],
+    notes: [
+      'held: rows of sec_filings, and as many of sec_filing_ciks, the one list that these filings have',
+      `loaded each time: ${LOADED_ANSWERS} answers of 99 filings: keys not there yet and spread over those there, then the same with one column changed, then the same unchanged`,
+    ],
+  }),
+};
+
+interface Level {
+  readonly database: Database;
+  /** Copies of the sample that it holds. */
+  readonly copies: number;
+}
+
+async function byTableSize(setting: Setting): Promise<Line[]> {
+  const postgres = await setting.postgres();
+  const empty = await postgres.create();
+  await (await warehouseAt(empty.url)).close();
+  const sample = workloadOf('filings', SAMPLE_ANSWERS);
+  const sizes = LEVELS.map((rows) => scaled(setting, rows, 0));
+  const levels = new Map<string, Level>();
+  for (const size of sizes) {
+    setting.tell(`filling a table with ${size} rows`);
+    const database = await postgres.create(empty);
+    levels.set(String(size), { database, copies: size === 0 ? 0 : await fill(database.url, sample, size) });
+  }
+  const contestants = Object.fromEntries(
+    [...levels].map(([size, level]) => [
+      size,
+      async (round: number) => {
+        if (level.copies > 0) return timesIn(level, round);
+        const database = await postgres.create(empty);
+        const times = await timesIn({ ...level, database }, round);
+        await database.drop();
+        return times;
+      },
+    ]),
+  );
+  const times = await alternate(setting.runs, contestants);
+  for (const { database } of levels.values()) await database.drop();
+  await empty.drop();
+  const atZero = times[String(sizes[0])] ?? [];
+  return (['new', 'changed', 'unchanged'] as const).flatMap((what) =>
+    sizes.map((size) => {
+      const figure = figureOf((times[String(size)] ?? []).map((it) => it[what]));
+      const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[what])).median };
+      const target = { of: 'ratio', at: 'most', bound: 1.25 } as const;
+      return lineOf(
+        `${what} filings, ${size.toLocaleString('en-US')} held`,
+        'µs a filing',
+        figure,
+        size === 0 ? {} : { ratio, target },
+      );
+    }),
+  );
+}
+
+/** Microseconds a filing for new, changed and unchanged ones. */
+async function timesIn({ database, copies }: Level, round: number) {
+  const workload = workloadOf('filings', LOADED_ANSWERS);
+  // The multiplier has no factor in common with any number of copies that matters, so items spread over all of them.
+  const prefixOf = (item: number): string => `${prefixOfCopy((item * 7_919) % Math.max(1, copies))}-${round}`;
+  const first = filingBatches(workload, prefixOf);
+  const changed = filingBatches(workload, prefixOf, ' again');
+  const filings = first.reduce((sum, { received }) => sum + received, 0);
+  const warehouse = await warehouseAt(database.url);
+  const timed = async (batches: typeof first, step: number): Promise<number> => {
+    const startedMs = performance.now();
+    await loadAll(warehouse, batches, ROUND * (3 * round + step + 1));
+    return ((performance.now() - startedMs) * 1000) / filings;
+  };
+  try {
+    return { new: await timed(first, 0), changed: await timed(changed, 1), unchanged: await timed(changed, 2) };
+  } finally {
+    await warehouse.close();
+  }
+}
+
+async function byWork(setting: Setting): Promise<Line[]> {
+  const few = scaled(setting, ANSWERS, 2);
+  const postgres = await setting.postgres();
+  const contestants = [few, few * TEN].map(async (answers) => {
+    const workload = workloadOf('filings', answers);
+    const service = await startService({ workload: 'filings', answers });
+    const run = async (round: number) => {
+      const database = await postgres.create();
+      const options = { workload, serviceUrl: service.url, warehouseUrl: database.url };
+      const ran = await (await sluiceFor(join(setting.folder, `${answers}-${round}`), options)).run(SYNC);
+      await database.drop();
+      return ran;
+    };
+    return { rows: rowsIn(workload), service, run };
+  });
+  const [one, ten] = await Promise.all(contestants);
+  if (!one || !ten) throw new Error('two sizes of work are due');
+  setting.tell(`ten times the work: ${one.rows} rows and ${ten.rows}`);
+  const ran = await alternate(setting.runs, { one: one.run, ten: ten.run });
+  await Promise.all([one.service.stop(), ten.service.stop()]);
+  const wallMs = (of: typeof ran.one) => figureOf(of.map((it) => it.wallMs));
+  const peakMb = (of: typeof ran.one) => figureOf(of.map((it) => it.peakMb));
+  return [
+    lineOf(`sync of ${one.rows} rows`, 'ms', wallMs(ran.one)),
+    lineOf(`sync of ${ten.rows} rows`, 'ms', wallMs(ran.ten), {
+      ratio: { of: 'times a tenth of it', value: wallMs(ran.ten).median / wallMs(ran.one).median },
+      target: { of: 'ratio', at: 'most', bound: 10.5 },
+    }),
+    lineOf(`peak memory, ${one.rows} rows`, 'MB', peakMb(ran.one)),
+    lineOf(`peak memory, ${ten.rows} rows`, 'MB', peakMb(ran.ten), {
+      ratio: { of: 'of that at a tenth', value: peakMb(ran.ten).median / peakMb(ran.one).median },
+    }),
+  ];
+}

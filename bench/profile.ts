@@ -1,0 +1,108 @@
+/**
+ * Profile: where the time of `sluice sync` goes, in per cent of the whole, for filings and for small answers: the
+ * process by V8's profiler, the statements by pg_stat_statements on a server of its own.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Benchmark, type Line, type Measured, scaled, type Setting } from './core/benchmark.ts';
+import { warehouseAt } from './stage/batches.ts';
+import { sharesIn } from './stage/cpu-profile.ts';
+import { connected, type Postgres, startPostgres } from './stage/postgres.ts';
+import { startService } from './stage/service.ts';
+import { sluiceFor, SYNC } from './stage/sluice.ts';
+import { type WorkloadName, workloadOf } from './stage/workload.ts';
+
+const ANSWERS = { filings: 300, profiles: 5_000 } as const;
+const IN_FLIGHT = { filings: 8, profiles: 64 } as const;
+/** Of parts, functions and statements so many are told. */
+const TOLD = { parts: 22, functions: 22, statements: 14 };
+const STATEMENT_LENGTH = 70;
+
+export const profile: Benchmark = {
+  name: 'profile',
+  about: 'where the time of one sync goes, in per cent of its process’s time: its parts, its functions, its statements',
+  onlyByName: true,
+  run: async (setting) => {
+    const preload = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' };
+    const postgres = await startPostgres(preload);
+    try {
+      const lines: Line[] = [];
+      const notes: string[] = [];
+      for (const name of Object.keys(ANSWERS) as (keyof typeof ANSWERS)[]) {
+        const told = await profileOf(setting, postgres, name, scaled(setting, ANSWERS[name], 5), IN_FLIGHT[name]);
+        lines.push(...told.lines);
+        notes.push(...told.notes);
+      }
+      return { lines, notes };
+    } finally {
+      await postgres.stop();
+    }
+  },
+};
+
+async function profileOf(
+  setting: Setting,
+  postgres: Postgres,
+  name: WorkloadName,
+  answers: number,
+  inFlight: number,
+): Promise<Measured> {
+  const workload = workloadOf(name, answers);
+  const service = await startService({ workload: name, answers });
+  const database = await postgres.create();
+  const folder = join(setting.folder, name);
+  const profiles = join(folder, 'profiles');
+  await mkdir(profiles, { recursive: true });
+  try {
+    await (await warehouseAt(database.url)).close();
+    await connected(database.url, (client) => client.query('create extension pg_stat_statements'));
+    await connected(database.url, (client) => client.query('select pg_stat_statements_reset()'));
+    const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight };
+    const sluice = await sluiceFor(folder, options);
+    const { wallMs } = await sluice.run(SYNC, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+    const { parts, functions, wallMs: seenMs } = await sharesIn(profiles);
+    const share = (ms: number): number => (100 * ms) / seenMs;
+    const told = (what: string, of: ReadonlyMap<string, number>, most: number): Line[] =>
+      [...of].slice(0, most).map(([part, ms]) => ({ what: `${name}, ${what}: ${part}`, value: share(ms), unit: '%' }));
+    const statements = await statementsOf(database.url);
+    const inDatabase = statements.reduce((sum, it) => sum + it.ms, 0);
+    return {
+      lines: [
+        ...told('part', parts, TOLD.parts),
+        ...told('function', functions, TOLD.functions),
+        { what: `${name}, statements, together`, value: share(inDatabase), unit: '%' },
+        ...statements.slice(0, TOLD.statements).map(({ calls, ms, text }) => ({
+          what: `${name}, statement, ${calls} calls, ${((ms * 1000) / calls).toFixed(0)} µs each: ${text}`,
+          value: share(ms),
+          unit: '%',
+        })),
+      ],
+      notes: [
+        `${name}: ${answers} answers, ${inFlight} in flight, ${wallMs.toFixed(0)} ms with the profiler on, ${((1000 * answers) / wallMs).toFixed(0)} answers/s`,
+      ],
+    };
+  } finally {
+    await service.stop();
+    await database.drop();
+  }
+}
+
+interface Statement {
+  readonly calls: number;
+  readonly ms: number;
+  readonly text: string;
+}
+
+async function statementsOf(url: string): Promise<Statement[]> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<{ calls: string; ms: string; query: string }>(
+      `select calls, total_exec_time + total_plan_time as ms, query from pg_stat_statements
+       where dbid = (select oid from pg_database where datname = current_database()) order by 2 desc`,
+    );
+    return rows.map(({ calls, ms, query }) => ({
+      calls: Number(calls),
+      ms: Number(ms),
+      text: query.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_LENGTH),
+    }));
+  });
+}

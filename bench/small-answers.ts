@@ -1,0 +1,56 @@
+/**
+ * Small answers: fifty thousand answers of one profile each through ledger, vault and load, by `sluice sync`. Held
+ * against the number of answers a second that the issue of this project set.
+ */
+import { join } from 'node:path';
+import { figureOf, lineOf } from './core/alternate.ts';
+import { type Benchmark, scaled } from './core/benchmark.ts';
+import { startService } from './stage/service.ts';
+import { sluiceFor, SYNC } from './stage/sluice.ts';
+import { workloadOf } from './stage/workload.ts';
+
+const ANSWERS = 50_000;
+const IN_FLIGHT = 64;
+
+export const smallAnswers: Benchmark = {
+  name: 'small-answers',
+  about: `answers of one profile through ledger, vault and load, ${IN_FLIGHT} in flight: answers a second`,
+  run: async (setting) => {
+    const answers = scaled(setting, ANSWERS, 50);
+    const workload = workloadOf('profiles', answers);
+    const service = await startService({ workload: workload.name, answers });
+    const postgres = await setting.postgres();
+    const whole: number[] = [];
+    const flowing: number[] = [];
+    const peakMb: number[] = [];
+    const cpuMs: number[] = [];
+    try {
+      for (let round = 0; round < setting.runs; round += 1) {
+        const database = await postgres.create();
+        const folder = join(setting.folder, String(round));
+        const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight: IN_FLIGHT };
+        const ran = await (await sluiceFor(folder, options)).run(SYNC);
+        const { firstAt, lastAt } = await service.span();
+        whole.push((answers / ran.wallMs) * 1000);
+        flowing.push((answers / (lastAt - firstAt)) * 1000);
+        peakMb.push(ran.peakMb);
+        cpuMs.push(ran.cpuMs / answers);
+        setting.tell(`round ${round + 1}: ${Math.round(whole.at(-1) ?? 0)} answers/s`);
+        await database.drop();
+      }
+    } finally {
+      await service.stop();
+    }
+    return {
+      lines: [
+        lineOf('profiles, whole process', 'answers/s', figureOf(whole), {
+          target: { of: 'value', at: 'least', bound: 2_000 },
+        }),
+        lineOf('profiles, first request to last answer', 'answers/s', figureOf(flowing)),
+        lineOf('profiles, processor time of Sluice', 'ms an answer', figureOf(cpuMs)),
+        lineOf('profiles, peak memory', 'MB', figureOf(peakMb)),
+      ],
+      notes: [`${answers} answers`],
+    };
+  },
+};

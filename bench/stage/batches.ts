@@ -1,0 +1,61 @@
+/** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
+import { Secret } from '../../src/config/secret.ts';
+import { load } from '../../src/load/load.ts';
+import { runOn } from '../../src/load/run.ts';
+import type { Batch } from '../../src/normalize/batch.ts';
+import { normalize } from '../../src/normalize/normalize.ts';
+import type { RequestBody } from '../../src/service/asked.ts';
+import { endpointNamed } from '../../src/service/catalog.ts';
+import { canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import type { Workload } from './workload.ts';
+
+/** The schema for analysts. */
+export const SCHEMA = 'sluice';
+
+/** One batch an answer. */
+export function batchesOf(workload: Workload): Batch[] {
+  return Array.from({ length: workload.answers }, (_, index) => {
+    const asked = { ...workload.request, [workload.field]: workload.wire(workload.input(index)) };
+    return batchOf(workload.endpoint, asked, workload.items(index));
+  });
+}
+
+/** The batch of one answer with these items. */
+export function batchOf(endpointName: string, asked: RequestBody, items: readonly unknown[]): Batch {
+  const endpoint = endpointNamed(endpointName);
+  if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
+  const request = canonicalRequest(endpoint, asked);
+  const question = { sync: 'bench', requestKey: requestKeyOf(endpoint.name, request), request };
+  return normalize(endpoint, question, Buffer.from(JSON.stringify(items)));
+}
+
+/** Opens the warehouse with its schema in place. */
+export async function warehouseAt(url: string): Promise<Warehouse> {
+  const effects = {
+    now: () => new Date(),
+    sleep: (): Promise<void> => Promise.reject(new Error('a benchmark waits for nobody')),
+  };
+  const warehouse = await openWarehouse({ url: new Secret(url), schema: SCHEMA }, effects);
+  await ensureSchema(warehouse);
+  return warehouse;
+}
+
+/** Loads each batch in a transaction of its own, as answers `firstAnswer` and after; returns how many rows it wrote. */
+export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
+  let written = 0;
+  for (const [at, batch] of batches.entries()) {
+    const context = {
+      schema: warehouse.schema,
+      answerId: String(firstAnswer + at),
+      runId: '1',
+      receivedAt: new Date(RECEIVED_MS + firstAnswer + at).toISOString(),
+    };
+    const receipt = await warehouse.db.transaction().execute((tx) => load(runOn(tx), batch, context));
+    written += Object.values(receipt.written).reduce((sum, rows) => sum + rows, 0);
+  }
+  return written;
+}
+
+const RECEIVED_MS = Date.UTC(2026, 0, 2);

@@ -1,0 +1,92 @@
+/** Runs a program to its end, with its time from spawn to exit and its memory on the way. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+
+export interface Ran {
+  /** From spawn to exit. */
+  readonly wallMs: number;
+  /** When it was spawned, in milliseconds since 1970, with fractions. */
+  readonly spawnedAt: number;
+  /** Largest resident set; NaN where the system does not tell. */
+  readonly peakMb: number;
+  /** Processor time of the process itself, of all its threads; NaN where the system does not tell. */
+  readonly cpuMs: number;
+  readonly samples: readonly Sample[];
+  readonly stdout: string;
+}
+
+export interface Sample {
+  readonly atMs: number;
+  readonly rssMb: number;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** A file that it reads as its input. */
+  readonly input?: string;
+}
+
+const SAMPLE_EVERY_MS = 50;
+const KEPT_OF_ERRORS = 2_000;
+
+/** Runs the program; throws an Error with the end of what it complained when it fails. */
+export async function run(program: string, words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const input = options.input === undefined ? undefined : await open(options.input);
+  const startedMs = performance.now();
+  const spawnedAt = performance.timeOrigin + startedMs;
+  const child = spawn(program, words, {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    stdio: [input?.fd ?? 'ignore', 'pipe', 'pipe'],
+  });
+  const watching = watch(child, startedMs);
+  const stdout: Buffer[] = [];
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr = (stderr + chunk.toString()).slice(-KEPT_OF_ERRORS);
+  });
+  let endedMs = Number.NaN;
+  child.on('exit', () => {
+    endedMs = performance.now();
+  });
+  const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+  const watched = watching.end();
+  await input?.close();
+  const text = Buffer.concat(stdout).toString();
+  if (code !== 0) {
+    const end = stderr.trim() === '' ? text.slice(-KEPT_OF_ERRORS) : stderr;
+    throw new Error(`${program} ${words.join(' ')} ended with ${signal ?? String(code)}:\n${end}`);
+  }
+  return { wallMs: endedMs - startedMs, spawnedAt, ...watched, stdout: text };
+}
+
+/** Linux tells of every process; elsewhere there are no samples. */
+function watch(
+  child: ChildProcess,
+  startedMs: number,
+): { readonly end: () => Pick<Ran, 'peakMb' | 'cpuMs' | 'samples'> } {
+  const samples: Sample[] = [];
+  let peakMb = Number.NaN;
+  let cpuMs = Number.NaN;
+  const look = async (): Promise<void> => {
+    const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
+    const mb = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+    if (Number.isNaN(mb('VmRSS'))) return;
+    peakMb = mb('VmHWM');
+    // The name in front may hold blanks; the times are the 12th and 13th field after it, in hundredths of a second.
+    const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields.length > 12) cpuMs = (Number(fields[11]) + Number(fields[12])) * 10;
+    samples.push({ atMs: performance.now() - startedMs, rssMb: mb('VmRSS') });
+  };
+  const timer = setInterval(() => void look(), SAMPLE_EVERY_MS);
+  return {
+    end: () => {
+      clearInterval(timer);
+      return { peakMb, cpuMs, samples };
+    },
+  };
+}

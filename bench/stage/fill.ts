@@ -1,0 +1,82 @@
+/** Tables that already hold many rows: a sample of filings, loaded and then multiplied inside the database. */
+import type { Client } from 'pg';
+import type { Batch } from '../../src/normalize/batch.ts';
+import { quoted } from '../../src/warehouse/identifier.ts';
+import { type Table, tables } from '../../src/warehouse/table.ts';
+import { batchOf, loadAll, SCHEMA, warehouseAt } from './batches.ts';
+import { connected } from './postgres.ts';
+import type { Workload } from './workload.ts';
+
+/** Of each filing the row itself and one list are filled: with all its lists the largest table would take an hour. */
+const FILLED = ['sec_filings', 'sec_filing_ciks'];
+const LISTS_LEFT_OUT = ['display_names', 'biz_locations', 'biz_states', 'inc_states', 'sics', 'items'];
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Batches of a workload of filings whose accession numbers begin with what is given for each item. */
+export const filingBatches = (workload: Workload, prefixOf: (item: number) => string, version = ''): Batch[] =>
+  Array.from({ length: workload.answers }, (_, index) => {
+    const items = workload.items(index).map((item, at): Item => {
+      const kept = Object.fromEntries(Object.entries(item).filter(([name]) => !LISTS_LEFT_OUT.includes(name)));
+      const accession = `${prefixOf(index * 1_000 + at)}-${String(item['accession_number'])}`;
+      return {
+        ...kept,
+        accession_number: accession,
+        file_description: `${String(item['file_description'])}${version}`,
+      };
+    });
+    return batchOf(workload.endpoint, { ...workload.request, [workload.field]: workload.input(index) }, items);
+  });
+
+/** How the n-th copy of the sample begins its accession numbers. */
+export const prefixOfCopy = (copy: number): string => String(copy).padStart(7, '0');
+
+/** Fills the database until its filings are about so many; returns how many copies of the sample there are. */
+export async function fill(url: string, sample: Workload, rows: number): Promise<number> {
+  const batches = filingBatches(sample, () => prefixOfCopy(0));
+  const warehouse = await warehouseAt(url);
+  await loadAll(warehouse, batches, 1);
+  await warehouse.close();
+  const inSample = batches.reduce((sum, { received }) => sum + received, 0);
+  const copies = Math.max(0, Math.round(rows / inSample) - 1);
+  await connected(url, async (client) => {
+    // Rows that were checked once need no check of their foreign keys as copies.
+    await client.query(`set session_replication_role = replica`);
+    for (const table of tables.filter(({ name }) => FILLED.includes(name))) {
+      const indexes = await indexesOf(client, table);
+      for (const { name } of indexes) await client.query(`drop index ${quoted(SCHEMA)}.${quoted(name)}`);
+      if (copies > 0) await client.query(copyStatement(table, copies));
+      for (const { statement } of indexes) await client.query(statement);
+      await client.query(`vacuum (analyze) ${quoted(SCHEMA)}.${quoted(table.name)}`);
+    }
+    await client.query('checkpoint');
+  });
+  return copies + 1;
+}
+
+/** Those that belong to no constraint: made anew after the copying, they cost a fraction of what they cost row by row. */
+async function indexesOf(
+  client: Client,
+  table: Table,
+): Promise<{ readonly name: string; readonly statement: string }[]> {
+  const { rows } = await client.query<{ name: string; statement: string }>(
+    `select c.relname as name, pg_get_indexdef(i.indexrelid) as statement
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+     where i.indrelid = $1::regclass and not exists (select from pg_constraint where conindid = i.indexrelid)`,
+    [`${quoted(SCHEMA)}.${quoted(table.name)}`],
+  );
+  return rows;
+}
+
+function copyStatement(table: Table, copies: number): string {
+  const columns = table.columns.map(({ name }) => name);
+  const isAccession = (name: string): boolean => /(^|_)accession_number$/.test(name);
+  const values = columns.map((name) =>
+    isAccession(name) ? `lpad(g::text, 7, '0') || substr(s.${quoted(name)}, 8)` : `s.${quoted(name)}`,
+  );
+  const at = `${quoted(SCHEMA)}.${quoted(table.name)}`;
+  const order = table.key.map((name) => `s.${quoted(name)}`).join(', ');
+  return `insert into ${at} (${columns.map(quoted).join(', ')})
+    select ${values.join(', ')} from generate_series(1, ${copies}) g,
+      lateral (select * from ${at} s where g > 0 and s.${quoted(table.key[0] ?? '')} < '0000001' order by ${order}) s`;
+}

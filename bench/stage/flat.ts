@@ -1,0 +1,83 @@
+/**
+ * Items as rows without nesting, for peers that take only such: one stream for the items and one for each of their
+ * lists, whose rows carry the item's key and the place. So these peers are spared the normalizing.
+ */
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Workload } from './workload.ts';
+
+type Value = string | number | boolean | null;
+type FlatRow = Readonly<Record<string, Value>>;
+
+/** Rows of one future table. */
+export interface Stream {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly rows: FlatRow[];
+  /** JSON types by column, of all rows. */
+  readonly columns: Map<string, 'string' | 'integer' | 'number' | 'boolean'>;
+}
+
+/** All answers of a workload as streams; an item or element that comes again with the same key replaces the first. */
+export function streamsOf(workload: Workload): Stream[] {
+  const streams = new Map<string, Stream & { readonly seen: Map<string, FlatRow> }>();
+  const put = (name: string, key: readonly string[], row: FlatRow): void => {
+    const stream = streams.get(name) ?? { name, key, rows: [], columns: new Map(), seen: new Map() };
+    streams.set(name, stream);
+    stream.seen.set(JSON.stringify(key.map((it) => row[it])), row);
+    for (const [column, value] of Object.entries(row)) note(stream, column, value);
+  };
+  const flatten = (name: string, key: readonly string[], parent: FlatRow, value: unknown): void => {
+    const row: Record<string, Value> = { ...parent };
+    const lists: [string, readonly unknown[]][] = [];
+    fill(row, lists, '', isObject(value) ? value : { value });
+    put(name, key, row);
+    // Elements may have fields of the same names as the key.
+    const own = Object.fromEntries(key.map((it) => [`of_${it}`, row[it] ?? null]));
+    for (const [path, list] of lists)
+      list.forEach((element, at) =>
+        flatten(`${name}_${path}`, [...Object.keys(own), 'of_position'], { ...own, of_position: at }, element),
+      );
+  };
+  for (let index = 0; index < workload.answers; index += 1)
+    for (const item of workload.items(index)) flatten(workload.name, workload.key, {}, item);
+  return [...streams.values()].map(({ seen, ...stream }) => ({ ...stream, rows: [...seen.values()] }));
+}
+
+function fill(
+  row: Record<string, Value>,
+  lists: [string, readonly unknown[]][],
+  prefix: string,
+  value: Readonly<Record<string, unknown>>,
+): void {
+  for (const [field, inner] of Object.entries(value)) {
+    if (field === '@type') continue;
+    const name = prefix + field;
+    if (Array.isArray(inner)) lists.push([name, inner]);
+    else if (isObject(inner)) fill(row, lists, `${name}_`, inner);
+    else row[name] = inner as Value;
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+function note({ columns }: Stream, column: string, value: Value): void {
+  const known = columns.get(column);
+  if (value === null) {
+    if (known === undefined) columns.set(column, 'string');
+    return;
+  }
+  const kind = typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
+  // A column of nulls so far counts as text until a value says otherwise.
+  if (known === undefined || known === 'string' || (known === 'integer' && kind === 'number'))
+    columns.set(column, kind as 'string' | 'integer' | 'number' | 'boolean');
+}
+
+/** Writes lines into a file. */
+export const writeLines = (path: string, lines: Iterable<string>): Promise<void> =>
+  pipeline(lines, withEnds, createWriteStream(path));
+
+async function* withEnds(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}

@@ -1,0 +1,88 @@
+/** What the database itself costs: the final rows of tables, written again by COPY and by bare upserts of arrays. */
+import { CompiledQuery } from 'kysely';
+import type { Client } from 'pg';
+import { arrayLiteral } from '../../src/warehouse/array.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { quoted, quotedList } from '../../src/warehouse/identifier.ts';
+import { type Table, tables } from '../../src/warehouse/table.ts';
+import { SCHEMA } from './batches.ts';
+import { copyInto, copyOf } from './copy.ts';
+import { connected } from './postgres.ts';
+
+/** The rows of one table in the forms in which they are written, made before any clock runs. */
+export interface Rows {
+  readonly table: Table;
+  readonly count: number;
+  /** In the text format of COPY. */
+  readonly text: Buffer;
+  /** Array literals by column, so many rows a statement. */
+  readonly chunks: readonly (readonly string[])[];
+}
+
+/** As many rows as keep the cost of a statement out of the sum. */
+const ROWS_IN_STATEMENT = 2_000;
+
+const names = ({ columns }: Table): string => quotedList(columns.map(({ name }) => name));
+const at = (table: Table): string => `${quoted(SCHEMA)}.${quoted(table.name)}`;
+
+/** The rows of every table that holds any, what others refer to first. */
+export function rowsOf(url: string): Promise<Rows[]> {
+  return connected(url, async (client) => {
+    const found: Rows[] = [];
+    for (const table of tables) {
+      const select = `select ${names(table)} from ${at(table)} order by ${orderOf(table)}`;
+      const { rows } = await client.query<(string | null)[]>({ text: select, rowMode: 'array' });
+      if (rows.length > 0)
+        found.push({ table, count: rows.length, text: await copyOf(client, select), chunks: chunksOf(table, rows) });
+    }
+    return found;
+  });
+}
+
+/** A row that refers to another of its table comes after all that don't. */
+function orderOf(table: Table): string {
+  const own = table.foreignKeys.find((it) => it.table === table.name)?.columns[0];
+  return [...(own === undefined ? [] : [`${quoted(own)} is not null`]), ...table.key.map(quoted)].join(', ');
+}
+
+const chunksOf = (table: Table, rows: readonly (readonly (string | null)[])[]): string[][] =>
+  Array.from({ length: Math.ceil(rows.length / ROWS_IN_STATEMENT) }, (_, chunk) => {
+    const part = rows.slice(chunk * ROWS_IN_STATEMENT, (chunk + 1) * ROWS_IN_STATEMENT);
+    return table.columns.map((_column, column) => arrayLiteral(part.map((row) => row[column] ?? null)));
+  });
+
+/** Writes the rows by COPY, a table at a time, each in a transaction of its own; returns milliseconds. */
+export const byCopy = (url: string, rows: readonly Rows[]): Promise<number> =>
+  timed(url, async (client) => {
+    for (const { table, text } of rows) await copyInto(client, `${at(table)} (${names(table)})`, text);
+  });
+
+/** Writes the rows by `insert ... select from unnest(...) on conflict do update`; returns milliseconds. */
+export const byUpsert = (url: string, rows: readonly Rows[]): Promise<number> =>
+  timed(url, async (client) => {
+    for (const { table, chunks } of rows)
+      for (const values of chunks) await client.query({ name: table.name, text: upsertOf(table), values: [...values] });
+  });
+
+/** The same by the driver that a warehouse has; the embedded kind has no other. */
+export async function byUpsertIn({ db }: Warehouse, rows: readonly Rows[]): Promise<number> {
+  const startedMs = performance.now();
+  for (const { table, chunks } of rows)
+    for (const values of chunks) await db.executeQuery(CompiledQuery.raw(upsertOf(table), [...values]));
+  return performance.now() - startedMs;
+}
+
+function upsertOf(table: Table): string {
+  const arrays = table.columns.map(({ type }, index) => `$${index + 1}::${type}[]`);
+  const others = table.columns.filter(({ name }) => !table.key.includes(name));
+  const sets = others.map(({ name }) => `${quoted(name)} = excluded.${quoted(name)}`);
+  const conflict = sets.length > 0 ? `do update set ${sets.join(', ')}` : 'do nothing';
+  return `insert into ${at(table)} (${names(table)}) select * from unnest(${arrays.join(', ')}) on conflict (${quotedList(table.key)}) ${conflict}`;
+}
+
+const timed = (url: string, work: (client: Client) => Promise<void>): Promise<number> =>
+  connected(url, async (client) => {
+    const startedMs = performance.now();
+    await work(client);
+    return performance.now() - startedMs;
+  });

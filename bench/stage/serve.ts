@@ -1,0 +1,69 @@
+/**
+ * The service as a process of its own: every answer is made before the first request, so that serving costs little. It
+ * ends when its input does. `GET /bench/span` tells, and forgets, when requests came and answers left.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { endpointNamed } from '../../src/service/catalog.ts';
+import { latenciesOf } from './latency.ts';
+import type { ServeOptions, Span } from './service.ts';
+import { workloadOf } from './workload.ts';
+
+const { workload: name, answers, latency } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
+const workload = workloadOf(name, answers);
+const endpoint = endpointNamed(workload.endpoint);
+if (!endpoint) throw new Error(`no endpoint ${workload.endpoint}`);
+const bodies = Array.from({ length: answers }, (_, at) => Buffer.from(JSON.stringify(workload.items(at))));
+const places = new Map(bodies.map((_, at) => [JSON.stringify(workload.wire(workload.input(at))), at]));
+const latencies = latency ? latenciesOf(latency, answers) : undefined;
+
+let span = emptySpan();
+
+function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; requests: number } {
+  return { firstAt: 0, lastAt: 0, tookMs: [], requests: 0 };
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const arrivedAt = now();
+  if (request.url === '/bench/span') {
+    response.end(JSON.stringify(span satisfies Span));
+    span = emptySpan();
+    return;
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const asked = JSON.parse(Buffer.concat(chunks).toString()) as Readonly<Record<string, unknown>>;
+  const at = places.get(JSON.stringify(asked[workload.field]));
+  const body = at === undefined ? undefined : bodies[at];
+  if (at === undefined || body === undefined || request.url !== endpoint?.path) {
+    response.writeHead(404).end();
+    return;
+  }
+  span.firstAt = span.requests === 0 ? arrivedAt : span.firstAt;
+  span.requests += 1;
+  response.once('finish', () => {
+    span.lastAt = now();
+    if (latencies) span.tookMs[at] = span.lastAt - arrivedAt;
+  });
+  const send = (): void => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.byteLength }).end(body);
+  };
+  if (latencies) setTimeout(send, latencies[at]);
+  else send();
+}
+
+const server = createServer((request, response) => {
+  answer(request, response).catch(() => response.destroy());
+});
+server.keepAliveTimeout = 120_000;
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+console.log((server.address() as AddressInfo).port);
+process.stdin.resume();
+await once(process.stdin, 'end');
+process.exitCode = 0;
+server.closeAllConnections();
+server.close();

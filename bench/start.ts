@@ -1,0 +1,82 @@
+/**
+ * Start: `sluice --help`, `sluice check` and the time from the start of `sluice sync` to its first request, against
+ * bare `node -e 0`. Run from the sources, as in a checkout, and from the JavaScript that a published package holds.
+ */
+import { execFile } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { alternate, figureOf, lineOf } from './core/alternate.ts';
+import type { Benchmark, Line } from './core/benchmark.ts';
+import { warehouseAt } from './stage/batches.ts';
+import { run } from './stage/child.ts';
+import { startService } from './stage/service.ts';
+import { sluiceFor, SYNC } from './stage/sluice.ts';
+import { workloadOf } from './stage/workload.ts';
+
+/** Each takes a moment, so more of them can be had. */
+const TIMES_RUNS = 3;
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+export const start: Benchmark = {
+  name: 'start',
+  about: 'time from start to the end of --help and of check, and to the first request, against bare node',
+  run: async (setting) => {
+    const workload = workloadOf('profiles', 1);
+    const service = await startService({ workload: 'profiles', answers: 1 });
+    const database = await (await setting.postgres()).create();
+    await (await warehouseAt(database.url)).close();
+    const built = await buildInto(join(setting.folder, 'package'));
+    const lines: Line[] = [];
+    try {
+      const options = { workload, serviceUrl: service.url, warehouseUrl: database.url };
+      const sources = await sluiceFor(join(setting.folder, 'sources'), options);
+      const published = await sluiceFor(join(setting.folder, 'published'), { ...options, main: built });
+      const took = (of: typeof sources, words: readonly string[]) => async () => (await of.run(words)).wallMs;
+      const toFirst = (of: typeof sources) => async () => {
+        await service.span();
+        const { spawnedAt } = await of.run(SYNC);
+        return (await service.span()).firstAt - spawnedAt;
+      };
+      const ms = await alternate(setting.runs * TIMES_RUNS, {
+        bare: async () => (await run(process.execPath, ['-e', '0'])).wallMs,
+        'sources, --help': took(sources, ['--help']),
+        'package, --help': took(published, ['--help']),
+        'sources, check': took(sources, ['check', '--json']),
+        'package, check': took(published, ['check', '--json']),
+        'sources, first request': toFirst(sources),
+        'package, first request': toFirst(published),
+      });
+      const bare = figureOf(ms.bare);
+      for (const [what, values] of Object.entries(ms)) {
+        const figure = figureOf(values);
+        const ratio = { of: '× bare node', value: figure.median / bare.median };
+        if (what === 'bare') lines.push(lineOf('node -e 0', 'ms', figure));
+        else if (what.endsWith('--help'))
+          lines.push(lineOf(what, 'ms', figure, { ratio, target: { of: 'ratio', at: 'most', bound: 6 } }));
+        else if (what.endsWith('request'))
+          lines.push(lineOf(what, 'ms', figure, { ratio, target: { of: 'value', at: 'most', bound: 600 } }));
+        else lines.push(lineOf(what, 'ms', figure, { ratio }));
+      }
+    } finally {
+      await service.stop();
+      await database.drop();
+    }
+    return { lines, notes: ['check and the first request are on a Postgres whose schema is in place'] };
+  },
+};
+
+/** The program as `npm pack` would hold it; returns the path of its entry. */
+async function buildInto(folder: string): Promise<string> {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  await promisify(execFile)(process.execPath, [
+    tsc,
+    '--project',
+    join(ROOT, 'tsconfig.build.json'),
+    '--outDir',
+    folder,
+  ]);
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return join(folder, 'src/main.js');
+}

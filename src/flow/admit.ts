@@ -1,0 +1,31 @@
+/** Lets one call in: a slot of the token's gate, and the most points that the call can cost. */
+import type { Limit } from '../ops/budget.ts';
+import type { Gate, Slot } from './gate.ts';
+import type { Aside, Purse } from './purse.ts';
+
+/** What a call needs before it is sent. */
+export interface Entry {
+  readonly slot: Slot;
+  readonly aside: Aside;
+}
+
+/**
+ * Waits for a slot and sets the points aside; else gives the limit that does not allow them. Points are set aside with
+ * the slot in hand, so that what waits keeps none from others; and no slot is held while points are waited for. Rejects
+ * when the signal fires.
+ */
+export async function admit(gate: Gate, purse: Purse, points: number, signal: AbortSignal): Promise<Entry | Limit> {
+  for (;;) {
+    const reached = await purse.room(points);
+    if (reached) return reached;
+    const slot = await gate.take(signal);
+    let aside: Aside | undefined;
+    try {
+      signal.throwIfAborted();
+      aside = await purse.setAside(points);
+    } finally {
+      if (!aside) slot.release();
+    }
+    if (aside) return { slot, aside };
+  }
+}

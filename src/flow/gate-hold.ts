@@ -1,0 +1,106 @@
+/** The slots that this process has of a gate that it shares: kept alive, given back, and left to others from time to time. */
+import { SLOT_EXPIRES_MS, type Sharing } from '../ops/gate.ts';
+import { HEARTBEAT_MS } from '../ops/lease.ts';
+
+export interface Holdings {
+  /** Slots with a call under way, or about to be, whether still ours or lost meanwhile. */
+  readonly used: () => number;
+  /** Numbers that are not to be asked for. */
+  readonly except: () => number[];
+  /** Takes a slot into use that the source gave out at the earliest at this instant. */
+  readonly use: (number: number, sinceMs: number) => void;
+  /** Ends its use; it stays ours for the next one here, until given back. */
+  readonly release: (number: number) => void;
+  /** Takes note of a slot for which there is no use. */
+  readonly spare: (number: number) => void;
+  /** True while nobody else can have the slot. */
+  readonly isSure: (number: number) => boolean;
+  /** Asks whether the slot is still ours; keeps it if so. */
+  readonly confirm: (number: number) => Promise<boolean>;
+  readonly hasIdle: () => boolean;
+  /** Gives back what is not in use. */
+  readonly giveBack: () => Promise<void>;
+  /** Stops the heartbeat. */
+  readonly end: () => Promise<void>;
+}
+
+export interface HoldEffects {
+  readonly now: () => Date;
+  /** Rejects when the signal fires. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** A process with more work than slots would pass them on for ever; so often it leaves each of them to the others. */
+const TENURE_MS = 2_000;
+
+const LOST = Number.NEGATIVE_INFINITY;
+
+/** Holds slots; those of a gate that is not shared are never lost. `restMs` is how long others take to notice a free one. */
+export function openHoldings(sharing: Sharing | undefined, restMs: number, { now, sleep }: HoldEffects): Holdings {
+  /** Until when each slot in use is surely ours. */
+  const used = new Map<number, number>();
+  const idle = new Set<number>();
+  /** Since when each is passed on here from call to call. */
+  const keptSince = new Map<number, number>();
+  const leftUntil = new Map<number, number>();
+  const ended = new AbortController();
+  const nowMs = (): number => now().getTime();
+
+  const renew = async (numbers: readonly number[]): Promise<void> => {
+    if (!sharing || numbers.length === 0) return;
+    const untilMs = nowMs() + SLOT_EXPIRES_MS;
+    const kept = await sharing.renew(numbers);
+    for (const number of numbers) if (used.has(number)) used.set(number, kept.includes(number) ? untilMs : LOST);
+  };
+  const beating = (async () => {
+    if (!sharing) return;
+    while (!ended.signal.aborted) {
+      try {
+        await sleep(HEARTBEAT_MS, ended.signal);
+        await renew([...used.keys()]);
+      } catch {
+        // Tried again; whoever begins a call meanwhile sees that the slot is no longer sure.
+      }
+    }
+  })();
+
+  return {
+    used: () => used.size,
+    except: () => {
+      for (const [number, untilMs] of leftUntil) if (nowMs() >= untilMs) leftUntil.delete(number);
+      return [...used.keys(), ...leftUntil.keys()];
+    },
+    use: (number, sinceMs) => {
+      idle.delete(number);
+      used.set(number, sharing ? sinceMs + SLOT_EXPIRES_MS : Number.POSITIVE_INFINITY);
+      if (!keptSince.has(number)) keptSince.set(number, nowMs());
+    },
+    release: (number) => {
+      used.delete(number);
+      if (!sharing) return;
+      idle.add(number);
+      if (nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS) leftUntil.set(number, nowMs() + restMs);
+    },
+    spare: (number) => {
+      if (sharing) idle.add(number);
+    },
+    isSure: (number) => nowMs() < (used.get(number) ?? LOST),
+    confirm: async (number) => {
+      await renew([number]);
+      return (used.get(number) ?? LOST) !== LOST;
+    },
+    hasIdle: () => idle.size > 0,
+    giveBack: async () => {
+      const numbers = [...idle];
+      if (!sharing || numbers.length === 0) return;
+      idle.clear();
+      for (const number of numbers) keptSince.delete(number);
+      // What can't be given back is taken again as ours, or runs out by itself.
+      await sharing.free(numbers).catch(() => undefined);
+    },
+    end: async () => {
+      ended.abort();
+      await beating;
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** Lets calls in at a gate in the order of coming, with a slot and a turn each. */
+import { farthestMs, type GateBounds, type SlotSource, type TakenSlots } from '../ops/gate.ts';
+import type { Gate, GateEffects, Slot } from './gate.ts';
+import { openHoldings } from './gate-hold.ts';
+import { LONGEST_SLEEP_MS, openStarts } from './gate-starts.ts';
+import { steadily } from './steady.ts';
+
+/** How often, at the least, a slot is looked for that another process gave up; more often would only load the database. */
+const POLL_MS = 50;
+/** Long enough for everybody to look once. */
+const REST_MS = 3 * POLL_MS;
+/** Later than this a turn may collide with those of other processes, and a new one is taken. */
+const LATE_MS = 150;
+/** A machine that is always late shall get to its calls all the same. */
+const MOST_TURNS = 4;
+
+interface Waiter {
+  readonly grant: (slot: Slot) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+interface Turn {
+  /** By this process's clock, never before the instant that was given. */
+  readonly atMs: number;
+  /** Never after that instant: the answer that told it may have come late. */
+  readonly soonestMs: number;
+}
+
+/** A gate over a source of slots. One loop asks the source for all who wait, so that they cost one statement. */
+export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, random }: GateEffects): Gate {
+  const starts = openStarts({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
+  const holdings = openHoldings(source.sharing, REST_MS, { now, sleep });
+  const waiters = new Set<Waiter>();
+  let letting: Promise<void> | undefined;
+  let stirred = false;
+  let wake = (): void => undefined;
+
+  const nowMs = (): number => now().getTime();
+  const turnOf = (askedMs: number, waitMs: number): Turn => ({ atMs: nowMs() + waitMs, soonestMs: askedMs + waitMs });
+
+  const begin = async (number: number, given: Turn, signal: AbortSignal): Promise<boolean> => {
+    let turn = given;
+    for (let turns = 1; ; ) {
+      await starts.ready(turn.atMs, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (signal.aborted) return false;
+      if (source.sharing && turns < MOST_TURNS && nowMs() - turn.soonestMs > LATE_MS) {
+        turns += 1;
+        const askedMs = nowMs();
+        turn = turnOf(askedMs, await source.sharing.takeTurn());
+      } else if (holdings.isSure(number)) {
+        starts.mark();
+        return true;
+      } else if (!(await holdings.confirm(number))) return false;
+    }
+  };
+
+  const slotOf = (number: number, turn: Turn): Slot => {
+    let released = false;
+    return {
+      begin: (signal) => begin(number, turn, signal),
+      release: () => {
+        if (released) return;
+        released = true;
+        holdings.release(number);
+        stir();
+      },
+    };
+  };
+
+  const handOut = ({ numbers, firstMs }: TakenSlots, askedMs: number): void => {
+    for (const [index, number] of numbers.entries()) {
+      const [waiter] = waiters;
+      if (!waiter) {
+        holdings.spare(number);
+        continue;
+      }
+      waiters.delete(waiter);
+      holdings.use(number, askedMs);
+      waiter.grant(slotOf(number, turnOf(askedMs, firstMs + index * bounds.intervalMs)));
+    }
+  };
+
+  /** Waits for the time, or until something happens here. */
+  const pause = async (ms?: number): Promise<void> => {
+    if (stirred) return;
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    const timer = new AbortController();
+    const over = ms === undefined ? [] : [sleep(Math.min(Math.ceil(ms), LONGEST_SLEEP_MS), timer.signal)];
+    await Promise.race([woken, ...over]).finally(() => timer.abort());
+  };
+
+  const letIn = async (): Promise<void> => {
+    while (waiters.size > 0 || holdings.hasIdle()) {
+      stirred = false;
+      const most = Math.min(waiters.size, bounds.inFlight - holdings.used());
+      const askedMs = nowMs();
+      const taken =
+        most > 0 ? await steadily(() => source.take(most, holdings.except()), { sleep, random }) : undefined;
+      if (taken) handOut(taken, askedMs);
+      await holdings.giveBack();
+      if (waiters.size === 0) continue;
+      // Where every slot is in use here, only a release here can help.
+      if (!taken) await pause();
+      else if (taken.numbers.length === 0) await pause(taken.closedMs > 0 ? taken.closedMs : POLL_MS * (1 + random()));
+    }
+  };
+
+  const stir = (): void => {
+    stirred = true;
+    wake();
+    letting ??= Promise.resolve()
+      .then(letIn)
+      .catch((error: unknown) => {
+        for (const waiter of waiters) waiter.refuse(error);
+        waiters.clear();
+      })
+      .finally(() => {
+        letting = undefined;
+        // What happened while it ended would be left to the next who comes.
+        if (waiters.size > 0 || holdings.hasIdle()) stir();
+      });
+  };
+
+  return {
+    take: async (signal) => {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<Slot>();
+      const waiter: Waiter = { grant: resolve, refuse: reject };
+      const onAbort = (): void => {
+        waiters.delete(waiter);
+        reject(signal.reason as Error);
+        stir();
+      };
+      waiters.add(waiter);
+      signal.addEventListener('abort', onAbort, { once: true });
+      stir();
+      try {
+        return await promise;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+    close: async () => {
+      await holdings.end();
+      await letting;
+      await holdings.giveBack();
+    },
+  };
+}

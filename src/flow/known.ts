@@ -1,0 +1,101 @@
+/** Finds stored answers about an entity that a request asks for by another name than the one it was bought under. */
+import type { SyncDefinition } from '../config/definition.ts';
+import { answersAbout, type Candidate, namesOfAsked } from '../ops/entity-answers.ts';
+import type { Lease } from '../ops/lease.ts';
+import { type LedgerRequest, markFresh } from '../ops/ledger.ts';
+import type { Ops } from '../ops/schema.ts';
+import type { MaxAgeOf } from '../plan/max-age.ts';
+import type { RequestBody } from '../service/asked.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { likenessOf, nameAsked } from '../service/entity-name.ts';
+import { requestKeyOf } from '../service/identity.ts';
+import { type Steady, steadily } from './steady.ts';
+
+/** A request that no answer to the very same request serves. */
+export interface Unserved {
+  readonly requestKey: string;
+  /** Canonical. */
+  readonly request: RequestBody;
+  /** An answer received earlier is too old. */
+  readonly since: Date;
+}
+
+/**
+ * By request key, the newest stored answer that tells the same of the same entity: asked with equal fields beside its
+ * name. "No such entity" was said of a name, so it serves no other.
+ */
+export async function knownAnswers(
+  ops: Ops,
+  endpoint: Endpoint,
+  unserved: readonly Unserved[],
+): Promise<Map<string, string>> {
+  const { naming } = endpoint;
+  if (!naming || unserved.length === 0) return new Map();
+  const resource = naming.of();
+  const asked = unserved.map(({ request, since }) => {
+    const written = request[naming.field];
+    return { names: typeof written === 'string' ? nameAsked(naming.kinds, written).may : [], since };
+  });
+  const named = await namesOfAsked(ops, resource.name, asked);
+  const candidates = unserved.flatMap(({ request, since }, place): Candidate[] =>
+    (named.get(place) ?? []).map((name) => ({
+      place,
+      requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
+      name,
+      since,
+    })),
+  );
+  const answers = await answersAbout(ops, resource.name, candidates, endpoint.returns !== resource);
+  return new Map([...answers].map(([place, id]) => [(unserved[place] as Unserved).requestKey, id]));
+}
+
+export interface Serving extends Steady {
+  readonly definition: Pick<SyncDefinition, 'endpoint'>;
+  readonly maxAgeOf: MaxAgeOf;
+  readonly ops: Ops;
+  readonly lease: Lease;
+  readonly now: () => Date;
+}
+
+type Naming = Pick<Serving, 'definition' | 'maxAgeOf'>;
+
+/** True of a request whose entity may have been bought by another name. */
+export const maybeKnown = ({ definition, maxAgeOf }: Naming, { input }: Pick<LedgerRequest, 'input'>): boolean =>
+  definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
+
+/**
+ * The answer about a planned request's entity that came in since the plan was made, when there is one: the request is
+ * then settled as fresh, and is not to be sent.
+ */
+export async function servedMeanwhile(it: Serving, request: LedgerRequest): Promise<string | undefined> {
+  const maxAgeMs = it.maxAgeOf(request.input);
+  if (maxAgeMs === undefined) return undefined;
+  return steadily(async () => {
+    const now = it.now();
+    const unserved = { ...request, since: new Date(now.getTime() - maxAgeMs) };
+    const known = await knownAnswers(it.ops, it.definition.endpoint, [unserved]);
+    const answerId = known.get(request.requestKey);
+    const isOurs = answerId !== undefined && (await markFresh(it.ops, it.lease, request.id, answerId, now));
+    return isOurs ? answerId : undefined;
+  }, it);
+}
+
+/**
+ * Does work on requests whose names look alike one after the other, so that the later is served by what the earlier
+ * bought, and all other work at once.
+ */
+export function inTurns(it: Naming): (request: LedgerRequest, work: () => Promise<void>) => Promise<void> {
+  const last = new Map<string, Promise<void>>();
+  const field = it.definition.endpoint.naming?.field;
+  return (request, work) => {
+    const name = field !== undefined && maybeKnown(it, request) ? request.request[field] : undefined;
+    if (typeof name !== 'string') return work();
+    const likeness = likenessOf(name);
+    const before = last.get(likeness);
+    const mine = (before ? before.then(work, work) : work()).finally(() => {
+      if (last.get(likeness) === mine) last.delete(likeness);
+    });
+    last.set(likeness, mine);
+    return mine;
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * Reads a stretch of the request log for a run that lost answers: through the ledger, the vault and the loader like any
+ * other request, in a run of its own. No other sync's marks and no exit code know of it.
+ */
+import type { SyncDefinition } from '../config/definition.ts';
+import { EXIT } from '../errors.ts';
+import { planRequests } from '../ops/ledger.ts';
+import { continueRun, createRun, endRun, type Run, runTotals } from '../ops/runs.ts';
+import { logReadingOf } from '../ops/log-readings.ts';
+import { operationsOf } from '../ops/schema.ts';
+import type { PriceBook } from '../plan/price-book.ts';
+import { taskOf } from '../plan/plan.ts';
+import { tokenRequests } from '../service/endpoints/token-requests.ts';
+import { canonicalJson, digestOf } from '../service/identity.ts';
+import { instantText } from '../service/instant.ts';
+import { type CarryOut, carryOut } from './carry-out.ts';
+
+/** A stretch of time, by the service's clock. */
+export interface Stretch {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** What a reading needs of the run that wants it. */
+export interface LogReading
+  extends Pick<
+    CarryOut,
+    | 'warehouse'
+    | 'definition'
+    | 'lease'
+    | 'client'
+    | 'gate'
+    | 'budget'
+    | 'now'
+    | 'sleep'
+    | 'random'
+    | 'newId'
+    | 'onLoaded'
+  > {
+  /** What a sync's calls cost. */
+  readonly pricesOf: (definition: SyncDefinition) => Promise<PriceBook>;
+}
+
+const PAGE = 100;
+/** Of one stretch; a stretch of minutes with more rows tells less than its reading takes. */
+const MOST_PAGES = 50;
+/** The log has no timeout of its own; whoever waits for it has lost an answer already. The client adds its margin. */
+const TIMEOUT_SECONDS = 10;
+/** A log that wants to be waited for longer is not waited for. */
+const LONGEST_WAIT_MS = 20_000;
+
+/** Reads these stretches of the log into the warehouse; true when they are in whole. Throws only what is no trouble of the log. */
+export async function readLog(it: LogReading, stretches: readonly Stretch[], signal: AbortSignal): Promise<boolean> {
+  const ops = operationsOf(it.warehouse);
+  const definition = readingDefinition(it.definition, stretches);
+  const run = await begin(it, definition, stretches);
+  const patience = new AbortController();
+  const either = AbortSignal.any([signal, patience.signal]);
+  const { warehouse, lease, client, gate, budget, now, random, newId, onLoaded } = it;
+  const stop = await carryOut(
+    {
+      warehouse,
+      lease,
+      gate,
+      budget,
+      now,
+      random,
+      newId,
+      onLoaded,
+      definition,
+      run,
+      maxAgeOf: () => undefined,
+      // What the log says can wait for the next run, so a signal need not wait for it.
+      client: { ...client, ask: (call) => client.ask({ ...call, timeoutSeconds: TIMEOUT_SECONDS }, signal) },
+      sleep: async (ms, given) => {
+        if (ms > LONGEST_WAIT_MS) patience.abort(new Error('the log is not to be had now'));
+        await it.sleep(ms, given);
+      },
+      prices: await it.pricesOf(definition),
+      retries: 0,
+      inFlight: 1,
+      deepest: MOST_PAGES,
+      onPlanned: () => undefined,
+      onSent: () => () => undefined,
+      onEnded: () => undefined,
+      onDoubt: () => undefined,
+    },
+    either,
+  );
+  const totals = await runTotals(ops, run.id);
+  const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
+  const because = stop?.because ?? (rest > 0 ? 'the request log gave no readable answer' : null);
+  await endRun(
+    ops,
+    run.id,
+    {
+      // Never taken up again: by then it would be asked for other times.
+      state: because === null ? 'complete' : 'failed',
+      exitCode: because === null ? EXIT.complete : EXIT.transient,
+      error: because,
+      at: it.now(),
+    },
+    totals,
+  );
+  return because === null && totals.truncated === 0;
+}
+
+/** A sync that no config can name, so that nothing of a sync's own is touched by it. */
+function readingDefinition({ name }: SyncDefinition, stretches: readonly Stretch[]): SyncDefinition {
+  return {
+    name: logReadingOf(name),
+    endpoint: tokenRequests,
+    request: {},
+    forEach: undefined,
+    window: undefined,
+    splitBy: {},
+    raiseCountTo: undefined,
+    after: [],
+    maxAgeMs: undefined,
+    lookbackMs: 0,
+    from: undefined,
+    schedule: undefined,
+    // Asked again without being looked for: one doubt leads to no other.
+    inDoubt: 'reconcile',
+    acceptRejects: 0,
+    budgetPerRun: undefined,
+    hash: digestOf(canonicalJson(stretches)),
+    windowHash: '',
+  };
+}
+
+/** Gives up what a reading before left open, and plans this one. */
+async function begin(it: LogReading, definition: SyncDefinition, stretches: readonly Stretch[]): Promise<Run> {
+  const { warehouse, lease } = it;
+  const now = it.now();
+  const request = {
+    sync: definition.name,
+    endpoint: definition.endpoint.name,
+    definitionHash: it.newId(),
+    holder: lease.holder,
+    now,
+  };
+  const tasks = stretches.map(({ from, to }) =>
+    taskOf(definition, { limit: PAGE, start_time: textOf(from), end_time: textOf(to) }, {}, 0),
+  );
+  return warehouse.db.transaction().execute(async (tx) => {
+    const ops = operationsOf({ db: tx, ops: warehouse.ops });
+    await continueRun(ops, request);
+    const run = await createRun(ops, { ...request, definitionHash: definition.hash });
+    await planRequests(ops, run, tasks, { at: now });
+    return run;
+  });
+}
+
+const textOf = (at: Date): string => instantText(BigInt(at.getTime()) * 1000n);

@@ -1,0 +1,77 @@
+/** Which names an answer shows to be one entity; pure. */
+import type { RequestBody } from '../service/asked.ts';
+import { catalog } from '../service/catalog.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { type AskedName, type EntityName, keepable, nameAsked } from '../service/entity-name.ts';
+import { namesShown, type Resource } from '../service/resource.ts';
+import type { Batch, RootRow } from './batch.ts';
+
+/** An entity with the names that one answer shows of it. */
+export interface NamedEntity {
+  /** The contract's name of the resource. */
+  readonly resource: string;
+  /** Its key's parts as a JSON array. */
+  readonly entity: string;
+  readonly names: readonly EntityName[];
+}
+
+/** Longest entity, in bytes of UTF-8: an entry of the index holds it beside a name. */
+const LONGEST_ENTITY = 1_300;
+
+/**
+ * The entities of an answer of which it shows two names or more. To be asked by a name and answered is to be shown under
+ * it: when an answer shows its name for nobody, everybody whom it is about goes by it, and if these are several, it will
+ * name none of them.
+ */
+export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: Batch): NamedEntity[] {
+  return namedResources().flatMap((resource) => {
+    const rows = batch.roots.get(resource.table);
+    if (!rows) return [];
+    const seen = new Map<string, Seen>();
+    for (const row of rows) note(seen, resource, row);
+    const { naming } = endpoint;
+    const written = naming?.of() === resource ? request[naming.field] : undefined;
+    if (naming && typeof written === 'string') {
+      // What is nested in an item is not what the question was about.
+      const about = [...seen.values()].filter(({ isItem }) => isItem || endpoint.returns !== resource);
+      answerTo(nameAsked(naming.kinds, written), about);
+    }
+    return [...seen.values()].flatMap(({ row, names }) => {
+      const entity = JSON.stringify(resource.key.map((column) => String(row.cells[column])));
+      const isKept = names.size > 1 && Buffer.byteLength(entity) <= LONGEST_ENTITY;
+      return isKept ? [{ resource: resource.name, entity, names: [...names.values()] }] : [];
+    });
+  });
+}
+
+/** The resources whose names are learned: those that some endpoint can be asked for by name. */
+const namedResources = (): Resource[] => [...new Set(catalog.flatMap(({ naming }) => (naming ? [naming.of()] : [])))];
+
+interface Seen {
+  readonly row: RootRow;
+  readonly names: Map<string, EntityName>;
+  isItem: boolean;
+}
+
+const idOf = ({ kind, name }: EntityName): string => `${kind}:${name}`;
+
+function note(seen: Map<string, Seen>, resource: Resource, row: RootRow): void {
+  const entity = seen.get(row.id) ?? { row, names: new Map(), isItem: false };
+  seen.set(row.id, entity);
+  entity.isItem ||= row.item !== undefined;
+  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), name);
+}
+
+/** Adds the name that was asked for to those who go by it. */
+function answerTo(asked: AskedName, about: readonly Seen[]): void {
+  const shown = about.flatMap((entity) => {
+    const known = asked.may.find((name) => entity.names.has(idOf(name)));
+    return known ? [{ entity, known }] : [];
+  });
+  const taken = asked.else;
+  const named = shown.length > 0 || !taken ? shown : about.map((entity) => ({ entity, known: taken }));
+  for (const { entity, known } of named) {
+    const written = asked.written === undefined ? [] : keepable([{ kind: known.kind, name: asked.written }]);
+    for (const name of [known, ...written]) entity.names.set(idOf(name), name);
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Keeps paid answers as files while the database can't take them: one file an answer, on the disk before its name is
+ * there, for its owner's eyes alone. What can't be read is set aside and never thrown away.
+ */
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { TransientError, UsageError } from '../errors.ts';
+import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './spool-head.ts';
+import { sha256Of } from './vault.ts';
+
+export interface Spool {
+  readonly folder: string;
+  /**
+   * Keeps the answer so that it outlasts a loss of power. Throws a TransientError when there is no room for it, in the
+   * spool or on the disk. The same answer again is kept once.
+   */
+  readonly keep: (answer: SpooledAnswer) => Promise<void>;
+  /** What waits, in the order of receipt; `damaged` are files that were just set aside. */
+  readonly waiting: () => Promise<{ readonly answers: readonly Waiting[]; readonly damaged: readonly string[] }>;
+  /** The bytes of a body; `damaged`, and its file is set aside, when they are not those that were kept. */
+  readonly bodyOf: (waiting: Waiting) => Promise<Uint8Array | 'damaged' | 'gone'>;
+  /** Removes what was taken in. */
+  readonly drop: (waiting: Waiting) => Promise<void>;
+}
+
+export interface SpoolOptions {
+  readonly folder: string;
+  /** Most bytes that all files together may have. */
+  readonly capBytes?: number;
+}
+
+/** Enough for a run whose calls in flight all bring large answers; a disk that is full helps nobody. */
+const CAP_BYTES = 2 ** 30;
+const WAITS = '.answer';
+const UNFINISHED = '.partial';
+const ASIDE = '.damaged';
+
+/** The spool in a folder, which is made when the first answer comes. */
+export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool {
+  const pathOf = (file: string): string => join(folder, file);
+  const setAside = (file: string): Promise<void> => rename(pathOf(file), pathOf(`${file}${ASIDE}`));
+  let keeping: Promise<void> = Promise.resolve();
+
+  const write = async (answer: SpooledAnswer): Promise<void> => {
+    const head = Buffer.from(`${headLine(answer)}\n`);
+    const bytes = head.byteLength + answer.body.byteLength;
+    await makeFolder(folder);
+    const taken = await sizeOf(folder);
+    if (taken + bytes > capBytes)
+      throw new TransientError(`it holds ${taken} bytes, this answer has ${bytes}, and ${capBytes} is the most`);
+    const file = fileNameOf(answer);
+    const unfinished = pathOf(`${file}${UNFINISHED}`);
+    try {
+      await writeThrough(unfinished, [head, answer.body]);
+      await rename(unfinished, pathOf(file));
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    await syncFolder(folder);
+  };
+
+  return {
+    folder,
+    // One at a time, so that two that fit alone don't exceed the cap together.
+    keep: (answer) => {
+      const kept = keeping.then(() => write(answer));
+      keeping = kept.catch(() => undefined);
+      return kept.catch((error: unknown) => {
+        throw new TransientError(`the spool ${folder} can’t take the answer: ${(error as Error).message}`, {
+          next: 'Make room for it, or name another folder in SLUICE_SPOOL.',
+          cause: error,
+        });
+      });
+    },
+    waiting: async () => {
+      const answers: Waiting[] = [];
+      const damaged: string[] = [];
+      for (const file of (await filesOf(folder)).filter((it) => it.endsWith(WAITS))) {
+        const head = await unlessGone(headIn(pathOf(file)));
+        if (head === 'gone') continue;
+        const waiting = waitingOf(file, head ?? '');
+        if (waiting) answers.push(waiting);
+        else {
+          await setAside(file);
+          damaged.push(file);
+        }
+      }
+      const ageOf = (it: Waiting): number => it.receivedAt.getTime();
+      return { answers: answers.toSorted((a, b) => ageOf(a) - ageOf(b)), damaged };
+    },
+    bodyOf: async ({ file, sha256, bytes }) => {
+      const all = await unlessGone(readFile(pathOf(file)));
+      if (all === 'gone') return all;
+      const body = all.subarray(all.indexOf(LINE_END) + 1);
+      if (body.byteLength === bytes && sha256Of(body) === sha256) return body;
+      await setAside(file);
+      return 'damaged';
+    },
+    drop: async ({ file }) => {
+      await rm(pathOf(file), { force: true });
+      await syncFolder(folder);
+    },
+  };
+}
+
+/** How many answers wait in a spool, and how many files there can't be read. Throws a UsageError for no folder of ours. */
+export async function spoolCounts(folder: string): Promise<{ readonly waiting: number; readonly damaged: number }> {
+  const files = await filesOf(folder).catch((cause: unknown) => {
+    const next = 'Name another folder in SLUICE_SPOOL, or mend its rights.';
+    throw new UsageError(`The spool ${folder} can’t be read: ${(cause as Error).message}`, { next, cause });
+  });
+  const count = (ending: string): number => files.filter((it) => it.endsWith(ending)).length;
+  return { waiting: count(WAITS), damaged: count(ASIDE) + count(UNFINISHED) };
+}
+
+const LINE_END = 0x0a;
+
+/** The same answer has the same name; names sort by receipt. */
+const fileNameOf = (it: SpooledAnswer): string =>
+  `${it.receivedAt.toISOString().replace(/[-:.]/g, '')}-${it.requestId}-${sha256Of(it.body).slice(0, 16)}${WAITS}`;
+
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  // A folder that was there may be open to others.
+  await chmod(folder, 0o700);
+  if (first === undefined) return;
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** The bytes in a new file of that name, on the disk. */
+async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    for (const part of parts) await file.writeFile(part);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A name is as safe as the folder that holds it. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as { readonly code?: unknown }).code === 'ENOENT';
+
+async function filesOf(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).toSorted();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const files = await filesOf(folder);
+  const sizes = await Promise.all(
+    files.map((file) =>
+      stat(join(folder, file)).then(
+        (it) => it.size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Far more than the headers of an answer can be. */
+const LONGEST_HEAD_BYTES = 2 ** 20;
+
+/** The first line of a file; undefined when it has none. */
+async function headIn(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_HEAD_BYTES) });
+    const end = buffer.subarray(0, bytesRead).indexOf(LINE_END);
+    return end < 0 ? undefined : buffer.toString('utf8', 0, end);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What the work gives, unless another process took the file in the meantime. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | 'gone'> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return 'gone';
+    throw error;
+  }
+}

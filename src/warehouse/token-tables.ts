@@ -1,0 +1,98 @@
+/** The machinery's tables about the token and its money: the gate, shared limits, lost answers, the request log, names. */
+import { bigint, moment, nullable, numeric, oneOf, table, text, uuid } from './declare.ts';
+
+const sync = text('Name of the sync in the config.');
+const endpoint = text('Name of the endpoint: its path with dots.');
+
+/** In an order in which they can be created, after the ledger. */
+export const tokenTables = {
+  gate_slots: table(
+    'Calls that may be under way at once with one token, over every process: one row a call.',
+    {
+      gate: text('Which token of which service, as a digest.'),
+      number: bigint('The slot, from 1.'),
+      holder: text('The process that has it, or had it last.'),
+      expires_at: moment('Until when it is taken unless renewed; past when it is free.'),
+    },
+    { key: ['gate', 'number'] },
+  ),
+  gate_paces: table(
+    'How fast requests may start with one token, over every process.',
+    {
+      gate: text('Which token of which service, as a digest.'),
+      next_at: moment('When the next request may start.'),
+    },
+    { key: ['gate'] },
+  ),
+  spending: table(
+    'What counts against a limit in points that several processes share.',
+    {
+      name: text('The limit: a day, or a balance less what is to be kept.'),
+      points: numeric('Points spent or set aside.'),
+      updated_at: moment('When it changed last.'),
+    },
+    { key: ['name'] },
+  ),
+  doubts: table(
+    'Each attempt whose answer was lost, and what the request log says became of it.',
+    {
+      request_id: bigint('The request.'),
+      attempt: bigint('Which attempt at it, from 1.'),
+      run_id: bigint('The run that made the attempt.'),
+      sync,
+      endpoint,
+      sent_at: moment('When it was sent.'),
+      noticed_at: moment('When its loss was noticed.'),
+      reason: text('How the answer was lost.'),
+      verdict: nullable(
+        oneOf('What the log says; null until it was looked at.', [
+          'paid_and_lost',
+          'not_charged',
+          'not_sent',
+          'unknown',
+        ]),
+      ),
+      log_id: nullable(uuid('The row of the log that shows the attempt.')),
+      points: nullable(numeric('What the attempt cost by the log.')),
+      settled_at: nullable(moment('When the verdict was found.')),
+    },
+    {
+      key: ['request_id', 'attempt'],
+      indexes: [{ columns: ['run_id'] }, { columns: ['sync', 'noticed_at'] }],
+      foreignKeys: [{ columns: ['request_id'], table: 'requests', references: ['id'], onDelete: 'cascade' }],
+    },
+  ),
+  request_cost_matches: table(
+    'Which request of the ledger is which row of the service’s request log, and how sure that is.',
+    {
+      request_id: bigint('The request of the ledger.'),
+      log_id: uuid('The row of the log: fact_request_costs.id.'),
+      sure: oneOf(
+        'How sure it is: by the identifier sent, by being the only candidate, or one of several candidates.',
+        ['identifier', 'only_candidate', 'ambiguous'],
+      ),
+      matched_at: moment('When the two were brought together.'),
+    },
+    {
+      key: ['request_id', 'log_id'],
+      indexes: [{ columns: ['log_id'] }],
+      foreignKeys: [{ columns: ['request_id'], table: 'requests', references: ['id'], onDelete: 'cascade' }],
+    },
+  ),
+  identities: table(
+    'Names under which answers showed one entity, and when: ids, aliases, addresses and URNs.',
+    {
+      resource: text('The contract’s name of the thing.'),
+      kind: oneOf('What kind of name it is.', ['id', 'alias', 'url', 'urn']),
+      name: text('The name, as requests write it.'),
+      entity: text('The key of the entity: the parts of its primary key as a JSON array.'),
+      first_seen_at: moment('Receipt of the first answer that showed it so.'),
+      last_seen_at: moment('Receipt of the last answer that showed it so.'),
+      answer_id: bigint('That last answer.'),
+    },
+    {
+      key: ['resource', 'kind', 'name', 'entity'],
+      indexes: [{ columns: ['resource', 'entity', 'kind'] }],
+    },
+  ),
+};

@@ -1,0 +1,170 @@
+/** What people read of prices: the plan's table and sentence, and how a run's spending compares with its quote. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { summaryText } from '../../src/cli/summary.ts';
+import type { QuotedPoints, SyncSummary } from '../../src/ops/summary.ts';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { keptChannel } from './channels.ts';
+import { freshDatabase } from '../support/database.ts';
+import { runHere } from './here.ts';
+
+const TOKEN = 'sandbox-token';
+const GROUPS = ['1001', '1002', '1003'];
+
+const KINDS: readonly (readonly [string, (folder: string) => Promise<{ url: string; drop: () => Promise<void> }>])[] = [
+  ['embedded', (folder) => Promise.resolve({ url: `embedded:${join(folder, 'data')}`, drop: () => Promise.resolve() })],
+  ['postgres', () => freshDatabase()],
+];
+
+describe.each(KINDS)('plan (%s)', (_, made) => {
+  let folder: string;
+  let sandbox: Sandbox;
+  let warehouse: Awaited<ReturnType<typeof made>>;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-quote-'));
+    warehouse = await made(folder);
+    sandbox = await serveSandbox({
+      token: TOKEN,
+      prices: { 'pronet.group': { points: 7 } },
+      respond: ({ endpoint, body }) =>
+        endpoint === 'pronet.group'
+          ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }
+          : undefined,
+    });
+    await writeFile(
+      join(folder, 'sluice.yaml'),
+      [
+        'service: { url: "${SLUICE_SERVICE_URL}", token: "${SLUICE_SERVICE_TOKEN}", requests_per_second: 1000 }',
+        'warehouse: { url: "${DATABASE_URL}" }',
+        'syncs:',
+        `  groups: { endpoint: pronet.group, for_each: { group: ${JSON.stringify(GROUPS)} } }`,
+        '  costs: { endpoint: token.requests, after: [groups] }',
+      ].join('\n'),
+    );
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    await warehouse.drop();
+    await rm(folder, { recursive: true });
+  });
+  const sluice = async (...words: string[]): Promise<string> => {
+    const env = {
+      SLUICE_CONFIG: join(folder, 'sluice.yaml'),
+      SLUICE_SERVICE_URL: sandbox.url,
+      SLUICE_SERVICE_TOKEN: TOKEN,
+      DATABASE_URL: warehouse.url,
+      CI: '1',
+    };
+    return (await runHere(words, { env })).out;
+  };
+
+  it('quotes a guess as a guess, then what the log teaches, and a run is scored by it', async () => {
+    const guess = await sluice('plan');
+    expect(guess).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +a guess +2 ms$/m);
+    expect(guess).toMatch(/^costs +token\.requests +0 +1 +0\+ +0\+ +0\+ +0 ms$/m);
+    expect(guess).toContain(
+      '2 syncs would send 4 requests for at most 3 points (by a guess: the request log does not show all of these prices yet), in 3 ms or more.',
+    );
+    // The prices were guessed, and the guess was wrong; so far only the log knows.
+    expect(await sluice('sync')).toMatch(/^quoted 3 points by a guess, spent \d+: (within|above)$/m);
+
+    expect(await sluice('plan')).toContain(
+      '2 syncs would send 4 requests for 21 points (fairly sure: by 3 logged requests), in 3 ms or more.',
+    );
+    expect(JSON.parse(await sluice('plan', 'groups', '--json'))).toMatchObject({
+      syncs: [
+        {
+          sync: 'groups',
+          requests: 3,
+          fresh: 0,
+          low: 21,
+          likely: 21,
+          high: 21,
+          most: 21,
+          mostPoints: 21,
+          sure: 'some',
+          samples: 3,
+        },
+      ],
+      total: { most: 21, sure: 'some', samples: 3 },
+      prices: { 'pronet.group': [{ returned: 1, samples: 3, median: 7, low: 7, high: 7 }] },
+    });
+    expect(await sluice('sync')).toMatch(/^quoted 21 points, spent 21: within$/m);
+    const { syncs } = JSON.parse(await sluice('sync', 'groups', '--json')) as { syncs: SyncSummary[] };
+    expect(syncs[0]).toMatchObject({ points: 21, quote: { requests: 3, low: 21, high: 21, most: 21, sure: 'some' } });
+  });
+});
+
+describe('the summary of runs that cost points', () => {
+  const quoted = (low: number, high: number, more: Partial<QuotedPoints> = {}): QuotedPoints => ({
+    requests: 10,
+    low,
+    likely: (low + high) / 2,
+    high,
+    most: high * 3,
+    sure: 'some',
+    samples: 9,
+    ...more,
+  });
+  const run = (points: number, quote: QuotedPoints | null, more: Partial<SyncSummary> = {}): SyncSummary => ({
+    sync: 'people',
+    endpoint: 'pronet.search.users',
+    runId: '1',
+    state: 'complete',
+    exitCode: 0,
+    continued: false,
+    planned: 10,
+    fresh: 0,
+    sent: 10,
+    answers: 10,
+    received: 10,
+    loaded: 10,
+    unchanged: 0,
+    superseded: 0,
+    quarantined: 0,
+    missing: 0,
+    failed: 0,
+    inDoubt: 0,
+    truncated: 0,
+    left: 0,
+    points,
+    quote,
+    doubts: [],
+    lowerBounds: [],
+    tookMs: 10,
+    error: null,
+    next: null,
+    ...more,
+  });
+  const lines = (...syncs: SyncSummary[]): string[] =>
+    summaryText({ exitCode: 0, syncs, tookMs: 10 }, keptChannel())
+      .split('\n')
+      .filter((line) => line.startsWith('quoted'));
+
+  it.each([
+    [run(214, quoted(180, 260)), 'quoted 180 to 260 points, spent 214: within'],
+    [run(1214, quoted(180, 260)), 'quoted 180 to 260 points, spent 1,214: above'],
+    [run(20, quoted(180, 260)), 'quoted 180 to 260 points, spent 20: below'],
+    [run(20, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 20: so far'],
+    [run(270, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 270: above'],
+    [
+      run(270, quoted(180, 260), { planned: 26, fresh: 4 }),
+      'quoted 180 to 260 points, spent 270: above, as answers led to 12 further requests',
+    ],
+  ])('compares them with the quote', (sync, line) => {
+    expect(lines(sync)).toEqual([line]);
+  });
+
+  it('adds up several syncs, and names those that lie apart', () => {
+    const others = [run(5, quoted(10, 20), { sync: 'groups' }), run(15, quoted(10, 20), { sync: 'pages' })];
+    expect(lines(run(200, quoted(180, 260)), ...others)).toEqual([
+      'quoted 200 to 300 points, spent 220: within; groups 5 of 10 to 20',
+    ]);
+  });
+
+  it('says nothing where nothing was to be paid, or nothing was quoted', () => {
+    expect(lines(run(0, quoted(0, 0)), run(3, null))).toEqual([]);
+  });
+});

@@ -1,0 +1,296 @@
+/** Capped answers, end to end: what is too much for one answer is asked in parts, and what can't be had whole is named. */
+import { describe, expect, it } from 'vitest';
+import { readStatus } from '../../src/ops/status.ts';
+import type { RespondRequest } from '../../src/sandbox/options.ts';
+import type { RequestBody } from '../../src/service/asked.ts';
+import { dayNumber } from '../../src/service/day.ts';
+import { canonicalJson } from '../../src/service/identity.ts';
+import {
+  answerOf,
+  drawn,
+  type FilingWorld,
+  filingWorld,
+  itemOf,
+  matchingIn,
+  type Order,
+  SPLIT_BY,
+  WORLDS,
+} from '../service/filing-world.ts';
+import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { DAY_MS } from './clock.ts';
+import { filings, range } from './filings.ts';
+import { select, states } from './rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+
+/** A service that answers searches for filings from a world. */
+function answering(world: Pick<FilingWorld, 'matching'>, order: Order) {
+  const draw = drawn(3);
+  return ({ endpoint, body }: RespondRequest) =>
+    endpoint === 'sec.search.companies'
+      ? { body: answerOf(world, body as RequestBody, order, draw).map(itemOf) }
+      : undefined;
+}
+
+const config = (world: FilingWorld, settings = {}, more = ''): string =>
+  filings(
+    `window: { from: ${world.from}, to: ${world.to} }\n    split_by: ${JSON.stringify(SPLIT_BY)}${more}`,
+    '{ count: 100 }',
+    settings,
+  );
+
+const loaded = async ({ warehouse }: Scene): Promise<number> =>
+  Number((await select<{ n: string }>(warehouse, 'select count(*) as n from sluice.sec_filings'))[0]?.n);
+
+describe('twenty thousand filings', () => {
+  const open = postgresWarehouses();
+
+  it.each(['newest first', 'at random'] as const)(
+    'with days that hold over a hundred are loaded with few requests, %s',
+    async (order) => {
+      const world = (WORLDS['deadlines'] as () => FilingWorld)();
+      const scene = await sceneIn(await open(), { respond: answering(world, order) });
+
+      const run = only(await scene.sync(config(world, { in_flight: 4 })));
+
+      expect(run).toMatchObject({ exitCode: 0, state: 'complete', left: 0, failed: 0 });
+      expect(run.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
+      expect(askedAgain(scene.arrived()).size).toBe(0);
+      // Whatever did not come lies below a slice that says so.
+      const bounds = await select<{ filters: RequestBody; returned: number }>(
+        scene.warehouse,
+        'select filters, returned::int from sluice_ops.coverage where reason is not null order by id',
+      );
+      expect(bounds.length).toBeGreaterThan(0);
+      expect(run.truncated).toBe(bounds.length);
+      expect(run.lowerBounds).toEqual(
+        bounds.slice(0, 20).map((it) => ({ ...it, reason: expect.stringMatching(/as many items as asked for/) })),
+      );
+      const below = new Set(bounds.flatMap(({ filters }) => world.matching(filters).map(({ id }) => id)));
+      const keys = new Set(
+        (await select<{ key: string }>(scene.warehouse, 'select accession_number as key from sluice.sec_filings')).map(
+          ({ key }) => key,
+        ),
+      );
+      const missing = world.filings.filter((it) => !keys.has(String(itemOf(it)['accession_number'])));
+      expect(missing.filter(({ id }) => !below.has(id))).toEqual([]);
+      expect(missing.length).toBeLessThan(world.filings.length / 50);
+      const [split] = scene.notices.filter(({ message }) => message.includes('as long as asked'));
+      expect(split?.message).toMatch(
+        /^an answer was as long as asked, 100 items; about \d+ requests for at most \d+ points follow/,
+      );
+      expect(scene.notices.length).toBeLessThan(5);
+    },
+  );
+});
+
+eachWarehouse('a window that was cut', (open) => {
+  const world = filingWorld(21, '2023-01-02', '2023-06-30', (day) => (day % 7 === 0 ? 180 : 25));
+
+  it('leaves each question in the ledger with its parts, and the parts in its place', async () => {
+    const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });
+
+    const run = only(await scene.sync(config(world)));
+
+    expect(await loaded(scene)).toBe(world.filings.length);
+    const { skipped = 0, ...others } = await states(scene.warehouse);
+    expect(skipped).toBeGreaterThan(5);
+    expect(Object.keys(others).toSorted()).toEqual(['loaded']);
+    expect(run.planned).toBe(run.sent);
+    const cut = await select<{ attempts: string; next: string; error: string | null; parts: number }>(
+      scene.warehouse,
+      `select attempts, next, error, (select count(*)::int from sluice_ops.requests c where c.parent_id = r.id) as parts
+       from sluice_ops.requests r where state = 'skipped'`,
+    );
+    for (const { attempts, next, error, parts } of cut) {
+      expect({ attempts: Number(attempts), error }).toEqual({ attempts: 0, error: null });
+      expect(next).toMatch(
+        /^(predicted to hold about \d+ items: the first of about \d+ parts is cut off|(predicted to hold about \d+ items: )?cut into \d+ parts)$/,
+      );
+      expect(parts).toBeGreaterThanOrEqual(2);
+    }
+    const asked = await select(scene.warehouse, 'select 1 from sluice_ops.coverage');
+    expect(asked).toHaveLength(run.sent);
+    // Full answers that were cut are no lower bounds.
+    const full = await select<{ complete: boolean; reason: string | null }>(
+      scene.warehouse,
+      'select complete, reason from sluice_ops.coverage where returned >= asked',
+    );
+    for (const it of full) expect(it).toEqual({ complete: false, reason: null });
+  });
+
+  it('is continued where the points ran out, by what it had learned', async () => {
+    const scene = await sceneIn(await open(), { respond: answering(world, 'newest first') });
+    const first = only(await scene.sync(config(world), { maxPoints: 20 }));
+    expect(first).toMatchObject({ exitCode: 6, sent: 20 });
+    expect(first.left).toBeGreaterThan(0);
+
+    const second = only(await scene.sync(config(world)));
+
+    expect(second).toMatchObject({ exitCode: 0, continued: true, left: 0 });
+    expect(askedAgain(scene.arrived()).size).toBe(0);
+    expect(await loaded(scene)).toBe(world.filings.length);
+    expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
+  });
+
+  it('is not asked whole by the next run', async () => {
+    const scene = await sceneIn(await open(), { respond: answering(world, 'at random') });
+    await scene.sync(config(world));
+    const arrived = scene.arrived().length;
+
+    const again = only(await scene.sync(config(world), { from: world.from, to: world.to }));
+
+    const whole = canonicalJson({ count: 100, date_from: world.from, date_to: world.to });
+    const bodies = scene.arrived().map(({ body }) => canonicalJson(body));
+    expect(again).toMatchObject({ exitCode: 0, truncated: 0 });
+    expect(bodies).not.toContain(whole);
+    expect(bodies.length).toBeLessThan(arrived);
+    expect(scene.notices.at(-1)?.message).toMatch(/^a question is taken to hold about \d+ items; about \d+ requests/);
+  });
+});
+
+describe('a lower bound', () => {
+  const open = postgresWarehouses();
+  const FIRST = dayNumber('2026-03-02');
+  const world = filingWorld(22, '2026-03-02', '2026-03-04', () => 30);
+  /** More of one form on a day than an answer holds, and no state that divides it. */
+  const crowd = world.filings.map((it) => ({ ...it, id: it.id + 1000, form: '4', state: '', day: FIRST }));
+  const matching = matchingIn([...crowd, ...world.filings]);
+  const yaml = (more = ''): string =>
+    filings(
+      `window: { from: 2026-03-02, to: 2026-03-04, lookback: 0d }\n    split_by: { forms: ["4", 8-K], location_codes: [CA] }${more}`,
+      '{ count: 50 }',
+    );
+
+  it('stands until a later answer says more, and fails runs that build on it when asked to', async () => {
+    let capped = true;
+    const scene = await sceneIn(await open(), {
+      respond: (request) => answering(capped ? { matching } : world, 'oldest first')(request),
+    });
+    const long = yaml('\n    max_age: 30d');
+    const first = only(await scene.sync(long, { failOnTruncated: true }));
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial' });
+    expect(first.lowerBounds.map(({ filters }) => filters)).toContainEqual({
+      date_from: '2026-03-02',
+      date_to: '2026-03-02',
+      entity_name: '',
+      forms: ['4'],
+    });
+    scene.arrived();
+
+    // The window is covered: nothing is asked, and the truncation is no less true.
+    const second = only(await scene.sync(long, { failOnTruncated: true }));
+    expect(scene.arrived()).toEqual([]);
+    expect(second).toMatchObject({ exitCode: 4, truncated: 0, sent: 0, next: 'See them with sluice status.' });
+    expect(only(await scene.sync(long)).exitCode).toBe(0);
+    const status = await readStatus(scene.warehouse);
+    expect(status.syncs[0]?.truncated).toBe(first.truncated);
+    expect(status.lowerBounds.map(({ filters }) => filters)).toContainEqual(first.lowerBounds[0]?.filters);
+
+    capped = false;
+    scene.clock.advance(DAY_MS);
+    const third = only(await scene.sync(long, { refresh: true, from: '2026-03-02', failOnTruncated: true }));
+    expect(third).toMatchObject({ exitCode: 0, truncated: 0 });
+    const after = await readStatus(scene.warehouse);
+    expect(after.lowerBounds).toEqual([]);
+    expect(after.syncs[0]?.truncated).toBe(0);
+  });
+});
+
+describe('a window’s marks', () => {
+  const open = postgresWarehouses();
+  const world = filingWorld(23, '2026-02-02', '2026-03-04', () => 3);
+  const yaml = (window: string, more = ''): string => filings(`window: ${window}${more}`, '{ count: 100 }');
+  it('outlast a change that has no part in what the window holds, and no other', async () => {
+    const scene = await sceneIn(await open(), { respond: answering(world, 'newest first') });
+    await scene.sync(yaml('{ from: 2026-02-02, to: today, lookback: 3d }'));
+    expect(range(scene)).toBe('2026-02-02..2026-03-06');
+
+    scene.clock.advance(DAY_MS);
+    await scene.sync(yaml('{ from: 2026-02-02, to: today, lookback: 1d }', '\n    schedule: { cron: "15 6 * * *" }'));
+    expect(range(scene)).toBe('2026-03-04..2026-03-07');
+
+    scene.clock.advance(DAY_MS);
+    await scene.sync(yaml('{ from: 2026-02-10, to: today, lookback: 1d }'));
+    expect(range(scene)).toBe('2026-03-05..2026-03-08');
+
+    // Nothing is known of the days before.
+    await scene.sync(yaml('{ from: 2026-01-20, to: today, lookback: 1d }'));
+    expect(range(scene)).toBe('2026-01-20..2026-03-08');
+
+    await scene.sync(filings('window: { from: 2026-01-20, to: today, lookback: 1d }', '{ count: 100, forms: [10-K] }'));
+    expect(range(scene)).toBe('2026-01-20..2026-03-08');
+  });
+});
+
+describe('a full answer without days', () => {
+  const open = postgresWarehouses();
+  const ofSync = (lines: string): string => `${service()}
+syncs:
+  a:
+    ${lines}
+`;
+
+  it('is asked again with a greater count, up to the bound', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ endpoint, body }) => {
+        const { count, user } = body as { count: number; user: string };
+        const has = user === 'few' ? 100 : 10_000;
+        const posts = Array.from({ length: Math.min(count, has) }, (_, at) => ({
+          id: `${user}-${at}`,
+          code: `c${at}`,
+          url: 'https://photos.example/p',
+          image: 'https://photos.example/i.jpg',
+        }));
+        return endpoint === 'photoshare.user.posts' ? { body: posts } : undefined;
+      },
+    });
+    const yaml = ofSync(
+      'endpoint: photoshare.user.posts\n    for_each: { user: [few, many] }\n    request: { count: 12 }\n    raise_count_to: 300',
+    );
+
+    const run = only(await scene.sync(yaml));
+
+    expect(scene.arrived().map(({ body }) => body as { user: string; count: number })).toEqual(
+      [
+        ['few', 12],
+        ['many', 12],
+        ['few', 48],
+        ['many', 48],
+        ['few', 192],
+        ['many', 192],
+        ['many', 300],
+      ].map(([user, count]) => ({ user, count })),
+    );
+    expect(run).toMatchObject({ exitCode: 0, truncated: 1 });
+    expect(run.lowerBounds).toEqual([{ filters: { user: 'many' }, returned: 300, reason: expect.any(String) }]);
+    const slices = await select<{ asked: number; complete: boolean; reason: string | null }>(
+      scene.warehouse,
+      "select asked::int, complete, reason from sluice_ops.coverage where filters ->> 'user' = 'few' order by id",
+    );
+    expect(slices).toEqual([
+      { asked: 12, complete: false, reason: null },
+      { asked: 48, complete: false, reason: null },
+      { asked: 192, complete: true, reason: null },
+    ]);
+  });
+
+  it('of an entity that is not known, or that could not be read, is no complete slice', async () => {
+    const scene = await sceneIn(await open(), {
+      respond: ({ body }) =>
+        (body as { user: string }).user === 'gone' ? { status: 412, body: 'null' } : { body: '<html>' },
+    });
+    await scene.sync(
+      ofSync(
+        'endpoint: photoshare.user.posts\n    for_each: { user: [gone, odd] }\n    request: { count: 12 }\n    accept: { rejects: 100% }',
+      ),
+    );
+    const slices = await select(
+      scene.warehouse,
+      "select filters ->> 'user' as user, returned::int, complete, reason from sluice_ops.coverage order by id",
+    );
+    expect(slices).toEqual([
+      { user: 'gone', returned: 0, complete: false, reason: null },
+      { user: 'odd', returned: 0, complete: false, reason: null },
+    ]);
+  });
+});

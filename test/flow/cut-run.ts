@@ -1,0 +1,109 @@
+/** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
+import { cuttingOf } from '../../src/flow/cutting.ts';
+import type { InputSlices } from '../../src/ops/coverage.ts';
+import type { RequestBody } from '../../src/service/asked.ts';
+import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
+import { canonicalJson, canonicalRequest } from '../../src/service/identity.ts';
+import { isFull } from '../../src/service/paging.ts';
+import type { SplitBy } from '../../src/service/split.ts';
+import { answerOf, drawn, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
+
+export interface Slice {
+  readonly request: RequestBody;
+  readonly returned: number;
+  readonly isFull: boolean;
+  /** Why it is a lower bound; undefined of one that is not. */
+  readonly lowerBound: string | undefined;
+}
+
+export interface CutRun {
+  /** In the order of asking. */
+  readonly asked: readonly Slice[];
+  /** Ids of the filings that came. */
+  readonly found: ReadonlySet<number>;
+  /** Questions that were cut without being asked. */
+  readonly cut: number;
+  /** When the last answer came; one takes 1.5 on average. */
+  readonly took: number;
+}
+
+export interface CutRunOptions {
+  readonly order: Order;
+  readonly inFlight: number;
+  readonly splitBy: SplitBy;
+  readonly count?: number;
+  readonly request?: RequestBody;
+  readonly earlier?: InputSlices['slices'];
+  /** More than so many requests are one too many. */
+  readonly most: number;
+}
+
+/** Asks a world whole: requests in the order planned, so many under way at once, each answered after a while of its own. */
+export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
+  const { order, inFlight, splitBy, count = 100, request = {}, earlier = [], most } = options;
+  const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
+  const cutting = cuttingOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
+  const draw = drawn(99);
+  const asked: Slice[] = [];
+  const found = new Set<number>();
+  const planned = new Set<string>();
+  const queue: RequestBody[] = [];
+  const early: RequestBody[] = [];
+  const underWay: { readonly at: number; readonly request: RequestBody; readonly left: () => void }[] = [];
+  let [now, cut] = [0, 0];
+  const plan = (requests: readonly RequestBody[]): void => {
+    for (const it of requests) {
+      const canonical = canonicalRequest(endpoint, it);
+      const key = canonicalJson(canonical);
+      if (planned.has(key)) throw new Error(`planned twice: ${key}`);
+      planned.add(key);
+      queue.push(canonical);
+    }
+  };
+  const begin = (it: RequestBody): void => {
+    const turn = cutting.turnOf({ input: {}, request: it, attempts: 0 });
+    if (turn.do === 'wait') early.push(it);
+    else if (turn.do === 'cut') {
+      cut += 1;
+      cutting.divided({}, { request: it, items: [] }, turn.into.requests);
+      plan(turn.into.requests);
+    } else underWay.push({ at: now + 1 + draw(), request: it, left: cutting.enter({ input: {}, request: it }) });
+  };
+  const end = ({ at, request: it, left }: (typeof underWay)[number]): void => {
+    now = at;
+    const filings = answerOf(world, it, order, draw);
+    for (const { id } of filings) found.add(id);
+    const step = { request: it, items: filings.map(itemOf) };
+    cutting.learn({}, step);
+    const { requests, lowerBound } = endpoint.paging.follow([step], cutting.waysOf({}));
+    cutting.divided({}, step, requests);
+    asked.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
+    plan(requests);
+    left();
+    queue.unshift(...early.splice(0));
+  };
+  plan([{ ...request, count, date_from: world.from, date_to: world.to }]);
+  for (;;) {
+    for (let next = queue[0]; next && underWay.length < inFlight; next = queue[0]) {
+      queue.shift();
+      begin(next);
+    }
+    const [first] = underWay.toSorted((a, b) => a.at - b.at);
+    if (!first) break;
+    underWay.splice(underWay.indexOf(first), 1);
+    end(first);
+    if (asked.length > most) throw new Error(`more than ${most} requests`);
+  }
+  if (early.length > 0) throw new Error(`${early.length} questions wait for nothing`);
+  return { asked, found, cut, took: now };
+}
+
+/** Filings of the world that neither came nor match a slice that is a lower bound. */
+export function missed(world: FilingWorld, { asked, found }: CutRun): number {
+  const below = new Set(
+    asked.flatMap(({ request, lowerBound }) =>
+      lowerBound === undefined ? [] : world.matching(request).map(({ id }) => id),
+    ),
+  );
+  return world.filings.filter(({ id }) => !found.has(id) && !below.has(id)).length;
+}

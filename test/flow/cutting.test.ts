@@ -1,0 +1,175 @@
+/** Windows of capped answers: asked with few requests, whatever the world is like and in whatever order it answers. */
+import * as fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { dayNumber, dayText } from '../../src/service/day.ts';
+import { cuttingOf } from '../../src/flow/cutting.ts';
+import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
+import { type Filing, type FilingWorld, matchingIn, type Order, SPLIT_BY, WORLDS } from '../service/filing-world.ts';
+import { type CutRun, cutRun, missed } from './cut-run.ts';
+
+const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
+const IN_FLIGHT = [1, 4, 8];
+
+/** Requests for each hundred filings; more would be too many. */
+const MOST = 2.5;
+/** With fewer filings, the first requests of a run count for more than the rest. */
+const MANY = 2000;
+
+const perHundred = ({ asked }: CutRun, { filings }: FilingWorld): number => (asked.length / filings.length) * 100;
+
+const figures: string[] = [];
+afterAll(() => {
+  if (process.env['CUT_FIGURES'] !== undefined) process.stdout.write(`${figures.join('\n')}\n`);
+});
+
+describe.each(Object.entries(WORLDS))('a world with %s', (name, make) => {
+  const world = make();
+
+  it.each(ORDERS)('is asked whole with few requests, %s', (order) => {
+    const runs = IN_FLIGHT.map((inFlight) =>
+      cutRun(world, { order, inFlight, splitBy: SPLIT_BY, most: 2 * world.filings.length + 100 }),
+    );
+
+    for (const run of runs) {
+      expect(missed(world, run)).toBe(0);
+      if (world.filings.length >= MANY) expect(perHundred(run, world)).toBeLessThanOrEqual(MOST);
+      else expect(run.asked.length).toBeLessThanOrEqual(1 + (world.filings.length / 100) * 3);
+    }
+    figures.push(
+      [name, world.filings.length, order, ...runs.map((run) => perHundred(run, world).toFixed(2))].join('\t'),
+    );
+  });
+});
+
+describe('a window', () => {
+  const busy = WORLDS['more than an answer a day'] as () => FilingWorld;
+
+  it('predicted full by an earlier run is not asked whole', () => {
+    const world = busy();
+    const first = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000 });
+    const earlier = first.asked.map(({ request, returned, isFull }) => ({
+      request: { ...request, count: undefined },
+      returned,
+      full: isFull,
+      runId: '1',
+    }));
+    const again = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000, earlier });
+
+    expect(first.asked[0]?.request).toMatchObject({ date_from: world.from, date_to: world.to });
+    expect(again.asked[0]?.request).not.toMatchObject({ date_from: world.from, date_to: world.to });
+    expect(missed(world, again)).toBe(0);
+    expect(again.asked.length).toBeLessThan(first.asked.length);
+    // Days that hold more than an answer are asked by forms at once.
+    expect(again.asked.filter(({ isFull }) => isFull).length).toBeLessThan(world.filings.length / 1000);
+  });
+
+  it('of which nothing is known is asked whole', () => {
+    const cutting = cuttingOf({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
+    const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
+    expect(cutting.turnOf({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
+  });
+
+  it('waits for the first answers to its question, and no longer', async () => {
+    const cutting = cuttingOf({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
+    const slice = (from: string, to: string) => ({ count: 2, entity_name: '', date_from: from, date_to: to });
+    const whole = slice('2024-01-01', '2024-12-31');
+    cutting.learn({}, { request: whole, items: [{}, {}] });
+    const [first, rest] = endpoint.paging.follow([{ request: whole, items: [{}, {}] }], cutting.waysOf({})).requests;
+    if (!first || !rest) throw new Error('it was not cut');
+    expect(cutting.turnOf({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+
+    const left = cutting.enter({ input: {}, request: first });
+    const turn = cutting.turnOf({ input: {}, request: rest, attempts: 0 });
+    if (turn.do !== 'wait') throw new Error(`it is to ${turn.do}`);
+    left();
+    await turn.until;
+    expect(cutting.turnOf({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    // What was sent before may have been answered.
+    expect(cutting.turnOf({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'ask' });
+  });
+});
+
+describe('whatever is predicted', () => {
+  const FIRST = dayNumber('2024-01-01');
+  const FORMS = ['10-K', '10-K/A', '10-Q', '8-K', '4', 'X'];
+  const STATES = ['CA', 'NY', ''];
+  const filings = fc
+    .array(
+      fc.record({
+        day: fc.integer({ min: 0, max: 40 }).map((it) => FIRST + it),
+        form: fc.constantFrom(...FORMS),
+        state: fc.constantFrom(...STATES),
+        times: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 })),
+      }),
+      { maxLength: 60 },
+    )
+    .map((groups) =>
+      groups
+        .flatMap(({ times, ...it }) => Array.from({ length: times }, () => it))
+        .toSorted((a, b) => a.day - b.day)
+        .map((it, id): Filing => ({ ...it, id })),
+    );
+  /** Slices that earlier runs are said to have asked, true or not. */
+  const earlier = fc.array(
+    fc.record({
+      from: fc.integer({ min: -5, max: 45 }),
+      length: fc.integer({ min: 0, max: 20 }),
+      returned: fc.integer({ min: 0, max: 500 }),
+      full: fc.boolean(),
+      forms: fc.option(fc.subarray(['4', '-4', '10-K']), { nil: undefined }),
+      runId: fc.constantFrom('1', '2'),
+    }),
+    { maxLength: 12 },
+  );
+
+  it('every day and kind is asked by a slice that was not full, or named', () => {
+    fc.assert(
+      fc.property(
+        filings,
+        fc.constantFrom(...ORDERS),
+        fc.constantFrom(...IN_FLIGHT),
+        fc.integer({ min: 1, max: 25 }),
+        fc.subarray(['10-K', '10-K/A', '10-Q', '8-K', '4'], { minLength: 0 }),
+        fc.subarray(['CA', 'NY']),
+        fc.subarray(['10-K', '8-K', '4', '-10-K/A', '-X']),
+        earlier,
+        (all, order, inFlight, count, named, states, forms, slices) => {
+          const world = { from: dayText(FIRST), to: dayText(FIRST + 40), filings: all, matching: matchingIn(all) };
+          const splitBy = {
+            ...(named.length > 0 && { forms: named }),
+            ...(states.length > 0 && { location_codes: states }),
+          };
+          const run = cutRun(world, {
+            order,
+            inFlight,
+            splitBy,
+            count,
+            request: forms.length > 0 ? { forms } : {},
+            earlier: slices.map(({ from, length, forms: kinds, ...it }) => ({
+              ...it,
+              request: {
+                entity_name: '',
+                date_from: dayText(FIRST + from),
+                date_to: dayText(FIRST + from + length),
+                ...(kinds && { forms: kinds }),
+              },
+            })),
+            // Each day, and each kind of it, at most twice.
+            most: 2 * 41 * (1 + FORMS.length * STATES.length),
+          });
+          const told = run.asked.filter(({ isFull, lowerBound }) => !isFull || lowerBound !== undefined);
+          const isAsked = (it: Filing): boolean => matchingIn([it])({ forms }).length > 0;
+          for (let day = FIRST; day <= FIRST + 40; day++)
+            for (const form of FORMS)
+              for (const state of STATES) {
+                const probe = { id: 0, day, form, state };
+                const isCovered = told.some(({ request }) => matchingIn([probe])(request).length > 0);
+                if (isAsked(probe) && !isCovered) throw new Error(`never asked: ${JSON.stringify(probe)}`);
+              }
+          expect(missed({ ...world, filings: all.filter(isAsked) }, run)).toBe(0);
+        },
+      ),
+      { seed: 11, numRuns: 150 },
+    );
+  });
+});

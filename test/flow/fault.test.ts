@@ -1,0 +1,91 @@
+/** A fault of this program on one answer: the answer is kept and named, and the run goes on. */
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { normalize } from '../../src/normalize/normalize.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { listQuarantine } from '../../src/ops/quarantine.ts';
+import { rowsOf, select, states } from './rows.ts';
+import { only, sceneIn, service } from './scene.ts';
+
+/** What the program does with an answer before it reads it; a fault throws. */
+let onRead: (text: string) => void = () => undefined;
+beforeEach(() => {
+  onRead = () => undefined;
+});
+vi.mock(import('../../src/normalize/normalize.ts'), async (original) => {
+  const real = await original();
+  const faulty: typeof normalize = (endpoint, asked, body) => {
+    onRead(Buffer.from(body).toString());
+    return real.normalize(endpoint, asked, body);
+  };
+  return { ...real, normalize: faulty };
+});
+
+const CONFIG = `${service()}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }
+`;
+
+eachWarehouse('a normalizer that fails on one answer', (open) => {
+  it.each([
+    [
+      'a mistake',
+      () => new TypeError("Cannot read properties of undefined (reading 'x\0y')"),
+      /TypeError: Cannot read/,
+    ],
+    ['an invariant', () => new Error('this can’t be'), /Error: this can’t be/],
+    ['a deep recursion', () => new RangeError('Maximum call stack size exceeded'), /RangeError: Maximum call/],
+  ])('by %s quarantines that one, tells of it, and loads the others', async (_, error, said) => {
+    const scene = await sceneIn(await open());
+    const undisturbed = await sceneIn(await open());
+    await undisturbed.sync(CONFIG);
+    let count = 0;
+    onRead = () => {
+      count += 1;
+      if (count === 2) throw error();
+    };
+
+    const run = only(await scene.sync(CONFIG));
+
+    expect(run).toMatchObject({ exitCode: 4, state: 'partial', answers: 3, loaded: 2, quarantined: 1 });
+    expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 2, quarantined: 1 });
+    const [entry] = await listQuarantine(scene.warehouse, 9);
+    expect(entry).toMatchObject({ position: null, reason: expect.stringMatching(said) });
+    expect(entry?.reason).toMatch(/^a fault of this program while reading it, not of the answer/);
+    expect(scene.notices).toMatchObject([{ level: 'warn', sync: 'groups', message: expect.stringMatching(said) }]);
+
+    // With the fault still there nothing gets worse; after a fix the vault's bytes load.
+    onRead = () => {
+      throw error();
+    };
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 1 });
+    onRead = () => undefined;
+    expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, loaded: 1, quarantined: 0 });
+    expect(await listQuarantine(scene.warehouse, 9)).toEqual([]);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 3 });
+    expect(await rowsOf(scene.warehouse)).toEqual(await rowsOf(undisturbed.warehouse));
+    expect(scene.sandbox.requests()).toHaveLength(3);
+  });
+
+  it('by whatever it throws does not keep the next run from its work', async () => {
+    const scene = await sceneIn(await open());
+    onRead = () => {
+      throw new TypeError('always');
+    };
+    expect(only(await scene.sync(CONFIG))).toMatchObject({ exitCode: 4, quarantined: 3 });
+    onRead = () => undefined;
+    expect(only(await scene.sync(CONFIG))).toMatchObject({ exitCode: 0, continued: false, loaded: 3 });
+  });
+
+  it('keeps a rebuild from taking the place of tables that hold its rows', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(CONFIG);
+    const before = await rowsOf(scene.warehouse, { machinery: true });
+    onRead = () => {
+      throw new TypeError('now and then');
+    };
+    await expect(scene.replay({ rebuild: true })).rejects.toThrow('now and then');
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
+    expect(await select(scene.warehouse, "select 1 from pg_namespace where nspname = 'sluice_rebuild'")).toEqual([]);
+  });
+});

@@ -1,0 +1,66 @@
+/** A process of its own that makes calls through the shared gate, and tells when each began and ended. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Secret } from '../../src/config/secret.ts';
+import { openTokenGate } from '../../src/flow/gate.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+
+/** What the process is told to do, as JSON in its first argument. */
+export interface GateOrder {
+  readonly warehouseUrl: string;
+  readonly inFlight: number;
+  readonly perSecond: number;
+  /** How long it makes calls. */
+  readonly forMs: number;
+  /** How long each call takes at the most. */
+  readonly callMs: number;
+  /** How many of its calls would be made at once. */
+  readonly callers: number;
+}
+
+/** By the clock of the machine, which all processes share: a slot's first and last moment, and when the call started. */
+export interface GateCall {
+  readonly takenMs: number;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  /** How long it waited for the slot. */
+  readonly waitedMs: number;
+}
+
+const order = JSON.parse(process.argv[2] ?? '') as GateOrder;
+const now = (): Date => new Date();
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });
+const warehouse = await openWarehouse({ url: new Secret(order.warehouseUrl), schema: 'sluice' }, { now, sleep });
+const gate = await openTokenGate(
+  warehouse,
+  {
+    url: 'http://127.0.0.1',
+    token: new Secret('token'),
+    inFlight: order.inFlight,
+    requestsPerSecond: order.perSecond,
+  },
+  `process ${process.pid}`,
+  { now, sleep, random: Math.random },
+);
+process.send?.('ready');
+const end = Date.now() + order.forMs;
+const stop = AbortSignal.timeout(order.forMs);
+const calls: GateCall[] = [];
+const caller = async (): Promise<void> => {
+  while (Date.now() < end) {
+    const asked = performance.now();
+    const slot = await gate.take(stop).catch(() => undefined);
+    if (!slot) return;
+    const [takenMs, waitedMs] = [Date.now(), performance.now() - asked];
+    if (await slot.begin(stop)) {
+      const startedMs = Date.now();
+      process.send?.('started');
+      await wait(Math.random() * order.callMs);
+      calls.push({ takenMs, startedMs, endedMs: Date.now(), waitedMs });
+    }
+    slot.release();
+  }
+};
+await Promise.all(Array.from({ length: order.callers }, caller));
+await gate.close();
+await warehouse.close();
+process.send?.({ calls });

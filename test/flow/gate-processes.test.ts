@@ -1,0 +1,93 @@
+/** Eight processes on one gate: never more calls than allowed, never faster than allowed, and a killed one gives its slot back. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { freshDatabase } from '../support/database.ts';
+import { realEffects } from '../support/warehouse.ts';
+import type { GateCall, GateOrder } from './gate-process.ts';
+
+const IN_FLIGHT = 3;
+const PER_SECOND = 40;
+const FOR_MS = 18_000;
+const EXPIRES_MS = 12_000;
+/** A start may come so much after its turn; the next one keeps to its own. */
+const LATE_MS = 150;
+
+async function migratedDatabase(): Promise<string> {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
+  await ensureSchema(warehouse);
+  await warehouse.close();
+  return database.url;
+}
+
+function started(order: GateOrder): { readonly child: ChildProcess; readonly calls: Promise<readonly GateCall[]> } {
+  const child = fork(new URL('gate-process.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const calls = new Promise<readonly GateCall[]>((resolve, reject) => {
+    child.on('message', (message) => {
+      if (typeof message === 'object') resolve((message as { calls: GateCall[] }).calls);
+    });
+    child.on('exit', () => reject(new Error('it ended without a word')));
+  });
+  calls.catch(() => undefined);
+  return { child, calls };
+}
+
+/** The most that were open at once. */
+function mostAtOnce(spans: readonly (readonly [number, number])[]): number {
+  // Of what happens in one millisecond, ends come first.
+  const changes = spans
+    .flatMap(([from, to]) => [
+      [from, 1],
+      [to, -1],
+    ])
+    .toSorted(([a = 0, one = 0], [b = 0, other = 0]) => (a === b ? one - other : a - b));
+  let [open, most] = [0, 0];
+  for (const [, change = 0] of changes) {
+    open += change;
+    most = Math.max(most, open);
+  }
+  return most;
+}
+
+it('holds over eight processes, of which one is killed', async () => {
+  const warehouseUrl = await migratedDatabase();
+  const order = { warehouseUrl, inFlight: IN_FLIGHT, perSecond: PER_SECOND, forMs: FOR_MS, callMs: 100, callers: 2 };
+  // It has a call under way when it is killed.
+  const victim = started({ ...order, callMs: 3_600_000, callers: 1 });
+  for (let told: unknown; told !== 'started'; ) [told] = await once(victim.child, 'message');
+  const others = Array.from({ length: 7 }, () => started(order));
+  await Promise.all(others.map(({ child }) => once(child, 'message')));
+  await wait(1000);
+  victim.child.kill('SIGKILL');
+  const killedMs = Date.now();
+
+  const calls = (await Promise.all(others.map((it) => it.calls))).flat();
+
+  const spans = calls.map(({ takenMs, endedMs }) => [takenMs, endedMs] as const);
+  expect(mostAtOnce(spans)).toBe(IN_FLIGHT);
+  // Its slot stays taken until its last heartbeat is too long ago, and is there again soon after.
+  expect(mostAtOnce(spans.filter(([, to]) => to < killedMs + EXPIRES_MS - 3500))).toBe(IN_FLIGHT - 1);
+  expect(mostAtOnce(spans.filter(([from]) => from > killedMs + EXPIRES_MS))).toBe(IN_FLIGHT);
+
+  const starts = calls.map(({ startedMs }) => startedMs).toSorted((a, b) => a - b);
+  for (const windowMs of [25, 200, 1000, 5000]) {
+    const most = (PER_SECOND * (windowMs + LATE_MS)) / 1000 + 1;
+    for (const [index, at] of starts.entries())
+      expect(starts.slice(index).filter((it) => it - at < windowMs).length).toBeLessThanOrEqual(most);
+  }
+  const each = await Promise.all(others.map((it) => it.calls));
+  for (const own of each) {
+    const mine = own.map(({ startedMs }) => startedMs).toSorted((a, b) => a - b);
+    for (const [index, at] of mine.slice(1).entries())
+      expect(at - (mine[index] ?? 0)).toBeGreaterThanOrEqual(1000 / PER_SECOND - 1);
+  }
+  // Those that have slots leave them to others before the work is done.
+  expect(each.filter(({ length }) => length > 0).length).toBeGreaterThan(IN_FLIGHT);
+}, 90_000);

@@ -1,0 +1,134 @@
+/** What a run does at the gate: a slot is held for a call and no longer, and a call that is stopped before its turn was none. */
+import { describe, expect, it } from 'vitest';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { disturbedAt, STEP } from './crash.ts';
+import { door } from './gate.ts';
+import { select, states } from './rows.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
+
+const GROUPS = '\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }';
+const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs } }';
+const config = (sync: string, settings: Readonly<Record<string, number>> = {}): string =>
+  `${service(settings)}\nsyncs:${sync}\n`;
+
+/** Slots that nobody else could have now. */
+async function held({ warehouse }: Scene): Promise<number | undefined> {
+  const [row] = await select<{ n: number }>(
+    warehouse,
+    'select count(*)::int as n from sluice_ops.gate_slots where expires_at >= clock_timestamp()',
+  );
+  return row?.n;
+}
+
+/** Sooner than a slot runs out by itself. */
+async function isFreeSoon(scene: Scene): Promise<boolean> {
+  for (let looks = 0; looks < 300; looks += 1) if ((await held(scene)) === 0) return true;
+  return false;
+}
+
+describe('with one slot for the token, another process', () => {
+  const open = postgresWarehouses();
+
+  it('makes its calls while a run waits to try again', async () => {
+    const [waiting, go] = [door(), door()];
+    const scene = await sceneIn(await open(), {
+      faults: [{ on: { nth: 1 }, do: { kind: 'status', status: 503, headers: { 'retry-after': '30' } } }],
+    });
+    const first = scene.sync(config(GROUPS), {
+      sleep: async (ms, signal) => {
+        if (ms >= 30_000) {
+          waiting.open();
+          await go.opened;
+        }
+        await scene.clock.sleep(ms, signal);
+      },
+    });
+    await waiting.opened;
+    expect(await isFreeSoon(scene)).toBe(true);
+    expect(only(await scene.sync(config(USERS)))).toMatchObject({ exitCode: 0, answers: 1 });
+    go.open();
+    expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
+  });
+
+  it('makes its calls while a run stores an answer', async () => {
+    const [storing, go] = [door(), door()];
+    const scene = await sceneIn(await open());
+    const slow = disturbedAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 }, async () => {
+      storing.open();
+      await go.opened;
+    });
+    const first = scene.sync(config(GROUPS), { warehouse: slow });
+    await storing.opened;
+    expect(await isFreeSoon(scene)).toBe(true);
+    expect(only(await scene.sync(config(USERS)))).toMatchObject({ exitCode: 0, answers: 1 });
+    go.open();
+    expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
+  });
+
+  it('makes none while a call of another is under way', async () => {
+    const [called, go] = [door(), door()];
+    const scene = await sceneIn(await open(), {
+      respond: async ({ number }) => {
+        if (number !== 1) return undefined;
+        called.open();
+        await go.opened;
+        return undefined;
+      },
+    });
+    const first = scene.sync(config(GROUPS));
+    await called.opened;
+    const looks = { count: 0 };
+    const second = scene.sync(config(USERS), {
+      sleep: async (ms, signal) => {
+        // It looks for a slot.
+        if (ms > 50 && ms <= 100) looks.count += 1;
+        if (looks.count === 5) go.open();
+        await scene.clock.sleep(ms, signal);
+      },
+    });
+    expect(only(await second)).toMatchObject({ exitCode: 0, answers: 1 });
+    expect(only(await first)).toMatchObject({ exitCode: 0, answers: 3 });
+    expect(looks.count).toBeGreaterThanOrEqual(5);
+    expect(Math.max(...scene.sandbox.requests().map(({ inFlight }) => inFlight))).toBe(1);
+  });
+
+  it('finds every slot free when a run has ended, however it did', async () => {
+    const warehouse = await open();
+    const scene = await sceneIn(warehouse);
+    await scene.sync(config(GROUPS, { in_flight: 3 }));
+    expect(await held(scene)).toBe(0);
+
+    const broken = disturbedAt(warehouse, { when: 'after', statement: STEP.send, nth: 2 }, () => {
+      throw new Error('a fault of this program');
+    });
+    await expect(scene.sync(config(GROUPS, { in_flight: 3 }), { warehouse: broken })).rejects.toThrow('a fault');
+    expect(await held(scene)).toBe(0);
+  });
+});
+
+describe('a call that a signal stops before its turn', () => {
+  // Its turns are by the test's clock.
+  const open = embeddedWarehouses();
+
+  it('was none: nothing is sent or paid, and the request is planned as before', async () => {
+    const scene = await sceneIn(await open());
+    const stop = new AbortController();
+    const points = 'select sum(points)::int as points from sluice_ops.requests';
+    const run = only(
+      await scene.sync(config(GROUPS, { requests_per_second: 11 }), {
+        signal: stop.signal,
+        sleep: async (ms, signal) => {
+          const isTurn = ms > 50 && ms <= 91 && scene.sandbox.requests().length === 1;
+          if (isTurn) stop.abort(new Error('SIGTERM'));
+          await scene.clock.sleep(ms, signal);
+        },
+      }),
+    );
+    expect(run).toMatchObject({ exitCode: 5, state: 'interrupted', answers: 1, left: 2, inDoubt: 0 });
+    expect(scene.sandbox.requests()).toHaveLength(1);
+    expect(await states(scene.warehouse)).toEqual({ loaded: 1, planned: 2 });
+    expect(await select(scene.warehouse, points)).toEqual([{ points: 1 }]);
+    expect(only(await scene.sync(config(GROUPS)))).toMatchObject({ exitCode: 0, continued: true, answers: 3 });
+    expect(scene.sandbox.requests()).toHaveLength(3);
+  });
+});

@@ -1,0 +1,266 @@
+/** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
+import { describe, expect, it } from 'vitest';
+import { openGate } from '../../src/flow/gate-queue.ts';
+import type { SlotSource } from '../../src/ops/gate.ts';
+import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { settled, type Sleepers, sleepers } from './sleepers.ts';
+
+const forever = new AbortController().signal;
+const IN_FLIGHT = 3;
+const INTERVAL_MS = 100;
+
+/** Rows as a database would hold them, without its clock; others take and give up slots as the test says. */
+function scripted(time: Sleepers) {
+  const mine = new Set<number>();
+  const others = new Set<number>();
+  const asked: string[] = [];
+  let failing: Error | undefined;
+  const ask = async (what: string): Promise<void> => {
+    asked.push(what);
+    if (failing) throw failing;
+  };
+  let turnMs = 0;
+  let closedMs = 0;
+  const source: SlotSource = {
+    take: async (most, except) => {
+      await ask(`take ${most}`);
+      const free = [3, 2, 1].filter((it) => !others.has(it) && !except.includes(it));
+      const numbers = closedMs > 0 ? [] : free.slice(0, most);
+      for (const number of numbers) mine.add(number);
+      return { numbers, firstMs: turnMs, closedMs };
+    },
+    sharing: {
+      renew: async (numbers) => {
+        await ask(`renew ${numbers.join()}`);
+        return numbers.filter((it) => mine.has(it));
+      },
+      free: async (numbers) => {
+        await ask(`free ${numbers.join()}`);
+        for (const number of numbers) mine.delete(number);
+      },
+      takeTurn: async () => {
+        await ask('turn');
+        return turnMs;
+      },
+    },
+  };
+  const bounds = { inFlight: IN_FLIGHT, intervalMs: INTERVAL_MS };
+  return {
+    gate: openGate(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
+    mine,
+    others,
+    /** What the source was asked since this was last read. */
+    asked: () => asked.splice(0),
+    fail: (error: Error | undefined) => (failing = error),
+    setTurn: (ms: number) => (turnMs = ms),
+    close: (ms: number) => (closedMs = ms),
+  };
+}
+
+describe('a gate over a shared source', () => {
+  it('asks once for all who wait, and frees what nobody uses', async () => {
+    const time = sleepers();
+    const { gate, asked, mine } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    expect(asked()).toEqual(['take 3']);
+    for (const slot of slots) slot.release();
+    await settled();
+    expect(asked()).toEqual(['free 3,2,1']);
+    expect(mine.size).toBe(0);
+  });
+
+  it('passes a released slot on here without freeing it in between', async () => {
+    const time = sleepers();
+    const { gate, asked } = scripted(time);
+    const [first] = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const next = gate.take(forever);
+    await settled();
+    asked();
+    first?.release();
+    const slot = await next;
+    expect(asked()).toEqual(['take 1']);
+    expect(await Promise.race([slot.begin(forever), time.run()])).toBe(true);
+  });
+
+  it('looks for a slot that others gave up, without haste', async () => {
+    const time = sleepers();
+    const { gate, asked, others } = scripted(time);
+    for (const number of [1, 2, 3]) others.add(number);
+    const begin = time.ms();
+    let had = false;
+    const taken = gate.take(forever).then(() => (had = true));
+    await time.run(() => time.ms() - begin >= 1000);
+    expect(had).toBe(false);
+    expect(asked().filter((it) => it.startsWith('take')).length).toBeLessThanOrEqual(20);
+    others.delete(2);
+    await time.run(() => had);
+    await taken;
+    // It is found with the next look or the one after.
+    expect(time.ms() - begin).toBeLessThanOrEqual(1200);
+  });
+
+  it('asks nothing while all slots are in use here, or while the pace is closed', async () => {
+    const time = sleepers();
+    const { gate, asked, close } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const begin = time.ms();
+    let had = false;
+    const next = gate.take(forever).then(() => (had = true));
+    await time.run(() => time.ms() - begin > 30_000);
+    expect(asked().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
+
+    close(5000);
+    slots[0]?.release();
+    const closedAt = time.ms();
+    await time.run(() => time.ms() - closedAt >= 2000);
+    expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
+    close(0);
+    await time.run(() => had);
+    await next;
+    expect(time.ms() - closedAt).toBeLessThanOrEqual(5000 + HEARTBEAT_MS);
+  });
+
+  it('renews what is in use and nothing else', async () => {
+    const time = sleepers();
+    const { gate, asked } = scripted(time);
+    const [first, second] = [await gate.take(forever), await gate.take(forever)];
+    asked();
+    const begin = time.ms();
+    await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
+    first.release();
+    await settled();
+    await time.run(() => time.ms() - begin >= 3 * HEARTBEAT_MS);
+    second.release();
+    await settled();
+    await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
+    expect(asked()).toEqual(['renew 3,2', 'renew 3,2', 'free 3', 'renew 2', 'free 2']);
+  });
+
+  it('begins no call on a slot that another process took meanwhile, and frees nothing of theirs', async () => {
+    const time = sleepers();
+    const { gate, mine, fail } = scripted(time);
+    const slot = await gate.take(forever);
+    // The process stood still, and with it its heartbeat.
+    fail(new Error('away'));
+    const begin = time.ms();
+    await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
+    fail(undefined);
+    mine.clear();
+    const began = slot.begin(forever);
+    await time.run(() => mine.size > 0 || time.ms() - begin > 6 * HEARTBEAT_MS);
+    expect(await began).toBe(false);
+  });
+
+  it('begins a call on a slot that nobody took though the heartbeat failed', async () => {
+    const time = sleepers();
+    const { gate, fail, asked } = scripted(time);
+    const slot = await gate.take(forever);
+    fail(new Error('away'));
+    const begin = time.ms();
+    await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
+    fail(undefined);
+    asked();
+    let began: boolean | undefined;
+    void slot.begin(forever).then((it) => (began = it));
+    await time.run(() => began !== undefined);
+    expect(began).toBe(true);
+    expect(asked()).toContain('renew 3');
+  });
+
+  it('takes a new turn in place of one that passed too long ago', async () => {
+    const time = sleepers();
+    const { gate, asked, setTurn } = scripted(time);
+    const [soon, late] = [await gate.take(forever), await gate.take(forever)];
+    asked();
+    expect(await soon.begin(forever)).toBe(true);
+    time.set(time.ms() + 400);
+    setTurn(250);
+    const begin = time.ms();
+    let began: boolean | undefined;
+    void late.begin(forever).then((it) => (began = it));
+    await time.run(() => began !== undefined);
+    expect(began).toBe(true);
+    expect(asked()).toEqual(['turn']);
+    expect(time.ms() - begin).toBe(250);
+  });
+
+  it('tells all who wait what the database threw, and works again when it does', async () => {
+    const time = sleepers();
+    const { gate, fail } = scripted(time);
+    fail(new Error('no such table'));
+    const refused = await Promise.allSettled([gate.take(forever), gate.take(forever)]);
+    expect(refused).toMatchObject([
+      { status: 'rejected', reason: { message: 'no such table' } },
+      { status: 'rejected', reason: { message: 'no such table' } },
+    ]);
+    fail(undefined);
+    const slot = await gate.take(forever);
+    fail(new Error('away'));
+    // A slot that can't be freed runs out by itself.
+    slot.release();
+    await settled();
+    fail(undefined);
+    expect(await gate.take(forever)).toHaveProperty('release');
+  });
+
+  it('frees a slot that came for one who had gone', async () => {
+    const time = sleepers();
+    const { gate, mine, asked } = scripted(time);
+    const stop = new AbortController();
+    const gone = gate.take(stop.signal);
+    await Promise.resolve();
+    await Promise.resolve();
+    stop.abort(new Error('stopped'));
+    await expect(gone).rejects.toThrow('stopped');
+    await settled();
+    expect(asked()).toEqual(['take 1', 'free 3']);
+    expect(mine.size).toBe(0);
+  });
+
+  it('leaves a slot that it keeps passing on to others from time to time, for as long as they take to look', async () => {
+    const time = sleepers();
+    const { gate, others, mine } = scripted(time);
+    others.add(1).add(2);
+    const begin = time.ms();
+    const freeAt: number[] = [];
+    const workers = { left: 2 };
+    const worker = async (): Promise<void> => {
+      while (time.ms() - begin < 7000) {
+        const slot = await gate.take(forever);
+        await time.sleep(200);
+        slot.release();
+      }
+      workers.left -= 1;
+    };
+    // Another process would look every 100 ms at the least.
+    const looker = async (): Promise<void> => {
+      for (; workers.left > 0; await time.sleep(100)) if (!mine.has(3)) freeAt.push(time.ms() - begin);
+    };
+    const all = Promise.all([worker(), worker()]);
+    await settled();
+    void looker();
+    await time.run(() => workers.left === 0);
+    await all;
+    expect(freeAt.filter((it) => it < 2000)).toEqual([]);
+    for (const [from, to] of [
+      [2000, 2600],
+      [4000, 5200],
+      [6000, 7800],
+    ] as const)
+      expect(freeAt.some((it) => it >= from && it < to)).toBe(true);
+    // It costs the process no more than that.
+    expect(freeAt.filter((it) => it < 7000).length).toBeLessThanOrEqual(9);
+  });
+
+  it('that is closed gives back what is held, and beats no more', async () => {
+    const time = sleepers();
+    const { gate, asked, mine } = scripted(time);
+    const slot = await gate.take(forever);
+    slot.release();
+    await gate.close();
+    expect(mine.size).toBe(0);
+    asked();
+    await time.run();
+    expect(asked()).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+/** Large answers: up to the limits they load, beyond them they are refused, and neither takes the process with it. */
+import { expect, it } from 'vitest';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
+import { select } from './rows.ts';
+
+const MB = 1_000_000;
+const PAGE = ONE_CALL.replace(
+  /user: \{ endpoint.*$/m,
+  'page: { endpoint: webparser.parse, request: { url: "https://a.example/", timeout: 20 } } }',
+);
+
+/** A service that sends this text, a piece at a time. */
+const sending = (pieces: () => Iterable<string>) =>
+  hostileServer((socket) => {
+    void (async () => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      for (const piece of pieces()) {
+        if (socket.destroyed) return;
+        if (!socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`))
+          await new Promise((resolve) => {
+            socket.once('drain', resolve).once('close', resolve);
+          });
+      }
+      socket.write('0\r\n\r\n');
+    })();
+  });
+
+function* page(megabytes: number): Iterable<string> {
+  yield '[{"@type":"@web_parser_result","url":"https://a.example/","title":"t","cleaned_html":"';
+  for (let index = 0; index < megabytes; index += 1) yield 'x'.repeat(MB);
+  yield '"}]';
+}
+
+function* items(count: number): Iterable<string> {
+  yield '[{}';
+  for (let index = 1; index < count; index += 1) yield ',{}';
+  yield ']';
+}
+
+const counts =
+  'select received::int, loaded::int, quarantined::int, bytes::int, (select reason from sluice_ops.quarantine) as reason from sluice_ops.answers';
+
+eachWarehouse('an answer', (open) => {
+  it('of 100 MB loads', { timeout: 240_000 }, async () => {
+    const warehouse = await open();
+    const { summary } = await syncFrom(await sending(() => page(100)), warehouse, { yaml: PAGE, deadlineMs: 100_000 });
+    expect(summary).toMatchObject({ exitCode: 0, syncs: [{ received: 1, loaded: 1 }] });
+    expect(await select(warehouse, 'select length(cleaned_html)::int as length from sluice.web_pages')).toEqual([
+      { length: 100 * MB },
+    ]);
+    expect(await select(warehouse, counts)).toMatchObject([
+      { bytes: [...page(100)].reduce((sum, piece) => sum + piece.length, 0) },
+    ]);
+  });
+
+  it('of more than 128 MiB is refused while it comes, and not asked for again', { timeout: 240_000 }, async () => {
+    const warehouse = await open();
+    const server = await sending(() => page(400));
+    const before = process.resourceUsage().maxRSS;
+    const { summary } = await syncFrom(server, warehouse, { yaml: PAGE, deadlineMs: 100_000 });
+    expect(process.resourceUsage().maxRSS - before).toBeLessThan(400_000);
+    expect(summary).toMatchObject({ exitCode: 4, syncs: [{ failed: 1, sent: 1 }] });
+    expect(server.calls()).toHaveLength(1);
+    expect(await select(warehouse, 'select state, error, failure_class from sluice_ops.requests')).toEqual([
+      { state: 'failed', error: 'the answer is larger than 128 MiB', failure_class: 'too_large' },
+    ]);
+  });
+
+  it('of more than 250,000 items is kept and quarantined whole', { timeout: 240_000 }, async () => {
+    const warehouse = await open();
+    const server = await sending(function* joined() {
+      yield [...items(250_001)].join('');
+    });
+    const { summary } = await syncFrom(server, warehouse, { yaml: PAGE, deadlineMs: 100_000 });
+    expect(summary).toMatchObject({ exitCode: 4, syncs: [{ received: 1, quarantined: 1 }] });
+    expect(await select(warehouse, counts)).toEqual([
+      {
+        received: 1,
+        loaded: 0,
+        quarantined: 1,
+        bytes: 750_004,
+        reason: 'the body holds 250001 items, and no more than 250000 are read at once',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,268 @@
+/** Answers that the database can't take wait on the disk, and the next start takes them in instead of buying them again. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openSpool, type Spool, type SpoolOptions } from '../../src/ops/spool.ts';
+import type { SandboxOptions } from '../../src/sandbox/options.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { expireLeases, STEP } from './crash.ts';
+import { failingFrom } from './failing.ts';
+import { door } from './gate.ts';
+import { rowsOf, select } from './rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+
+const CONFIG = `${service({ in_flight: 3 })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003", "1004", "1005", "1006"] } }
+`;
+const TWO = `${CONFIG}  user: { endpoint: microblog.user, request: { user: acme_labs } }\n`;
+
+async function spoolOf(options: Omit<SpoolOptions, 'folder'> = {}): Promise<Spool> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-spool-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return openSpool({ folder: join(folder, 'spool'), ...options });
+}
+
+const gone = (): Error => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+
+/** Answers only once three calls are under way, and then as said. */
+function holding(then: SandboxOptions['respond'] = () => undefined): { readonly respond: typeof then } {
+  const three = door();
+  return {
+    respond: async (request) => {
+      if (request.endpoint === 'token.requests') return undefined;
+      if (request.number >= 3) three.open();
+      await three.opened;
+      return then(request);
+    },
+  };
+}
+
+/** What was asked since this was last called, but for looks into the request log. */
+const boughtIn = (scene: Scene) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+
+/** A run whose database is gone from the first answer on, and the files that it leaves. */
+async function interrupted(scene: Scene, spool: Spool, config = CONFIG, errorOf = gone) {
+  const { warehouse } = failingFrom(scene.warehouse, { when: 'before', statement: STEP.store, nth: 1 }, errorOf);
+  const end = await scene
+    .sync(config, { warehouse, effects: { spool } })
+    .then((summary) => ({ summary }))
+    .catch((error: unknown) => ({ error }));
+  await expireLeases(scene.warehouse);
+  return { ...end, files: await readdir(spool.folder).catch((): string[] => []) };
+}
+
+eachWarehouse('a database that fails with calls in flight', (open) => {
+  it('ends the run with 5 and nothing lost: the next one buys nothing of it again', async () => {
+    const undisturbed = await sceneIn(await open());
+    await undisturbed.sync(CONFIG);
+    const scene = await sceneIn(await open(), holding());
+    const spool = await spoolOf();
+
+    const { files, ...end } = await interrupted(scene, spool, TWO);
+
+    expect(end).toMatchObject({
+      summary: {
+        exitCode: 5,
+        syncs: [
+          {
+            exitCode: 5,
+            error: expect.stringMatching(
+              /^answers could not be stored \(connect ECONNREFUSED 127.0.0.1:5432\): \d kept in \S+spool$/,
+            ),
+            next: 'Run the sync again when the database is well: what is kept is taken in first, and not bought again.',
+          },
+          { exitCode: 5, error: expect.stringMatching(/^not started: answers could not be stored/), sent: 0 },
+        ],
+      },
+    });
+    const first = boughtIn(scene);
+    expect(first.length).toBeGreaterThanOrEqual(3);
+    expect(files).toHaveLength(first.length);
+    expect(scene.notices.filter(({ message }) => message.includes('it is kept in'))).toHaveLength(files.length);
+
+    const run = only(await scene.sync(CONFIG, { effects: { spool } }));
+
+    expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: true, inDoubt: 0, answers: 6 });
+    expect(askedAgain([...first, ...boughtIn(scene)]).size).toBe(0);
+    expect(scene.notices).toContainEqual({
+      level: 'info',
+      sync: 'groups',
+      message: `${files.length} answers that waited in ${spool.folder} were stored; they are not bought again`,
+    });
+    expect(await readdir(spool.folder)).toEqual([]);
+    expect(await rowsOf(scene.warehouse)).toEqual(await rowsOf(undisturbed.warehouse));
+    expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
+  });
+
+  it('and answers "no such entity" loses that neither', async () => {
+    const scene = await sceneIn(
+      await open(),
+      holding(() => ({ status: 412, body: { detail: 'nobody' } })),
+    );
+    const spool = await spoolOf();
+    const { files } = await interrupted(scene, spool);
+    expect(files.length).toBeGreaterThan(0);
+    const first = boughtIn(scene);
+    expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0, missing: 6 });
+    expect(askedAgain([...first, ...boughtIn(scene)]).size).toBe(0);
+  });
+
+  it('and a fault of the program in the middle of it is told as one, with the answer kept', async () => {
+    const scene = await sceneIn(await open(), holding());
+    const spool = await spoolOf();
+    const end = await interrupted(scene, spool, CONFIG, () => new TypeError('x of undefined'));
+    expect(end).toMatchObject({ error: { message: 'x of undefined' } });
+    expect(end.files).toHaveLength(boughtIn(scene).length);
+    expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(boughtIn(scene)).toHaveLength(6 - end.files.length);
+  });
+
+  it('and a spool that is full: the error says that the answer is lost, and nothing more is sent', async () => {
+    const scene = await sceneIn(await open(), holding());
+    const { files, ...end } = await interrupted(scene, await spoolOf({ capBytes: 10 }), TWO);
+    expect(files).toEqual([]);
+    expect(end).toMatchObject({
+      summary: {
+        exitCode: 5,
+        syncs: [
+          {
+            exitCode: 5,
+            error: expect.stringMatching(
+              /could not be stored .*: \d lost, because the spool \S+ can’t take the answer: it holds 0 bytes, .* is the most$/,
+            ),
+            next: 'Make room for it, or name another folder in SLUICE_SPOOL.',
+          },
+          { exitCode: 5, sent: 0 },
+        ],
+      },
+    });
+    expect(boughtIn(scene).length).toBeLessThanOrEqual(4);
+  });
+});
+
+eachWarehouse('what waits on the disk', (open) => {
+  const waiting = async () => {
+    const scene = await sceneIn(await open(), holding());
+    const spool = await spoolOf();
+    const { files } = await interrupted(scene, spool);
+    const asked = boughtIn(scene).length;
+    scene.notices.length = 0;
+    return { scene, spool, files, asked };
+  };
+  const answersOf = (warehouse: Warehouse) =>
+    select<{ n: number; unloaded: number }>(
+      warehouse,
+      "select count(*)::int as n, (count(*) - count(loaded_at))::int as unloaded from sluice_ops.answers where endpoint = 'pronet.group'",
+    );
+
+  it('and was taken in but not removed is not taken in twice', async () => {
+    const { scene, spool, files } = await waiting();
+    const dropping: Spool = { ...spool, drop: () => Promise.reject(new Error('no right')) };
+    expect(only(await scene.sync(CONFIG, { effects: { spool: dropping } }))).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(await readdir(spool.folder)).toHaveLength(files.length);
+    expect(scene.notices).toContainEqual(
+      expect.objectContaining({ message: `${files[0]} in ${spool.folder} was stored and can’t be removed: no right` }),
+    );
+    expect(await scene.sync(CONFIG, { effects: { spool } })).toMatchObject({ exitCode: 0 });
+    expect(await readdir(spool.folder)).toEqual([]);
+    // The second sync asks all of it anew.
+    expect(await answersOf(scene.warehouse)).toEqual([{ n: 12, unloaded: 0 }]);
+  });
+
+  it('for another warehouse is left and told', async () => {
+    const { spool, files } = await waiting();
+    const other = await sceneIn(await open());
+    const run = only(await other.sync(CONFIG, { effects: { spool } }));
+    expect(run).toMatchObject({ exitCode: 0, sent: 6 });
+    expect(await readdir(spool.folder)).toEqual(files);
+    expect(other.notices.map(({ message }) => message)).toEqual(
+      files.map((file) => `${file} in ${spool.folder} belongs to another warehouse; it stays there`),
+    );
+  });
+
+  it('for a sync that is not in the config is left and told, and for one that is not run now too', async () => {
+    const { scene, spool, files } = await waiting();
+    const other = `${service()}\nsyncs: { user: { endpoint: microblog.user, request: { user: acme_labs } } }\n`;
+    expect(await scene.sync(other, { effects: { spool } })).toMatchObject({ exitCode: 0 });
+    expect(scene.notices.map(({ message }) => message)).toEqual([
+      `${files.length} answers in ${spool.folder} are of syncs that the config does not name; they stay there`,
+    ]);
+    expect(await scene.sync(TWO, { names: ['user'], effects: { spool } })).toMatchObject({ exitCode: 0 });
+    expect(scene.notices).toHaveLength(1);
+    expect(await readdir(spool.folder)).toEqual(files);
+  });
+
+  it('and is damaged is set aside and told, and its request asked again as one in doubt', async () => {
+    const { scene, spool, files, asked } = await waiting();
+    const [cut = '', spoilt = ''] = files;
+    await writeFile(join(spool.folder, cut), '{"for');
+    const text = await readFile(join(spool.folder, spoilt));
+    await writeFile(join(spool.folder, spoilt), text.subarray(0, text.length - 2));
+
+    const run = only(await scene.sync(CONFIG, { effects: { spool } }));
+
+    expect(run).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(await readdir(spool.folder)).toEqual([`${cut}.damaged`, `${spoilt}.damaged`]);
+    const damaged = scene.notices.filter(({ message }) => message.includes('is damaged; it is set aside'));
+    expect(damaged).toHaveLength(2);
+    expect(asked + boughtIn(scene).length).toBe(6 + 2);
+  });
+
+  it('and belongs to a run that is given up is kept all the same', async () => {
+    const { scene, spool, asked } = await waiting();
+    const changed = CONFIG.replace('"1006"] }', '"1006", "1007"] }, max_age: 30d');
+    const run = only(await scene.sync(changed, { effects: { spool } }));
+    expect(run).toMatchObject({ exitCode: 0, continued: false, planned: 7, fresh: asked });
+    expect(asked + boughtIn(scene).length).toBe(7);
+    expect(await answersOf(scene.warehouse)).toEqual([{ n: 7, unloaded: 0 }]);
+  });
+
+  it('and was asked again meanwhile undoes nothing that the newer answer said', async () => {
+    let version = 'old';
+    const group = (id: unknown) => ({
+      urn: { type: 'group', value: String(id) },
+      name: version,
+      url: 'u',
+      member_count: 1,
+    });
+    const scene = await sceneIn(
+      await open(),
+      holding(({ body }) => ({ body: [group((body as { group: string }).group)] })),
+    );
+    const spool = await spoolOf();
+    const config = CONFIG.replace('"1006"] }', '"1006"] }, max_age: 30d');
+    const { files } = await interrupted(scene, spool, config);
+    version = 'new';
+    scene.clock.advance(60_000);
+    // As another machine would, which does not have the spool.
+    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0 });
+    const before = await rowsOf(scene.warehouse, { machinery: true });
+    const ledger = 'select id, state, answer_id from sluice_ops.requests where run_id = 1 order by id';
+    const requests = await select(scene.warehouse, ledger);
+    const [newest] = await select<{ id: string }>(scene.warehouse, 'select max(id) as id from sluice_ops.answers');
+
+    expect(only(await scene.sync(config, { effects: { spool } }))).toMatchObject({ exitCode: 0, fresh: 6, sent: 0 });
+
+    expect(await readdir(spool.folder)).toEqual([]);
+    expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
+    expect(await select(scene.warehouse, ledger)).toEqual(requests);
+    const late = `select received::int, superseded::int, loaded::int, loaded_at is not null as done
+      from sluice_ops.answers where id > ${newest?.id ?? '0'}`;
+    expect(await select(scene.warehouse, late)).toEqual(
+      files.map(() => ({ received: 1, superseded: 1, loaded: 0, done: true })),
+    );
+  });
+
+  it('can’t be looked through: that is told, and the sync goes on', async () => {
+    const scene = await sceneIn(await open());
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-spool-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(join(folder, 'spool'), 'a file in its place');
+    const spool = openSpool({ folder: join(folder, 'spool') });
+    expect(await scene.sync(CONFIG, { effects: { spool } })).toMatchObject({ exitCode: 0 });
+    expect(scene.notices).toMatchObject([{ level: 'warn', message: expect.stringMatching(/can’t be read: ENOTDIR/) }]);
+  });
+});

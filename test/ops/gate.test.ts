@@ -1,0 +1,211 @@
+/** The rows of a shared gate: one holder a slot, turns that keep their distance by the database's clock, and nothing that stays. */
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { AHEAD_MS, gateName, openSharedSlots, type SlotSource } from '../../src/ops/gate.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { freshDatabase } from '../support/database.ts';
+import { postgresWarehouses, realEffects, SCHEMA } from '../support/warehouse.ts';
+
+const sharingOf = ({ sharing }: SlotSource) => {
+  if (!sharing) throw new Error('nothing is shared');
+  return sharing;
+};
+const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b);
+
+/** Ends what the holder has, as time would. */
+const expire = (warehouse: Warehouse, holder: string): Promise<unknown> =>
+  sql`update sluice_ops.gate_slots set expires_at = clock_timestamp() - interval '1 ms' where holder = ${holder}`.execute(
+    warehouse.db,
+  );
+
+describe('the rows of a gate', () => {
+  const open = postgresWarehouses();
+  const gate = (warehouse: Warehouse, holder: string, inFlight = 3, intervalMs = 0.001, name = 'g') =>
+    openSharedSlots(warehouse, { name, holder, inFlight, intervalMs });
+
+  it('give each slot to one holder, until it is freed or runs out', async () => {
+    const warehouse = await open();
+    const [one, two] = [await gate(warehouse, 'one'), await gate(warehouse, 'two')];
+    expect(sorted((await one.take(2, [])).numbers)).toEqual([2, 3]);
+    expect((await two.take(5, [])).numbers).toEqual([1]);
+    expect(await two.take(1, [1])).toMatchObject({ numbers: [], closedMs: 0 });
+
+    await sharingOf(one).free([3]);
+    expect((await two.take(5, [1])).numbers).toEqual([3]);
+    // What is another's is neither freed nor renewed.
+    await sharingOf(one).free([3]);
+    expect(sorted(await sharingOf(one).renew([2, 3]))).toEqual([2]);
+    expect((await one.take(5, [2])).numbers).toEqual([]);
+
+    await expire(warehouse, 'one');
+    expect((await two.take(5, [1, 3])).numbers).toEqual([2]);
+    expect(await sharingOf(one).renew([2])).toEqual([]);
+    // Run out and taken by nobody, it is renewed.
+    await expire(warehouse, 'two');
+    expect(sorted(await sharingOf(two).renew([1, 2, 3]))).toEqual([1, 2, 3]);
+    expect((await one.take(5, [])).numbers).toEqual([]);
+  });
+
+  it('give back to a holder what a statement took whose answer never came', async () => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one');
+    await one.take(3, []);
+    expect(sorted((await one.take(3, [2])).numbers)).toEqual([1, 3]);
+  });
+
+  it('bind each process by its own bound, and leave the low numbers to the lower', async () => {
+    const warehouse = await open();
+    const [few, many] = [await gate(warehouse, 'few', 2), await gate(warehouse, 'many', 5)];
+    expect(sorted((await many.take(3, [])).numbers)).toEqual([3, 4, 5]);
+    expect(sorted((await few.take(5, [])).numbers)).toEqual([1, 2]);
+    await sharingOf(many).free([3, 4, 5]);
+    expect((await few.take(5, [1, 2])).numbers).toEqual([]);
+  });
+
+  it('keep gates apart', async () => {
+    const warehouse = await open();
+    await (await gate(warehouse, 'one', 1, 1, 'a')).take(1, []);
+    expect((await (await gate(warehouse, 'two', 1, 1, 'b')).take(1, [])).numbers).toEqual([1]);
+  });
+
+  it('hand out turns an interval apart, to whoever asks', async () => {
+    const warehouse = await open();
+    const [one, two] = [await gate(warehouse, 'one', 9, 40), await gate(warehouse, 'two', 9, 40)];
+    const asked = performance.now();
+    const first = await one.take(2, []);
+    const second = await two.take(1, []);
+    const third = await sharingOf(one).takeTurn();
+    const tookMs = performance.now() - asked;
+    expect(first.numbers).toHaveLength(2);
+    expect(first.firstMs).toBe(0);
+    // What time the statements took has passed of the waits.
+    for (const [at, turn] of [
+      [80, second.firstMs],
+      [120, third],
+    ] as const) {
+      expect(turn).toBeLessThanOrEqual(at);
+      expect(turn).toBeGreaterThanOrEqual(at - tookMs - 1);
+    }
+  });
+
+  it('hand out no turn that is far ahead, and say when to ask again', async () => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one', 9, 5000);
+    expect((await one.take(9, [])).numbers).toEqual([9]);
+    const { numbers, closedMs } = await one.take(9, [9]);
+    expect(numbers).toEqual([]);
+    expect(closedMs).toBeGreaterThan(4000);
+    expect(closedMs).toBeLessThanOrEqual(5000 - AHEAD_MS);
+  });
+
+  it('save up no turns while nothing is asked', async () => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one', 9, 1000);
+    await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() - interval '1 hour'`.execute(warehouse.db);
+    expect((await one.take(9, [])).numbers).toHaveLength(1);
+    expect((await one.take(9, [9])).closedMs).toBeGreaterThan(500);
+  });
+
+  it('forget a turn that a clock left behind which was set back since', async () => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one', 2, 200);
+    await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(warehouse.db);
+    expect(await one.take(1, [])).toMatchObject({ firstMs: 0, numbers: [2] });
+    expect(await sharingOf(one).takeTurn()).toBeLessThanOrEqual(200);
+  });
+
+  it.each([1e-6, 1e11])('bear an interval of %d ms', async (intervalMs) => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one', 1000, intervalMs);
+    expect((await one.take(1000, [])).numbers).toHaveLength(intervalMs < 1 ? 1000 : 1);
+    expect(await sharingOf(one).takeTurn()).toBeLessThanOrEqual(intervalMs);
+  });
+
+  it('are entered once, however many open the gate', async () => {
+    const warehouse = await open();
+    await Promise.all([1, 2, 3, 4, 5].map((n) => gate(warehouse, `p${n}`, n)));
+    const { rows } = await sql<{ n: string }>`
+      select (select count(*) from sluice_ops.gate_slots) + (select count(*) from sluice_ops.gate_paces) as n`.execute(
+      warehouse.db,
+    );
+    expect(rows).toEqual([{ n: '6' }]);
+  });
+
+  it('are entered again when they were cleared away', async () => {
+    const warehouse = await open();
+    const one = await gate(warehouse, 'one');
+    await sql`truncate sluice_ops.gate_slots, sluice_ops.gate_paces`.execute(warehouse.db);
+    expect((await one.take(3, [])).numbers).toEqual([]);
+    expect(await sharingOf(one).renew([1])).toEqual([]);
+    expect((await one.take(3, [])).numbers).toHaveLength(3);
+  });
+
+  it('never give one slot to two, however many ask at once', async () => {
+    const warehouse = await open();
+    const inUse = new Map<number, string>();
+    let [most, taken] = [0, 0];
+    await Promise.all(
+      Array.from({ length: 9 }, async (_, n) => {
+        const source = await gate(warehouse, `p${n}`);
+        for (let rounds = 0; rounds < 60; rounds += 1) {
+          const { numbers } = await source.take(1 + (rounds % 3), []);
+          for (const number of numbers) {
+            expect(inUse.get(number)).toBeUndefined();
+            inUse.set(number, `p${n}`);
+          }
+          most = Math.max(most, inUse.size);
+          taken += numbers.length;
+          await new Promise(setImmediate);
+          for (const number of numbers) inUse.delete(number);
+          if (numbers.length > 0) await sharingOf(source).free(numbers);
+        }
+      }),
+    );
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(3);
+    expect(taken).toBeGreaterThan(100);
+  });
+});
+
+it('statements of a gate wait for no disk, and others on the same connection do', async () => {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  // The tests' own server waits for nothing.
+  const url = new Secret(`${database.url}?options=${encodeURIComponent('-c synchronous_commit=on')}`);
+  const warehouse = await openWarehouse({ url, schema: SCHEMA }, realEffects);
+  onTestFinished(() => warehouse.close());
+  await ensureSchema(warehouse);
+  const source = await openSharedSlots(warehouse, { name: 'g', holder: 'one', inFlight: 3, intervalMs: 1 });
+  const number = async (text: string): Promise<number> => {
+    const { rows } = await sql<{ at: string }>`select ${sql.raw(text)} - '0/0'::pg_lsn as at`.execute(warehouse.db);
+    return Number(rows[0]?.at);
+  };
+  /** Of many times, how often what the work wrote was not on disk when it was done. */
+  const unwritten = async (work: () => Promise<unknown>): Promise<number> => {
+    let count = 0;
+    for (let times = 0; times < 30; times += 1) {
+      const before = await number('pg_current_wal_insert_lsn()');
+      await work();
+      if ((await number('pg_current_wal_flush_lsn()')) <= before) count += 1;
+    }
+    return count;
+  };
+  expect(await unwritten(() => source.take(3, []))).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).takeTurn())).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).renew([1, 2, 3]))).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).free([1, 2, 3]))).toBeGreaterThan(0);
+  const write = sql`update sluice_ops.gate_paces set next_at = clock_timestamp()`;
+  expect(await unwritten(() => write.execute(warehouse.db))).toBe(0);
+});
+
+it('a gate’s name tells service and token apart, and nothing of either', () => {
+  const name = gateName('https://service.example/v1', 'secret-token');
+  expect(name).toMatch(/^[0-9a-f]{32}$/);
+  expect(gateName('HTTPS://SERVICE.example/v1', 'secret-token')).toBe(name);
+  expect(
+    new Set([name, gateName('https://service.example/v1', 'other'), gateName('https://b.example', 'secret-token')])
+      .size,
+  ).toBe(3);
+});

@@ -1,0 +1,192 @@
+/** What the request log teaches of prices, on both kinds of warehouse: which rows count, and what was asked for them. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { readReturned, readSamples, settlePoints } from '../../src/ops/prices.ts';
+import { createRun } from '../../src/ops/runs.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { endpointNamed } from '../../src/service/catalog.ts';
+import type { Endpoint } from '../../src/service/endpoint.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const AT = Date.parse('2026-03-06T15:00:00.000Z');
+const search = endpointNamed('pronet.search.users') as Endpoint;
+const education = endpointNamed('pronet.user.education') as Endpoint;
+
+interface LogRow {
+  readonly cost?: number | null;
+  readonly paid?: boolean;
+  readonly status?: number | null;
+  readonly returned?: number | null;
+  readonly endpoint?: string;
+}
+
+/** Rows of the log, a second apart, the last given the newest; returns their ids. */
+async function logged({ db }: Warehouse, rows: readonly LogRow[], from = AT): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [at, row] of rows.entries()) {
+    const { cost = 1, paid = true, status = 200, returned = 1, endpoint = search.path } = row;
+    ids.push(randomUUID());
+    await sql`insert into sluice.fact_request_costs
+      (id, cost, is_paid, endpoint, started_at, response_status_code, response_count,
+        _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+      values (${ids[at]}::uuid, ${cost}::bigint, ${paid}::boolean, ${endpoint},
+        ${new Date(from + at * 1000).toISOString()}::timestamptz, ${status}::bigint, ${returned}::bigint,
+        now(), now(), 1, 1, '\\x00', '{}')`.execute(db);
+  }
+  return ids;
+}
+
+/** Requests of a run of this sync that were sent, each asking for so many; returns their ids. */
+async function sentBy(warehouse: Warehouse, sync: string, endpoint: Endpoint, counts: readonly number[]) {
+  const ops = operationsOf(warehouse);
+  const now = new Date(AT);
+  const run = await createRun(ops, { sync, endpoint: endpoint.name, definitionHash: 'h', holder: 'me', now });
+  const ids: string[] = [];
+  for (const count of counts) {
+    const { id } = await ops
+      .insertInto('requests')
+      .values({
+        run_id: run.id,
+        sync,
+        endpoint: endpoint.name,
+        request_key: randomUUID(),
+        body: JSON.stringify({ count }),
+        input: '{}',
+        state: 'loaded',
+        attempts: '1',
+        points: '5',
+        planned_at: now,
+        sent_at: now,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    ids.push(id);
+  }
+  return ids;
+}
+
+type Sure = 'identifier' | 'only_candidate' | 'ambiguous';
+
+async function match(warehouse: Warehouse, requestId: string, logId: string, sure: Sure): Promise<void> {
+  await operationsOf(warehouse)
+    .insertInto('request_cost_matches')
+    .values({ request_id: requestId, log_id: logId, sure, matched_at: new Date(AT) })
+    .execute();
+}
+
+eachWarehouse('samples of the request log', (open) => {
+  it('are the endpoint’s rows that were charged or answered, newest first', async () => {
+    const warehouse = await open();
+    await logged(warehouse, [
+      { cost: 3, returned: 25 },
+      { cost: 1, returned: 0, status: 412 },
+      { cost: 0, paid: false, status: 412, returned: null },
+      { cost: 0, paid: false, returned: 0 },
+      { cost: 2, status: 500, returned: null },
+      { cost: 9, returned: 4, endpoint: education.path },
+      { cost: 4, returned: 33, endpoint: 'pronet/search/users' },
+      // What teaches nothing: failed unpaid, under way, given away, without a cost or with one that can't be.
+      { cost: 2, paid: false, status: 500 },
+      { cost: 2, status: null },
+      { cost: 2, paid: false },
+      { cost: null },
+      { cost: -1 },
+    ]);
+    const plain = { asked: undefined, isOwn: false };
+    expect(await readSamples(warehouse, search, 'people')).toEqual([
+      { ...plain, outcome: 'answered', points: 4, returned: 33 },
+      { ...plain, outcome: 'failed', points: 2, returned: undefined },
+      { ...plain, outcome: 'answered', points: 0, returned: 0 },
+      { ...plain, outcome: 'missing', points: 0, returned: undefined },
+      { ...plain, outcome: 'missing', points: 1, returned: 0 },
+      { ...plain, outcome: 'answered', points: 3, returned: 25 },
+    ]);
+    expect(await readSamples(warehouse, education, 'schools')).toMatchObject([{ points: 9 }]);
+  });
+
+  it('know what was asked where it is sure which request a row is', async () => {
+    const warehouse = await open();
+    const [first, second, third, fourth] = await logged(warehouse, [{}, {}, {}, {}]);
+    const [one = '', two = '', other = ''] = await sentBy(warehouse, 'people', search, [10, 20, 30]);
+    const [foreign = ''] = await sentBy(warehouse, 'more_people', search, [40]);
+    await match(warehouse, one, String(first), 'identifier');
+    await match(warehouse, foreign, String(second), 'only_candidate');
+    await match(warehouse, two, String(third), 'ambiguous');
+    await match(warehouse, other, String(third), 'ambiguous');
+    expect(fourth).toBeDefined();
+    expect(await readSamples(warehouse, search, 'people')).toMatchObject([
+      { asked: undefined, isOwn: false },
+      { asked: undefined, isOwn: false },
+      { asked: 40, isOwn: false },
+      { asked: 10, isOwn: true },
+    ]);
+  });
+
+  it('are the newest thousand, and of an endpoint that is seldom asked those of its last runs', async () => {
+    const warehouse = await open();
+    const [seldom] = await logged(warehouse, [{ cost: 7, endpoint: education.path }], AT - 1000);
+    await sql`insert into sluice.fact_request_costs
+      (id, cost, is_paid, endpoint, started_at, response_status_code, response_count,
+        _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+      select gen_random_uuid(), n, true, ${search.path}, ${new Date(AT).toISOString()}::timestamptz + n * interval '1 second',
+        200, 1, now(), now(), 1, 1, '\\x00', '{}' from generate_series(1, 50001) n`.execute(warehouse.db);
+    const found = await readSamples(warehouse, search, 'people');
+    expect([found.length, found[0]?.points, found.at(-1)?.points]).toEqual([1000, 50_001, 49_002]);
+    expect(await readSamples(warehouse, education, 'schools')).toEqual([]);
+    const [request = ''] = await sentBy(warehouse, 'schools', education, [100]);
+    await match(warehouse, request, String(seldom), 'identifier');
+    expect(await readSamples(warehouse, education, 'schools')).toMatchObject([{ points: 7, asked: 100, isOwn: true }]);
+  });
+});
+
+eachWarehouse('what the ledger tells', (open) => {
+  it('is how full a sync’s answers were before any was cut', async () => {
+    const warehouse = await open();
+    const ops = operationsOf(warehouse);
+    const slice = (sync: string, returned: number, depth = 0, asked: number | null = 100) => ({
+      request_id: '1',
+      run_id: '1',
+      sync,
+      endpoint: search.name,
+      request_key: 'k',
+      filters: '{}',
+      asked: asked === null ? null : String(asked),
+      returned: String(returned),
+      depth: String(depth),
+      complete: true,
+      as_of: new Date(AT),
+    });
+    await ops
+      .insertInto('coverage')
+      .values([
+        slice('people', 100),
+        slice('people', 7),
+        slice('people', 7),
+        slice('people', 3, 1),
+        slice('people', 4, 0, null),
+        slice('others', 5),
+      ])
+      .execute();
+    const returned = await readReturned(ops, 'people');
+    expect(returned.toSorted((a, b) => (a.returned ?? 0) - (b.returned ?? 0))).toEqual([
+      { asked: 100, returned: 7, times: 2 },
+      { asked: 100, returned: 100, times: 1 },
+    ]);
+    expect(await readReturned(ops, 'nobody')).toEqual([]);
+  });
+
+  it('is settled at what the answer cost, and keeps what earlier attempts may have', async () => {
+    const warehouse = await open();
+    const ops = operationsOf(warehouse);
+    const [once = '', twice = '', more = ''] = await sentBy(warehouse, 'people', search, [10, 20, 30]);
+    await ops.updateTable('requests').set({ attempts: '2', points: '10' }).where('id', '=', twice).execute();
+    // Set aside when the price was another.
+    await settlePoints(ops, once, { points: 2, aside: 1 });
+    await settlePoints(ops, twice, { points: 2, aside: 5 });
+    await settlePoints(ops, more, { points: 6.5, aside: 5 });
+    const rows = await ops.selectFrom('requests').select('points').orderBy('id').execute();
+    expect(rows.map(({ points }) => Number(points))).toEqual([2, 7, 6.5]);
+  });
+});

@@ -1,0 +1,293 @@
+/** The request log and the ledger brought together: what is sure, what is only possible, and what each comes to. */
+import { expect, it } from 'vitest';
+import { readReconciliation, reconcileCosts } from '../../src/ops/reconciliation.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { select } from '../flow/rows.ts';
+import { eachWarehouse, type Open } from '../support/warehouse.ts';
+import { BEGAN, booksIn } from './books.ts';
+
+const NOW = new Date(BEGAN + 24 * 3_600_000);
+const SECOND = 1000;
+
+async function begun(open: Open) {
+  const warehouse = await open();
+  const books = await booksIn(warehouse);
+  const reconcile = (since?: number) =>
+    reconcileCosts(warehouse, { now: NOW, ...(since !== undefined && { since: new Date(BEGAN + since) }) });
+  return { warehouse, ...books, reconcile, sums: () => readReconciliation(warehouse, NOW) };
+}
+
+const versions = (warehouse: Warehouse): Promise<unknown> =>
+  select(
+    warehouse,
+    `select 'm' as t, xmin::text as v, ctid::text as at from sluice_ops.request_cost_matches
+     union all select 'r', xmin::text, ctid::text from sluice_ops.requests union all select 'd', xmin::text, ctid::text from sluice_ops.doubts order by 1, 3`,
+  );
+
+/** Shown on both kinds of warehouse. */
+function usual(open: Open): void {
+  it('is matched by our identifier, whatever the clocks and the words say; charges are settled, and again nothing changes', async () => {
+    const it = await begun(open);
+    const paid = await it.send({ at: 0, points: 10 });
+    const free = await it.send({ at: SECOND, points: 10 });
+    const open1 = await it.send({ at: 2 * SECOND, points: 10 });
+    const asked = await it.send({ at: 3 * SECOND, points: 10, state: 'planned', isAnswered: false });
+    const rows = [
+      await it.log({ at: 600 * SECOND, identifier: paid.identifier, cost: 4, endpoint: 'elsewhere' }),
+      await it.log({ at: 601 * SECOND, identifier: free.identifier, cost: 3, isPaid: false }),
+      await it.log({ at: 602 * SECOND, identifier: open1.identifier, cost: 0, isComplete: false }),
+      await it.log({ at: 603 * SECOND, identifier: asked.identifier, cost: 2 }),
+    ];
+    await it.log({ at: 604 * SECOND, identifier: 'someone else', cost: 9 });
+
+    await it.reconcile();
+
+    const ids = [paid, free, open1, asked].map(({ id }) => id);
+    expect(await it.matches()).toEqual(ids.map((id, at) => `${id} ${rows[at]} identifier`).toSorted());
+    expect(await it.requests()).toEqual([
+      { id: paid.id, charged: 4, points: 4 },
+      { id: free.id, charged: 0, points: 0 },
+      // What is not complete may still be charged, and what is asked again will cost more.
+      { id: open1.id, charged: null, points: 10 },
+      { id: asked.id, charged: 2, points: 10 },
+    ]);
+    expect(await it.sums()).toMatchObject({
+      logged: 5,
+      matched: 4,
+      ambiguous: 0,
+      chargedButLost: { rows: 1, points: 2 },
+      others: { rows: 1, points: 9 },
+    });
+    const before = await versions(it.warehouse);
+    await it.reconcile();
+    expect(await versions(it.warehouse)).toEqual(before);
+
+    await select(
+      it.warehouse,
+      `update sluice.fact_request_costs set cost = 5, is_paid = true, duration = 1 where id = '${rows[2]}' returning id`,
+    );
+    await it.reconcile();
+    expect((await it.requests())[2]).toEqual({ id: open1.id, charged: 5, points: 5 });
+  });
+
+  it('without identifiers, nothing is guessed: two requests at a time, two rows, a row between two, too many items', async () => {
+    const it = await begun(open);
+    const [a, b] = [await it.send({ at: 0 }), await it.send({ at: 1 })];
+    const [first, second] = [await it.log({ at: 10 }), await it.log({ at: 11 })];
+    const two = await it.send({ at: 3600 * SECOND });
+    const rows = [await it.log({ at: 3600 * SECOND }), await it.log({ at: 3601 * SECOND })];
+    const [left, right] = [await it.send({ at: 5000 * SECOND }), await it.send({ at: 5200 * SECOND })];
+    const between = await it.log({ at: 5100 * SECOND });
+    const few = await it.send({ at: 6500 * SECOND, count: 5 });
+    const many = await it.log({ at: 6500 * SECOND, count: 6 });
+    const late = await it.send({ at: 7000 * SECOND });
+    await it.log({ at: 7121 * SECOND });
+
+    await it.reconcile();
+
+    const pairs = [a, b].flatMap(({ id }) => [first, second].map((row) => `${id} ${row} ambiguous`));
+    expect(await it.matches()).toEqual(
+      [
+        ...pairs,
+        ...rows.map((row) => `${two.id} ${row} ambiguous`),
+        `${left.id} ${between} ambiguous`,
+        `${right.id} ${between} ambiguous`,
+      ].toSorted(),
+    );
+    expect((await it.matches()).join()).not.toContain(many);
+    expect((await it.requests()).every(({ charged, points }) => charged === null && points === 1)).toBe(true);
+    expect([few, late]).toHaveLength(2);
+    expect(await it.sums()).toMatchObject({ logged: 7, matched: 0, ambiguous: 5, others: { rows: 2, points: 2 } });
+  });
+
+  it('judges lost answers that no run asks any more: paid, not charged, not sent, and what can’t be told', async () => {
+    const it = await begun(open);
+    const answered = await it.send({ at: 0 });
+    await it.log({ at: 1, identifier: answered.identifier });
+    const lost = (at: number) =>
+      it.send({ at, lost: [at], attempts: 1, state: 'abandoned', isAnswered: false, points: 5 });
+    const [paid, free, never] = [await lost(10 * SECOND), await lost(20 * SECOND), await lost(30 * SECOND)];
+    await it.log({ at: 10 * SECOND, identifier: paid.identifier, cost: 3 });
+    await it.log({ at: 20 * SECOND, identifier: free.identifier, cost: 0 });
+    await it.reconcile();
+    // Nothing says that the log was read so far.
+    expect((await it.doubts()).map(({ verdict }) => verdict)).toEqual(['paid_and_lost', 'not_charged', 'unknown']);
+    await it.read(600 * SECOND);
+    await it.reconcile();
+    expect(await it.doubts()).toEqual([
+      { verdict: 'paid_and_lost', points: 3 },
+      { verdict: 'not_charged', points: 0 },
+      { verdict: 'not_sent', points: 0 },
+    ]);
+    expect((await it.requests()).slice(1)).toEqual([
+      { id: paid.id, charged: 3, points: 3 },
+      { id: free.id, charged: 0, points: 0 },
+      { id: never.id, charged: null, points: 0 },
+    ]);
+    const before = await versions(it.warehouse);
+    await it.reconcile();
+    expect(await versions(it.warehouse)).toEqual(before);
+  });
+}
+
+/** The statements are the same for both; what else they do is shown on a server. */
+function further(open: Open): void {
+  it('is matched by the identifier that the service sent with its answer, unless that stands for several', async () => {
+    const it = await begun(open);
+    const own = await it.send({ at: 0, header: 'theirs-1' });
+    const endpoint = 'pronet.search.users';
+    const [a, b] = [
+      await it.send({ at: SECOND, header: 'edge', endpoint }),
+      await it.send({ at: SECOND, header: 'edge', endpoint }),
+    ];
+    const row = await it.log({ at: 900 * SECOND, identifier: 'theirs-1' });
+    const edge = await it.log({ at: 901 * SECOND, identifier: 'edge', endpoint: '/api/pronet/search/users' });
+    await it.log({ at: 900 * SECOND, identifier: 'theirs-1', endpoint: '/api/microblog/user' });
+    await it.reconcile();
+    // The first tells by how much the service's clock is ahead.
+    expect(await it.matches()).toEqual(
+      [`${own.id} ${row} identifier`, `${a.id} ${edge} ambiguous`, `${b.id} ${edge} ambiguous`].toSorted(),
+    );
+  });
+
+  it.each([
+    '/api/pronet/group',
+    'api/pronet/group/',
+    '/v2/proxy/api/pronet/group?x=1',
+    'pronet.group',
+    'PRONET/GROUP',
+    'POST /api/pronet/group',
+  ])('without identifiers, an only candidate is sure: endpoint written %s', async (endpoint) => {
+    const it = await begun(open);
+    const request = await it.send({ at: 0, count: 10 });
+    const row = await it.log({ at: 90 * SECOND, endpoint, count: 10, cost: 2 });
+    // Another's, of the same time.
+    await it.log({ at: 0, endpoint: '/api/pronet/groups', count: 10 });
+    await it.reconcile();
+    expect(await it.matches()).toEqual([`${request.id} ${row} only_candidate`]);
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 2, points: 2 }]);
+  });
+
+  it('has as many rows as a request had attempts', async () => {
+    const it = await begun(open);
+    const request = await it.send({ at: 5 * SECOND, lost: [0] });
+    const rows = [await it.log({ at: 0, cost: 2 }), await it.log({ at: 5 * SECOND, cost: 3 })];
+    await it.reconcile();
+    expect(await it.matches()).toEqual(rows.map((row) => `${request.id} ${row} only_candidate`).toSorted());
+    expect(await it.doubts()).toEqual([{ verdict: 'paid_and_lost', points: 2 }]);
+    expect(await it.requests()).toEqual([{ id: request.id, charged: 5, points: 5 }]);
+    // Two paid rows, one answer: the first was lost.
+    expect(await it.sums()).toMatchObject({ matched: 2, chargedButLost: { rows: 1, points: 2 } });
+  });
+
+  it('where our identifiers are kept, matches by time only what has none yet, by the service’s clock', async () => {
+    const it = await begun(open);
+    const skew = 400 * SECOND;
+    const known = await it.send({ at: 0 });
+    await it.log({ at: skew, identifier: known.identifier });
+    const [lost, other] = [
+      await it.send({ at: 100 * SECOND, state: 'abandoned', isAnswered: false }),
+      await it.send({ at: 200 * SECOND, state: 'abandoned', isAnswered: false }),
+    ];
+    const underWay = await it.log({ at: 101 * SECOND + skew, cost: 0, isComplete: false });
+    await it.log({ at: 100 * SECOND + skew, identifier: 'of another program' });
+    await it.log({ at: 200 * SECOND + skew, identifier: null });
+    await it.reconcile();
+    const mine = (await it.matches()).filter((it) => !it.endsWith('identifier'));
+    expect(mine).toEqual([`${lost.id} ${underWay} only_candidate`]);
+
+    // It gets its identifier with its end, and turns out to be another's.
+    await select(
+      it.warehouse,
+      `update sluice.fact_request_costs set response_request_id = '${other.identifier}', duration = 1 where id = '${underWay}' returning id`,
+    );
+    await it.reconcile();
+    expect((await it.matches()).filter((it) => it.includes(underWay))).toEqual([`${other.id} ${underWay} identifier`]);
+  });
+
+  it('gives a row to one request: the nearest, should several have been sent with one identifier', async () => {
+    const it = await begun(open);
+    const [first, second] = [await it.send({ at: 0 }), await it.send({ at: 60 * SECOND })];
+    await select(
+      it.warehouse,
+      `update sluice_ops.requests set x_request_id = '${first.identifier}' where id = ${second.id} returning id`,
+    );
+    const rows = [
+      await it.log({ at: 1, identifier: first.identifier }),
+      await it.log({ at: 59 * SECOND, identifier: first.identifier }),
+    ];
+    await it.reconcile();
+    const pairs = [`${first.id} ${rows[0]} identifier`, `${second.id} ${rows[1]} identifier`].toSorted();
+    expect(await it.matches()).toEqual(pairs);
+    await it.reconcile();
+    expect(await it.matches()).toEqual(pairs);
+  });
+
+  it('resolves what was ambiguous once more is known', async () => {
+    const it = await begun(open);
+    const [a, b] = [await it.send({ at: 0 }), await it.send({ at: 1 })];
+    const row = await it.log({ at: 10 });
+    await it.reconcile();
+    expect(await it.matches()).toEqual([a, b].map(({ id }) => `${id} ${row} ambiguous`).toSorted());
+    await select(
+      it.warehouse,
+      `update sluice.fact_request_costs set response_request_id = '${b.identifier}' where id = '${row}' returning id`,
+    );
+    await it.reconcile();
+    expect(await it.matches()).toEqual([`${b.id} ${row} identifier`]);
+  });
+
+  it('tells answers that are not in it, of the time that was read whole', async () => {
+    const it = await begun(open);
+    await it.send({ at: 0 });
+    await it.send({ at: 100 * SECOND });
+    await it.send({ at: 1000 * SECOND });
+    const logged = await it.send({ at: 200 * SECOND });
+    await it.log({ at: 200 * SECOND, identifier: logged.identifier });
+    expect(await it.sums()).toMatchObject({ unlogged: 0 });
+    await it.read(900 * SECOND);
+    await it.reconcile();
+    expect(await it.sums()).toMatchObject({ unlogged: 2, matched: 1 });
+  });
+
+  it('was never read: there is nothing to tell', async () => {
+    const it = await begun(open);
+    await it.send({ at: 0 });
+    await it.reconcile();
+    expect(await it.sums()).toBeUndefined();
+  });
+
+  it('gone through from an instant on leaves what is older as it was, and sees what reaches over', async () => {
+    const it = await begun(open);
+    const hour = 3600 * SECOND;
+    const old = await it.send({ at: 0 });
+    const oldRow = await it.log({ at: 0 });
+    const [before, after] = [
+      await it.send({ at: 3 * hour - 60 * SECOND }),
+      await it.send({ at: 3 * hour + 10 * SECOND }),
+    ];
+    const row = await it.log({ at: 3 * hour });
+    await select(it.warehouse, 'update sluice_ops.runs set ended_at = null where id > 0 returning id');
+    await it.reconcile(3 * hour);
+    expect(await it.matches()).toEqual([before, after].map(({ id }) => `${id} ${row} ambiguous`).toSorted());
+    await it.reconcile();
+    expect(await it.matches()).toContain(`${old.id} ${oldRow} only_candidate`);
+    const all = await it.matches();
+    await it.reconcile(3 * hour);
+    expect(await it.matches()).toEqual(all);
+  });
+
+  it('with more candidates than are listed, lists one that stands for them', async () => {
+    const it = await begun(open);
+    for (let n = 0; n < 12; n += 1) await it.send({ at: n });
+    await it.log({ at: 5 });
+    await it.reconcile();
+    expect(await it.matches()).toEqual([expect.stringMatching(/ ambiguous$/)]);
+    expect(await it.sums()).toMatchObject({ ambiguous: 1, others: { rows: 0 } });
+  });
+}
+
+eachWarehouse('the request log', (open, kind) => {
+  usual(open);
+  if (kind === 'postgres') further(open);
+});

@@ -1,0 +1,226 @@
+/** Limits in points that processes share: none is overshot, and after a crash they follow the ledger. */
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { BudgetGuard, SetAside } from '../../src/ops/budget.ts';
+import { acquireLease } from '../../src/ops/lease.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { dayRow, enterDay, enterEver, openSharedBudget, type SharedLimit, spentFrom } from '../../src/ops/spending.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const DAY = '2026-03-06';
+const once = (work: () => Promise<void>): Promise<void> => work();
+
+const limits = (day: number, ever = Number.MAX_SAFE_INTEGER): readonly SharedLimit[] => [
+  { what: 'the day', points: day, row: dayRow(DAY), zero: 0 },
+  { what: 'the balance', points: ever, row: 'ever', zero: 0 },
+];
+const guardOf = (warehouse: Warehouse, of: readonly SharedLimit[]): BudgetGuard =>
+  openSharedBudget(warehouse, async () => of, once);
+
+async function entered(warehouse: Warehouse): Promise<void> {
+  await enterDay(warehouse, DAY, true);
+  await enterEver(warehouse);
+}
+async function reserved(guard: BudgetGuard, points: number): Promise<SetAside> {
+  const it = await guard.reserve(points);
+  if ('giveBack' in it) return it;
+  throw new Error(`${it.what} was reached`);
+}
+async function counted(warehouse: Warehouse): Promise<Record<string, number>> {
+  const { rows } = await sql<{ name: string; points: string }>`select name, points from sluice_ops.spending`.execute(
+    warehouse.db,
+  );
+  return Object.fromEntries(rows.map(({ name, points }) => [name, Number(points)]));
+}
+
+/** A request in the ledger, as far as points go. */
+async function sent(
+  warehouse: Warehouse,
+  at: string,
+  { points, charged, state = 'loaded' }: { points: number; charged?: number; state?: 'loaded' | 'sent' },
+): Promise<void> {
+  const ops = operationsOf(warehouse);
+  const run = await ops
+    .insertInto('runs')
+    .values({ sync: 's', endpoint: 'e', definition_hash: 'h', state: 'running', today: DAY, started_at: at })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await ops
+    .insertInto('requests')
+    .values({
+      run_id: run.id,
+      sync: 's',
+      endpoint: 'e',
+      request_key: 'k',
+      body: '{}',
+      input: '{}',
+      state,
+      points,
+      charged: charged ?? null,
+      planned_at: at,
+      sent_at: at,
+    })
+    .execute();
+}
+
+const age = (warehouse: Warehouse): Promise<unknown> =>
+  sql`update sluice_ops.spending set updated_at = updated_at - interval '1 minute'`.execute(warehouse.db);
+
+eachWarehouse('a shared limit', (open, kind) => {
+  it('counts what everybody sets aside, under every limit or none', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const [one, two] = [guardOf(warehouse, limits(10, 8)), guardOf(warehouse, limits(10, 8).slice(0, 1))];
+
+    const five = await reserved(one, 5);
+    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5, ever: 5 });
+    expect(await one.check(3)).toBeUndefined();
+    expect(await one.check(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
+    expect(await one.reserve(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
+    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5, ever: 5 });
+    await reserved(two, 4);
+    expect(await one.reserve(2)).toEqual({ what: 'the day', points: 10, spent: 9 });
+
+    await five.giveBack(3.5);
+    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5.5, ever: 1.5 });
+    // It cost more than was set aside.
+    await (await reserved(two, 1)).giveBack(-6);
+    expect(await two.check(0)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
+  });
+
+  it('holds from where the count stood', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    await reserved(guardOf(warehouse, limits(1000)), 70);
+    const later = guardOf(warehouse, [{ what: 'the balance', points: 10, row: 'ever', zero: 66 }]);
+    expect(await later.reserve(7)).toEqual({ what: 'the balance', points: 10, spent: 4 });
+    await reserved(later, 6);
+  });
+
+  it('is never overshot, however many ask at once', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const workers = kind === 'postgres' ? 9 : 2;
+    let [held, most, refused] = [0, 0, 0];
+    await Promise.all(
+      Array.from({ length: workers }, async (_, n) => {
+        // Half of them name the limits in the other order.
+        const guard = guardOf(warehouse, n % 2 === 0 ? limits(5) : limits(5).toReversed());
+        for (let rounds = 0; rounds < 40; rounds += 1) {
+          const it = await guard.reserve(1 + (rounds % 2));
+          if (!('giveBack' in it)) {
+            refused += 1;
+            continue;
+          }
+          held += 1 + (rounds % 2);
+          most = Math.max(most, held);
+          await new Promise(setImmediate);
+          held -= 1 + (rounds % 2);
+          await it.giveBack(1 + (rounds % 2));
+        }
+      }),
+    );
+    expect(most).toBeLessThanOrEqual(5);
+    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 0, ever: 0 });
+    if (kind === 'postgres') expect(refused).toBeGreaterThan(0);
+  });
+
+  it('asks for its rows again when they are gone, and allows nothing without them', async () => {
+    const warehouse = await open();
+    const told: boolean[] = [];
+    const guard = openSharedBudget(
+      warehouse,
+      async (isGone) => {
+        told.push(isGone);
+        if (isGone) await entered(warehouse);
+        return limits(10);
+      },
+      once,
+    );
+    await reserved(guard, 4);
+    expect(told).toEqual([false, true]);
+    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 4, ever: 4 });
+    await expect(guardOf(warehouse, [{ what: 'x', points: 1, row: 'none', zero: 0 }]).reserve(1)).rejects.toThrow(
+      'none',
+    );
+  });
+
+  it('gives back once at most: again when the database took it back, not when that is in doubt', async () => {
+    const warehouse = await open();
+    await entered(warehouse);
+    const errors: Error[] = [];
+    const db = warehouse.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        const error = errors.shift();
+        if (error) throw error;
+        return result;
+      },
+    });
+    const twice = async (work: () => Promise<void>): Promise<void> => work().catch(work);
+    const guard = openSharedBudget({ ...warehouse, db }, async () => limits(10), twice);
+    const five = await reserved(guard, 5);
+    errors.push(Object.assign(new Error('deadlock detected'), { code: '40P01' }));
+    // Told so by a plugin, it was done all the same: so twice is seen to be tried.
+    await five.giveBack(1);
+    expect(await counted(warehouse)).toMatchObject({ ever: 3 });
+    errors.push(new Error('Connection terminated unexpectedly'));
+    await five.giveBack(1);
+    expect(await counted(warehouse)).toMatchObject({ ever: 2 });
+    errors.push(Object.assign(new Error('a'), { code: '53300' }), Object.assign(new Error('b'), { code: '53300' }));
+    await five.giveBack(1);
+    expect(errors).toEqual([]);
+  });
+});
+
+eachWarehouse('a day that is counted', (open) => {
+  const row = dayRow(DAY);
+
+  it('begins at what the ledger says was sent on it', async () => {
+    const warehouse = await open();
+    await sent(warehouse, '2026-03-05T23:59:59.999Z', { points: 1 });
+    await sent(warehouse, '2026-03-06T00:00:00.000Z', { points: 20, charged: 2 });
+    await sent(warehouse, '2026-03-06T12:00:00Z', { points: 300 });
+    // An attempt is under way, beside what one before it was charged.
+    await sent(warehouse, '2026-03-06T13:00:00Z', { points: 4000, charged: 1, state: 'sent' });
+    await enterDay(warehouse, DAY, false);
+    expect(await counted(warehouse)).toEqual({ [row]: 4302 });
+    expect(Number((await spentFrom(warehouse, new Date('2026-03-06T12:30:00Z'))).points)).toBe(4000);
+  });
+
+  it('follows the ledger when nobody else can be at work, and is no less than it counted otherwise', async () => {
+    const warehouse = await open();
+    await sent(warehouse, '2026-03-06T12:00:00Z', { points: 3 });
+    await enterDay(warehouse, DAY, false);
+    const guard = openSharedBudget(warehouse, async () => limits(100).slice(0, 1), once);
+    // Set aside by a process that died before it sent anything.
+    await reserved(guard, 40);
+
+    await enterDay(warehouse, DAY, false);
+    expect(await counted(warehouse)).toEqual({ [row]: 43 });
+    await age(warehouse);
+    await acquireLease(operationsOf(warehouse), 'sync:other', 'other', true);
+    await enterDay(warehouse, DAY, false);
+    expect(await counted(warehouse)).toEqual({ [row]: 43 });
+    await age(warehouse);
+    await sql`update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s'`.execute(warehouse.db);
+    await enterDay(warehouse, DAY, false);
+    expect(await counted(warehouse)).toEqual({ [row]: 3 });
+
+    await reserved(guard, 40);
+    await enterDay(warehouse, DAY, true);
+    expect(await counted(warehouse)).toEqual({ [row]: 3 });
+    await sent(warehouse, '2026-03-06T15:00:00Z', { points: 9 });
+    await enterDay(warehouse, DAY, false);
+    expect(await counted(warehouse)).toEqual({ [row]: 12 });
+  });
+
+  it('of everything goes on where it stands', async () => {
+    const warehouse = await open();
+    expect(await enterEver(warehouse)).toEqual({ row: 'ever', points: 0 });
+    await enterDay(warehouse, DAY, true);
+    await reserved(guardOf(warehouse, limits(100)), 7);
+    expect(await enterEver(warehouse)).toEqual({ row: 'ever', points: 7 });
+  });
+});

@@ -1,0 +1,157 @@
+/** What became of a lost attempt: a table of what the log can show. */
+import { describe, expect, it } from 'vitest';
+import {
+  type KnownRequest,
+  LISTED_AFTER_MS,
+  type LoggedAttempt,
+  type LogKnowledge,
+  verdictOf,
+} from '../../src/ops/verdict.ts';
+
+const SENT = Date.parse('2026-03-06T15:00:00Z');
+const TIMEOUT_MS = 300_000;
+const at = (ms: number): Date => new Date(SENT + ms);
+
+const row = (ms: number, more: Partial<LoggedAttempt> = {}): LoggedAttempt => ({
+  id: `row at ${ms}`,
+  startedAt: at(ms),
+  cost: 3,
+  isPaid: true,
+  isComplete: true,
+  ...more,
+});
+const unpaid = { cost: 0, isPaid: false };
+const underWay = { ...unpaid, isComplete: false };
+
+const LOG: LogKnowledge = { offsetMs: 0, readAt: at(LISTED_AFTER_MS), listsOurs: true };
+const REQUEST: KnownRequest = { attempts: 1, sent: new Map([[1, at(0)]]), answered: new Set(), rows: [], ambiguous: 0 };
+
+interface Case {
+  readonly when: string;
+  readonly request?: Partial<KnownRequest>;
+  readonly log?: Partial<LogKnowledge>;
+  readonly attempt?: number;
+  readonly is: readonly [string, string | null, number | null];
+}
+
+const lostThenAnswered = {
+  attempts: 2,
+  sent: new Map([
+    [1, at(0)],
+    [2, at(4000)],
+  ]),
+  answered: new Set([2]),
+};
+const lostTwice = { ...lostThenAnswered, answered: new Set<number>() };
+
+const CASES: readonly Case[] = [
+  { when: 'its row was charged', request: { rows: [row(20)] }, is: ['paid_and_lost', 'row at 20', 3] },
+  {
+    when: 'its row was charged while it is under way',
+    request: { rows: [row(20, { isComplete: false })] },
+    is: ['paid_and_lost', 'row at 20', 3],
+  },
+  { when: 'its row ended and cost nothing', request: { rows: [row(20, unpaid)] }, is: ['not_charged', 'row at 20', 0] },
+  {
+    when: 'its row has a price and was not charged',
+    request: { rows: [row(20, { isPaid: false })] },
+    is: ['not_charged', 'row at 20', 0],
+  },
+  { when: 'its row is under way', request: { rows: [row(20, underWay)] }, is: ['unknown', 'row at 20', null] },
+  {
+    when: 'its row is under way just before its time is over',
+    request: { rows: [row(20, underWay)] },
+    log: { readAt: at(TIMEOUT_MS + 60_000) },
+    is: ['unknown', 'row at 20', null],
+  },
+  {
+    when: 'its row never ended',
+    request: { rows: [row(20, underWay)] },
+    log: { readAt: at(TIMEOUT_MS + 60_001) },
+    is: ['not_charged', 'row at 20', 0],
+  },
+  {
+    when: 'its row is known, however little is known of the log',
+    request: { rows: [row(20)] },
+    log: { offsetMs: undefined, readAt: undefined, listsOurs: false },
+    is: ['paid_and_lost', 'row at 20', 3],
+  },
+  { when: 'rows may be another’s', request: { ambiguous: 2 }, is: ['unknown', null, null] },
+  { when: 'the log lists our others and not this', is: ['not_sent', null, 0] },
+  { when: 'the log was read too soon', log: { readAt: at(LISTED_AFTER_MS - 1) }, is: ['unknown', null, null] },
+  { when: 'the log was not read whole', log: { readAt: undefined }, is: ['unknown', null, null] },
+  { when: 'nothing shows that the log lists our requests', log: { listsOurs: false }, is: ['unknown', null, null] },
+
+  // All attempts at a request carry one identifier.
+  {
+    when: 'both attempts have a row, by a clock that is far off',
+    request: { ...lostThenAnswered, rows: [row(604_000, { cost: 1 }), row(600_000)] },
+    is: ['paid_and_lost', 'row at 600000', 3],
+  },
+  {
+    when: 'only the one that was answered has a row',
+    request: { ...lostThenAnswered, rows: [row(4010)] },
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'one has a row and the other was answered, by a clock that is off',
+    request: { ...lostThenAnswered, rows: [row(-100)] },
+    log: { offsetMs: undefined },
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'both were lost and one has a row: the first',
+    request: { ...lostTwice, rows: [row(15)] },
+    is: ['paid_and_lost', 'row at 15', 3],
+  },
+  {
+    when: 'both were lost and one has a row: not the first',
+    request: { ...lostTwice, rows: [row(15)] },
+    attempt: 2,
+    is: ['not_sent', null, 0],
+  },
+  {
+    when: 'both were lost and one has a row: by the service’s clock the second',
+    request: { ...lostTwice, rows: [row(-56_000)] },
+    log: { offsetMs: -60_000 },
+    attempt: 2,
+    is: ['paid_and_lost', 'row at -56000', 3],
+  },
+  {
+    when: 'an attempt between them failed, and all three have rows',
+    request: {
+      attempts: 3,
+      sent: new Map([
+        [1, at(0)],
+        [3, at(4000)],
+      ]),
+      rows: [row(4001), row(2000, unpaid), row(1, { cost: 7 })],
+    },
+    attempt: 3,
+    is: ['paid_and_lost', 'row at 4001', 3],
+  },
+];
+
+describe('a lost attempt', () => {
+  it.each(CASES)('when $when', ({ request, log, attempt = 1, is: [verdict, logId, points] }) => {
+    const known = { ...REQUEST, ...request };
+    const sentAt = known.sent.get(attempt) ?? at(0);
+    // The table is about the first attempt's time; a later one is read about as much later.
+    const readAt = log && 'readAt' in log ? log.readAt : new Date(sentAt.getTime() + LISTED_AFTER_MS);
+    const doubt = {
+      requestId: '7',
+      attempt,
+      endpoint: 'pronet.group',
+      sentAt,
+      noticedAt: at(50),
+      timeoutMs: TIMEOUT_MS,
+    };
+    expect(verdictOf(doubt, known, { ...LOG, ...log, readAt })).toEqual({
+      requestId: '7',
+      attempt,
+      verdict,
+      logId,
+      points,
+    });
+  });
+});

@@ -1,0 +1,70 @@
+/** How old an answer may be: as the input says, else the sync, and the strictest of those who ask the same. */
+import { describe, expect, it } from 'vitest';
+import type { SyncDefinition } from '../../src/config/definition.ts';
+import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../../src/plan/max-age.ts';
+import { loadSync, toldOf, unmarked } from '../config/written.ts';
+import { syncOf } from './sync.ts';
+
+const ages = (of: MaxAgeOf, ...names: readonly string[]): unknown[] => names.map((user) => of({ user }));
+const sync = (maxAgeMs: number | undefined): SyncDefinition => syncOf('photoshare.user', { maxAgeMs });
+const input = (user: string, maxAgeMs?: number, more: object = {}) => ({ fields: { user, ...more }, maxAgeMs });
+
+describe('the age of an answer that serves', () => {
+  it('is the input’s, else the sync’s', () => {
+    const inputs = [input('a', 1), input('b')];
+    expect(ages(maxAgesOf(sync(5), inputs), 'a', 'b', 'c')).toEqual([1, 5, 5]);
+    expect(ages(maxAgesOf(sync(undefined), inputs), 'a', 'b', 'c')).toEqual([1, undefined, undefined]);
+    expect(ages(maxAgesOf(sync(5), [input('a')]), 'a')).toEqual([5]);
+  });
+
+  it('is the smallest of those who ask the same, and to ask anew is smaller than any', () => {
+    const defaults = { with_similar_users: true, timeout: 60 };
+    const twice = [input('a', 7), input('a', 3, defaults), input('b', 7), input('b')];
+    expect(ages(maxAgesOf(sync(5), twice), 'a', 'b')).toEqual([3, 5]);
+    expect(ages(maxAgesOf(sync(undefined), twice), 'a', 'b')).toEqual([3, undefined]);
+    expect(maxAgesOf(sync(5), twice)({ user: 'a', ...defaults })).toBe(3);
+  });
+});
+
+describe('a config', () => {
+  it('with ages in its inputs asks the same as one without', async () => {
+    const of = (forEach: string) => loadSync(`  a: { endpoint: photoshare.user, for_each: ${forEach} }`);
+    const [plain, aged] = [await of('[{ user: a }, { user: b }]'), await of('[{ user: a, max_age: 1d }, { user: b }]')];
+    expect(aged.hash).toBe(plain.hash);
+    expect(aged.forEach).toEqual([
+      { from: 'list', rows: [{ user: 'a' }, { user: 'b' }], maxAgesMs: new Map([[0, 86_400_000]]) },
+    ]);
+    expect([plain, aged].map(mayBringAges)).toEqual([false, true]);
+    expect(mayBringAges(await of('{ user: [a] }'))).toBe(false);
+    expect(mayBringAges(await of('{ user: { file: in.txt } }'))).toBe(false);
+    expect(mayBringAges(await of('{ user: { file: in.csv } }'))).toBe(true);
+    expect(mayBringAges(await of('{ query: select 1 }'))).toBe(true);
+  });
+
+  it.each([
+    [
+      '[{ user: a, max_age: «soon }]',
+      'max_age is "soon"; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+    ],
+    [
+      '[{ user: a, max_age: «7 }]',
+      'max_age is 7; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+    ],
+    [
+      '[{ user: a, max_age: «[1d] }]',
+      'max_age is a list; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+    ],
+    ['[{ user: a, max_age: «0h }]', 'max_age is "0h"; leave it empty for the max_age of the sync'],
+    [
+      '[«{ max_age: 1d }]',
+      'an input is max_age alone; allowed is a mapping of request fields, or write for_each: { FIELD: [...] }',
+    ],
+    [
+      '{ user: [a], «max_age: [1d] }',
+      'max_age is no field to ask for; write it beside for_each, or in an input: [{ FIELD: VALUE, max_age: 1d }]',
+    ],
+  ])('of %s is refused', async (forEach, message) => {
+    const { text, places } = unmarked(`  a: { endpoint: photoshare.user, for_each: ${forEach} }`);
+    expect(await toldOf(text)).toEqual([`${places[0]}: ${message}`]);
+  });
+});

@@ -1,0 +1,62 @@
+/** A process of its own that runs the syncs of a config, and ends itself by SIGKILL at a checkpoint if it is told so. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Checkpoint } from '../../src/flow/checkpoint.ts';
+import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { openSpool } from '../../src/ops/spool.ts';
+import type { Summary } from '../../src/ops/summary.ts';
+import { runSyncs } from '../../src/sync.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+
+/** What the process is told to do, as JSON in its first argument; the config's variables come by the environment. */
+export interface Order {
+  readonly config: string;
+  /** Where it dies: the nth time that it comes to that point, from 1. */
+  readonly die?: { readonly at: Checkpoint; readonly nth: number };
+  /** No wait but the heartbeat's is longer than this, so that many retries fit into a bench. */
+  readonly longestWaitMs?: number;
+}
+
+/** What it says: once when it begins, once when it ends. */
+export type Said = { readonly began: true } | { readonly summary: Summary; readonly notices: readonly string[] };
+
+const { config: file, die, longestWaitMs = Number.POSITIVE_INFINITY } = JSON.parse(process.argv[2] ?? '') as Order;
+const now = (): Date => new Date();
+const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  wait(ms === HEARTBEAT_MS ? ms : Math.min(ms, longestWaitMs), undefined, signal && { signal });
+const say = (said: Said): void => void process.send?.(said);
+
+let times = 0;
+const checkpoint = (point: Checkpoint): void => {
+  if (point !== die?.at) return;
+  times += 1;
+  if (times === die.nth) process.kill(process.pid, 'SIGKILL');
+};
+
+const config = await loadConfig(file, process.env);
+const warehouse = await openWarehouse(config.warehouse, { now, sleep, command: 'reliability' });
+await ensureSchema(warehouse);
+say({ began: true });
+const notices: string[] = [];
+const summary = await runSyncs(
+  config,
+  warehouse,
+  { names: [], refresh: false, failOnTruncated: false },
+  {
+    now,
+    sleep,
+    random: Math.random,
+    newId: randomUUID,
+    onProgress: () => undefined,
+    onNotice: ({ message }) => notices.push(message),
+    spool: openSpool({ folder: join(process.cwd(), 'spool') }),
+    checkpoint,
+  },
+  new AbortController().signal,
+);
+await warehouse.close();
+say({ summary, notices });
+process.disconnect();

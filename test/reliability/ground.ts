@@ -1,0 +1,88 @@
+/** Warehouses for scenarios, of both kinds: migrated once, recording, copied for each. */
+import { randomBytes } from 'node:crypto';
+import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client } from 'pg';
+import { Secret } from '../../src/config/secret.ts';
+import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { installRecording } from './recording.ts';
+
+/** A warehouse of a scenario's own. */
+export interface Place {
+  readonly kind: Warehouse['kind'];
+  readonly url: string;
+  readonly drop: () => Promise<void>;
+}
+
+export interface Ground {
+  readonly place: (kind: Warehouse['kind']) => Promise<Place>;
+  /** Removes the templates; places are their users' to drop. */
+  readonly end: () => Promise<void>;
+}
+
+const effects: OpenEffects = {
+  now: () => new Date(),
+  sleep: (ms, signal) => wait(ms, undefined, signal && { signal }),
+};
+
+/** Opens a place, gives it to the work, and closes it. */
+export async function looking<T>(url: string, look: (warehouse: Warehouse) => Promise<T>): Promise<T> {
+  const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, effects);
+  try {
+    return await look(warehouse);
+  } finally {
+    await warehouse.close();
+  }
+}
+
+/** Places on the Postgres at the url, which may create databases, and in folders of the system's temporary one. */
+export function groundOn(server: string): Ground {
+  const onServer = async (statement: string): Promise<void> => {
+    const client = new Client({ connectionString: server });
+    await client.connect();
+    try {
+      await client.query(statement);
+    } finally {
+      await client.end();
+    }
+  };
+  const database = async (template: string): Promise<Place> => {
+    const name = `sluice_test_${randomBytes(8).toString('hex')}`;
+    await onServer(`create database ${name} template ${template} strategy file_copy`);
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    return { kind: 'postgres', url: url.href, drop: () => onServer(`drop database if exists ${name} with (force)`) };
+  };
+  const folder = async (): Promise<Place & { readonly path: string }> => {
+    const path = await mkdtemp(join(tmpdir(), 'sluice-reliability-'));
+    const drop = (): Promise<void> => rm(path, { recursive: true, force: true });
+    return { kind: 'embedded', url: `embedded:${path}`, path, drop };
+  };
+  const recording = async <P extends Place>(place: P): Promise<P> => {
+    await looking(place.url, async (warehouse) => {
+      await ensureSchema(warehouse);
+      await installRecording(warehouse);
+    });
+    return place;
+  };
+  const templates: { postgres?: Promise<Place>; embedded?: ReturnType<typeof folder> } = {};
+  return {
+    place: async (kind) => {
+      if (kind === 'postgres') {
+        templates.postgres ??= database('template0').then(recording);
+        return database(new URL((await templates.postgres).url).pathname.slice(1));
+      }
+      templates.embedded ??= folder().then(recording);
+      const copy = await folder();
+      await cp((await templates.embedded).path, copy.path, { recursive: true });
+      await chmod(copy.path, 0o700);
+      return copy;
+    },
+    end: async () => {
+      await Promise.all(Object.values(templates).map(async (template) => (await (template as Promise<Place>)).drop()));
+    },
+  };
+}

@@ -1,0 +1,231 @@
+/** The kinds of scenarios at their full length, each summed up in figures and in the promises that were broken. */
+import pLimit from 'p-limit';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { type Draws, drawsOf } from './draws.ts';
+import type { Ground } from './ground.ts';
+import type { Oracle } from './oracle.ts';
+import { type Spoil, spoiled } from './scenarios/faults.ts';
+import { type Death, type Killed, killed } from './scenarios/kills.ts';
+import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
+import { twoWriters } from './scenarios/writers.ts';
+
+/** What one kind of scenario came to. */
+export interface Group {
+  readonly title: string;
+  /** What was done, and how often. */
+  readonly done: string;
+  /** Figures by name, in the order to be shown. */
+  readonly figures: Readonly<Record<string, string | number>>;
+  /** Promises that were broken, in words. */
+  readonly broken: readonly string[];
+}
+
+export interface Bench {
+  readonly ground: Ground;
+  readonly seed: number;
+  /** What the tables hold after an undisturbed run. */
+  readonly oracle: Oracle;
+  readonly onProgress: (line: string) => void;
+}
+
+/** Scenarios at once: each has a process of Sluice, and they share one Postgres. */
+const AT_ONCE = 2;
+
+/** Second starts shorter than this end at once. */
+const AT_ONCE_MS = 2_000;
+/** A dead holder is replaced within this time. */
+const REPLACED_WITHIN_MS = 15_000;
+
+/** Kills, each list of deaths in a run of its own. */
+export async function killGroup(
+  bench: Bench,
+  { title, done, kind }: { readonly title: string; readonly done: string; readonly kind: Warehouse['kind'] },
+  all: readonly (readonly Death[])[],
+): Promise<Group> {
+  const { results, broken } = await each(
+    bench,
+    title,
+    all,
+    (deaths) => killed(bench.ground, kind, deaths, bench.oracle),
+    JSON.stringify,
+  );
+  const sum = (of: (it: Killed) => number): number => results.reduce((total, it) => total + of(it), 0);
+  return {
+    title,
+    done,
+    figures: {
+      runs: results.length,
+      kills: sum(({ died }) => died),
+      'oracle equal': results.filter(({ differing }) => differing.length === 0).length,
+      requests: sum(({ figures }) => figures.arrivals),
+      'sent again after storage': sum(({ figures }) => figures.sentAgainAfterStored),
+      'in doubt': sum(({ figures }) => figures.inDoubt),
+      'most in doubt by kill': Math.max(0, ...results.map(({ figures }) => figures.mostInDoubtAtOnce)),
+      'asked again': sum(({ figures }) => figures.askedAgain),
+      'median time': seconds(median(results.map(({ tookMs }) => tookMs))),
+    },
+    broken,
+  };
+}
+
+/** So many rounds of eight starts at once. */
+export async function startGroup(bench: Bench, rounds: number): Promise<Group> {
+  const title = 'Eight starts at once';
+  const one = async () => {
+    const it = await startedAtOnce(bench.ground, 8);
+    const wrong = it.codes.join() === '0,7,7,7,7,7,7,7' ? [] : [`exit codes ${it.codes.join()}`];
+    return { ...it, violations: [...it.violations, ...wrong] };
+  };
+  // Eight processes are enough for the machine.
+  const { results, broken } = await each(bench, title, numbered(rounds), one, String, 1);
+  const codes = results.flatMap((it) => it.codes);
+  return {
+    title,
+    done: 'Processes of `sluice sync` on one warehouse; the service answers when seven have ended.',
+    figures: {
+      rounds: results.length,
+      'exit 0': codes.filter((code) => code === 0).length,
+      'exit 7': codes.filter((code) => code === 7).length,
+      'exit otherwise': codes.filter((code) => code !== 0 && code !== 7).length,
+    },
+    broken,
+  };
+}
+
+/** A second start beside a holder at work, measured as a whole process. */
+export async function secondStartGroup(bench: Bench, rounds: number): Promise<Group> {
+  const title = 'A second start';
+  const one = async () => {
+    const { code, tookMs } = await startedSecond(bench.ground);
+    const violations = [
+      ...(code === 7 ? [] : [`exit code ${code}`]),
+      ...(tookMs < AT_ONCE_MS ? [] : [`it took ${seconds(tookMs)}`]),
+    ];
+    return { violations, tookMs };
+  };
+  const { results, broken } = await each(bench, title, numbered(rounds), one, String, 1);
+  return {
+    title,
+    done: 'One more process of `sluice sync` while another is at work, from its start to its end.',
+    figures: {
+      rounds: results.length,
+      slowest: seconds(Math.max(...results.map(({ tookMs }) => tookMs))),
+      allowed: seconds(AT_ONCE_MS),
+    },
+    broken,
+  };
+}
+
+/** Dead holders, with the true expiry of their leases waited for. */
+export async function replaceGroup(bench: Bench, rounds: number): Promise<Group> {
+  const title = 'A dead holder is replaced';
+  const one = async () => {
+    const it = await replaced(bench.ground);
+    const late = it.takenOverMs <= REPLACED_WITHIN_MS ? [] : [`taken over after ${seconds(it.takenOverMs)}`];
+    return { ...it, violations: [...it.violations, ...late] };
+  };
+  const { results, broken } = await each(bench, title, numbered(rounds), one, String);
+  return {
+    title,
+    done: 'kill -9 right after a heartbeat; processes are started, a second after each other’s end, until one gets the lease. Nothing is declared expired.',
+    figures: {
+      rounds: results.length,
+      'slowest take-over': seconds(Math.max(...results.map(({ takenOverMs }) => takenOverMs))),
+      allowed: seconds(REPLACED_WITHIN_MS),
+      'slowest to the next request': seconds(Math.max(...results.map(({ workingMs }) => workingMs))),
+      'starts refused before': results.reduce((sum, { refused }) => sum + refused, 0),
+    },
+    broken,
+  };
+}
+
+/** Two writers on the same keys. */
+export async function writerGroup(bench: Bench, rounds: number): Promise<Group> {
+  const title = 'Two writers on the same keys';
+  const one = async () => {
+    const it = await twoWriters(bench.ground, rounds);
+    const violations = [
+      ...(it.deadlocks === 0 ? [] : [`${it.deadlocks} deadlocks`]),
+      ...(it.unaccounted === 0 ? [] : [`${it.unaccounted} answers not accounted for`]),
+    ];
+    return { ...it, violations };
+  };
+  const { results, broken } = await each(bench, title, [1], one, String);
+  return {
+    title,
+    done: 'Answers of two syncs that tell of the same posts, people and companies in opposite orders, loaded at once.',
+    figures: {
+      rounds: results.reduce((sum, it) => sum + it.rounds, 0),
+      deadlocks: results.reduce((sum, it) => sum + it.deadlocks, 0),
+      retries: results.reduce((sum, it) => sum + it.retries, 0),
+    },
+    broken,
+  };
+}
+
+/** Runs behind the fault proxies. */
+export async function faultGroup(
+  bench: Bench,
+  { title, done }: { readonly title: string; readonly done: string },
+  runs: number,
+  spoilOf: (draws: Draws) => Spoil,
+): Promise<Group> {
+  const one = (run: number) => spoiled(bench.ground, spoilOf(drawsOf(bench.seed, `${title} ${run}`)), bench.oracle);
+  const { results, broken } = await each(bench, title, numbered(runs), one, String);
+  const befell = new Map<string, number>();
+  for (const it of results)
+    for (const [kind, times] of Object.entries(it.befell)) befell.set(kind, (befell.get(kind) ?? 0) + times);
+  const sum = (of: (it: (typeof results)[number]) => number): number =>
+    results.reduce((total, it) => total + of(it), 0);
+  return {
+    title,
+    done: `${done} Processes are started until one ends with 0.`,
+    figures: {
+      runs: results.length,
+      processes: sum((it) => it.runs),
+      'oracle equal': results.filter(({ differing }) => differing.length === 0).length,
+      'sent again after storage': sum(({ figures }) => figures.sentAgainAfterStored),
+      'in doubt': sum(({ figures }) => figures.inDoubt),
+      'asked again': sum(({ figures }) => figures.askedAgain),
+      ...Object.fromEntries([...befell].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    },
+    broken,
+  };
+}
+
+/** Plays a scenario for each input; one that fails altogether counts as a broken promise. */
+async function each<I, R extends { readonly violations: readonly string[] }>(
+  { onProgress }: Bench,
+  title: string,
+  inputs: readonly I[],
+  play: (input: I) => Promise<R>,
+  nameOf: (input: I) => string,
+  atOnce: number = AT_ONCE,
+): Promise<{ readonly results: readonly R[]; readonly broken: readonly string[] }> {
+  const limit = pLimit(atOnce);
+  const results: R[] = [];
+  const broken: string[] = [];
+  let done = 0;
+  const one = async (input: I): Promise<void> => {
+    try {
+      const result = await play(input);
+      results.push(result);
+      broken.push(...result.violations.map((words) => `${nameOf(input)}: ${words}`));
+    } catch (error) {
+      broken.push(`${nameOf(input)}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    done += 1;
+    onProgress(`${title}: ${done} of ${inputs.length}, ${broken.length} broken promises`);
+  };
+  await Promise.all(inputs.map((input) => limit(() => one(input))));
+  return { results, broken };
+}
+
+const numbered = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+
+export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}

@@ -1,0 +1,278 @@
+/** The checker itself: a sound history passes, and each way of breaking a promise is told. */
+import { describe, expect, it } from 'vitest';
+import type { Facts, LeaseMove, StoredAnswer } from './facts.ts';
+import { figuresOf, violationsOf } from './history.ts';
+
+const HOUR_MS = 3_600_000;
+const group = (id: number): string => ['pronet_groups', 'group', id].join('\0');
+const counts = { received: 2, loaded: 1, unchanged: 0, superseded: 0, quarantined: 1 };
+const answer: StoredAnswer = {
+  id: '5',
+  entryId: '1',
+  requestKey: 'first',
+  storedAtMs: 130,
+  receivedAtMs: 120,
+  sha256: 'aa',
+  sha256OfBytes: 'aa',
+  loaded: true,
+  counts,
+  items: 2,
+  rejects: 1,
+  tells: new Set([group(1001)]),
+};
+const lease = (atMs: number, holder: string, token: number, expiresAtMs: number): LeaseMove => ({
+  atMs,
+  name: 'sync:groups',
+  holder,
+  token,
+  expiresAtMs,
+});
+
+/** A run that died with its second request under way, and the one that went on. */
+const sound: Facts = {
+  arrivals: [
+    { number: 1, atMs: 110, endpoint: 'e', requestKey: 'first', requestId: 'x1', sha256: 'aa', cost: 1 },
+    { number: 2, atMs: 140, endpoint: 'e', requestKey: 'second', requestId: 'x2', sha256: 'bb', cost: 1 },
+    { number: 3, atMs: 20_010, endpoint: 'e', requestKey: 'second', requestId: 'x2', sha256: 'cc', cost: 1 },
+  ],
+  entries: [
+    {
+      id: '1',
+      runId: '1',
+      sync: 'groups',
+      requestKey: 'first',
+      requestId: 'x1',
+      state: 'loaded',
+      attempts: 1,
+      parts: 0,
+      isLogReading: false,
+    },
+    {
+      id: '2',
+      runId: '1',
+      sync: 'groups',
+      requestKey: 'second',
+      requestId: 'x2',
+      state: 'loaded',
+      attempts: 2,
+      parts: 0,
+      isLogReading: false,
+    },
+  ],
+  moves: [
+    { atMs: 100, entryId: '1', from: null, to: 'planned', attempts: 0 },
+    { atMs: 100, entryId: '2', from: null, to: 'planned', attempts: 0 },
+    { atMs: 105, entryId: '1', from: 'planned', to: 'sent', attempts: 1 },
+    { atMs: 130, entryId: '1', from: 'sent', to: 'stored', attempts: 1 },
+    { atMs: 135, entryId: '1', from: 'stored', to: 'loaded', attempts: 1 },
+    { atMs: 138, entryId: '2', from: 'planned', to: 'sent', attempts: 1 },
+    { atMs: 20_000, entryId: '2', from: 'sent', to: 'in_doubt', attempts: 1 },
+    { atMs: 20_001, entryId: '2', from: 'in_doubt', to: 'planned', attempts: 1 },
+    { atMs: 20_005, entryId: '2', from: 'planned', to: 'sent', attempts: 2 },
+    { atMs: 20_030, entryId: '2', from: 'sent', to: 'stored', attempts: 2 },
+    { atMs: 20_040, entryId: '2', from: 'stored', to: 'loaded', attempts: 2 },
+  ],
+  leases: [lease(90, 'one', 1, 12_090), lease(3_090, 'one', 1, 15_090), lease(19_990, 'two', 2, 31_990)],
+  soleOwner: false,
+  answers: [
+    answer,
+    {
+      ...answer,
+      id: '6',
+      entryId: '2',
+      requestKey: 'second',
+      storedAtMs: 20_030,
+      receivedAtMs: 20_020,
+      sha256: 'cc',
+      sha256OfBytes: 'cc',
+      tells: new Set([group(1002)]),
+    },
+  ],
+  rows: [
+    { row: group(1001), answerId: '5' },
+    { row: group(1002), answerId: '6' },
+  ],
+  doubts: [{ entryId: '2', attempt: 1 }],
+  log: [{ path: '/e', requestId: 'x1', cost: 1 }],
+  costs: [{ path: '/e', requestId: 'x1', cost: 1 }],
+  maxAgeMs: { groups: HOUR_MS },
+  mostLost: 1,
+  differing: [],
+};
+
+const [first, second, third] = sound.arrivals as [Facts['arrivals'][0], Facts['arrivals'][0], Facts['arrivals'][0]];
+const [, other] = sound.entries as [Facts['entries'][0], Facts['entries'][0]];
+const withAnswer = (changed: Partial<StoredAnswer>): Partial<Facts> => ({
+  answers: [{ ...answer, ...changed }, ...sound.answers.slice(1)],
+});
+/** A later run of the same sync that asks the first question again. */
+const askedAnew = (atMs: number): Partial<Facts> => ({
+  arrivals: [...sound.arrivals, { ...first, number: 4, atMs, requestId: 'x3', sha256: 'dd' }],
+  entries: [...sound.entries, { ...other, id: '3', runId: '2', requestKey: 'first', requestId: 'x3', attempts: 1 }],
+  moves: [
+    ...sound.moves,
+    { atMs: atMs - 2, entryId: '3', from: null, to: 'planned', attempts: 0 },
+    { atMs: atMs - 1, entryId: '3', from: 'planned', to: 'sent', attempts: 1 },
+  ],
+  answers: [
+    ...sound.answers,
+    {
+      ...answer,
+      id: '7',
+      entryId: '3',
+      storedAtMs: atMs + 9,
+      receivedAtMs: atMs + 8,
+      sha256: 'dd',
+      sha256OfBytes: 'dd',
+    },
+  ],
+});
+
+describe('a history', () => {
+  it('in which everything is as it should be, breaks no promise', () => {
+    expect(violationsOf(sound)).toEqual([]);
+    expect(figuresOf(sound)).toEqual({
+      arrivals: 3,
+      answers: 2,
+      rows: 2,
+      askedAgain: 1,
+      sentAgainAfterStored: 0,
+      inDoubt: 1,
+      mostInDoubtAtOnce: 1,
+      lastTakeOverAtMs: 19_990,
+    });
+  });
+
+  it('in which a later run asks anew what is no longer fresh, breaks none', () => {
+    expect(violationsOf({ ...sound, ...askedAnew(answer.receivedAtMs + HOUR_MS + 1) })).toEqual([]);
+  });
+
+  it('in which a question was cut into parts before it was asked, breaks none', () => {
+    const cut = { ...other, id: '8', requestId: null, state: 'skipped', parts: 2 };
+    expect(violationsOf({ ...sound, entries: [...sound.entries, cut] })).toEqual([]);
+    expect(violationsOf({ ...sound, entries: [...sound.entries, { ...cut, parts: 0 }] })).toEqual([
+      'request 8 ended as skipped',
+    ]);
+  });
+
+  it('in which a reading of the log was given up, breaks none', () => {
+    const reading = { ...other, id: '9', requestId: null, state: 'abandoned', isLogReading: true };
+    expect(violationsOf({ ...sound, entries: [...sound.entries, reading] })).toEqual([]);
+  });
+
+  it('with a warehouse that only one process can have open, knows that the holder before is dead', () => {
+    const leases = [lease(90, 'one', 1, 12_090), lease(200, 'two', 2, 12_200)];
+    expect(violationsOf({ ...sound, leases, soleOwner: true })).toEqual([]);
+  });
+
+  const doctored: Readonly<Record<string, readonly [Partial<Facts>, readonly string[]]>> = {
+    'asks again what was stored': [
+      { arrivals: [first, second, third, { ...first, number: 4, atMs: 20_050 }] },
+      [
+        'arrival 4: first was stored before and fresh',
+        'arrival 4 is the 2. of its request, and the ledger had said sent 1 times',
+        'request 1 reached the service 2 times, and 1 answers and doubts are known',
+      ],
+    ],
+    'asks in a later run what is still fresh': [askedAnew(HOUR_MS), ['arrival 4: first was stored before and fresh']],
+    'sends before the ledger says so': [
+      { arrivals: [{ ...first, atMs: 103 }, second, third] },
+      ['arrival 1 is the 1. of its request, and the ledger had said sent 0 times'],
+    ],
+    'sends what the ledger does not know': [
+      { arrivals: [...sound.arrivals, { ...first, number: 4, requestKey: 'third', requestId: 'x9' }] },
+      ['arrival 4 carries an id that the ledger does not know'],
+    ],
+    'asks something else than its row says': [
+      { arrivals: [{ ...first, requestKey: 'third' }, second, third] },
+      ['arrival 1 asks something else than its row of the ledger'],
+    ],
+    'loses an attempt without listing it': [{ doubts: [] }, ['attempt 1 at request 2 was lost and is not listed']],
+    'lists another attempt than the one that was lost': [
+      { doubts: [{ entryId: '2', attempt: 2 }] },
+      ['attempt 1 at request 2 was lost and is not listed'],
+    ],
+    'forgets an arrival': [
+      {
+        moves: sound.moves
+          .map((move) => (move.to === 'in_doubt' ? { ...move, to: 'planned' } : move))
+          .filter(({ from }) => from !== 'in_doubt'),
+      },
+      ['request 2 reached the service 2 times, and 1 answers and doubts are known'],
+    ],
+    'loses more than can be lost': [{ mostLost: 0 }, ['1 attempts in doubt, where at most 0 can have been lost']],
+    'keeps other bytes than it says': [
+      withAnswer({ sha256OfBytes: 'ee' }),
+      ['answer 5: its bytes have another digest than the vault says'],
+    ],
+    'keeps other bytes than were sent': [
+      withAnswer({ sha256: 'ee', sha256OfBytes: 'ee' }),
+      ['answer 5: the service sent no such bytes for it'],
+    ],
+    'keeps the bytes of another request': [
+      withAnswer({ sha256: 'bb', sha256OfBytes: 'bb' }),
+      ['answer 5: the service sent no such bytes for it'],
+    ],
+    'files an answer under another question': [
+      withAnswer({ requestKey: 'third' }),
+      ['answer 5 is filed under another question than its request'],
+    ],
+    'stores an answer twice': [
+      { answers: [...sound.answers, { ...answer, id: '7' }] },
+      ['request 1 has more answers than it reached the service'],
+    ],
+    'has a row that its answer does not hold': [
+      { rows: [{ row: group(1001), answerId: '6' }] },
+      ['pronet_groups group 1001 names answer 6, which does not hold it'],
+    ],
+    'has a row of an answer that is not there': [
+      { rows: [{ row: group(1001), answerId: '9' }] },
+      ['pronet_groups group 1001 names answer 9, which does not hold it'],
+    ],
+    'drops an item': [
+      withAnswer({ counts: { ...counts, loaded: 0 } }),
+      ['answer 5: 2 received, 0 + 0 + 0 + 1 accounted for'],
+    ],
+    'counts fewer items than the bytes hold': [
+      withAnswer({ items: 3 }),
+      ['answer 5: 3 items in its bytes, 2 received'],
+    ],
+    'rejects an item without keeping it': [withAnswer({ rejects: 0 }), ['answer 5: 1 quarantined, 0 in quarantine']],
+    'never loads an answer': [withAnswer({ loaded: false }), ['answer 5 was never loaded']],
+    'leaves a request open': [
+      { entries: [...sound.entries.slice(0, 1), { ...other, state: 'in_doubt' }] },
+      ['request 2 ended as in_doubt'],
+    ],
+    'takes a lease over while its holder is alive': [
+      { leases: [lease(90, 'one', 1, 12_090), lease(12_089, 'two', 2, 24_000)] },
+      ['sync:groups: two took it over while one was alive'],
+    ],
+    'gives two holders one token': [
+      { leases: [lease(90, 'one', 1, 12_090), lease(13_000, 'two', 1, 25_000)] },
+      ['sync:groups: one and two share token 1'],
+    ],
+    'lets a token fall or leap': [
+      { leases: [lease(90, 'one', 5, 95), lease(100, 'two', 4, 105), lease(110, 'three', 6, 120)] },
+      ['sync:groups: the token fell from 5 to 4', 'sync:groups: the token leapt from 4 to 6'],
+    ],
+    'moves a request as none may': [
+      { moves: [...sound.moves, { atMs: 1, entryId: '1', from: 'loaded', to: 'planned', attempts: 1 }] },
+      ['request 1 went from loaded to planned'],
+    ],
+    'has a cost that the service never logged, and lacks one that it did': [
+      { costs: [{ path: '/e', requestId: 'x1', cost: 2 }] },
+      ['the log has 1 of /e x1 at 1, the table of costs 0', 'the log has 0 of /e x1 at 2, the table of costs 1'],
+    ],
+    'has a cost twice': [
+      { costs: [...sound.costs, ...sound.costs] },
+      ['the log has 1 of /e x1 at 1, the table of costs 2'],
+    ],
+    'ends with other rows than an undisturbed run': [
+      { differing: ['pronet_users'] },
+      ['pronet_users is not as after an undisturbed run'],
+    ],
+  };
+  it.each(Object.entries(doctored))('that %s is told of', (_, [changed, told]) => {
+    expect(violationsOf({ ...sound, ...changed })).toEqual(told);
+  });
+});

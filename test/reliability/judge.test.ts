@@ -1,0 +1,87 @@
+/** The judge on a real warehouse: a run that nobody disturbed passes, and each thing that is then tampered with is told. */
+import { afterAll, expect, inject, it, onTestFinished } from 'vitest';
+import { openClient } from '../../src/extract/client.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { select } from '../flow/rows.ts';
+import { groundOn, looking } from './ground.ts';
+import { openStage, type Stage } from './stage.ts';
+import { shortConfig } from './workload.ts';
+
+const ground = groundOn(inject('postgresUrl'));
+afterAll(() => ground.end());
+
+/** What is done by SQL, and what the judge then says for the first time. */
+const TAMPERED: readonly (readonly [statement: string, told: RegExp])[] = [
+  [`update sluice.pronet_groups set name = 'other' where urn_value = '1001'`, /^pronet_groups is not as after/],
+  [`delete from sluice.pronet_post_reposts where position = 0`, /^pronet_post_reposts is not as after/],
+  [
+    `update sluice.microblog_users set _answer_id = (select min(id) from sluice_ops.answers)`,
+    /^microblog_users \S+ names answer \d+, which does not hold it$/,
+  ],
+  [
+    `update sluice.pronet_user_search_hits set _answer_id = (select max(id) from sluice_ops.answers)`,
+    /^pronet_user_search_hits .* names answer \d+, which does not hold it$/,
+  ],
+  [
+    `delete from sluice.fact_request_costs where id = (select id from sluice.fact_request_costs limit 1)`,
+    /^the log has 1 of .*, the table of costs 0$/,
+  ],
+  [
+    `update sluice_ops.answers set loaded = loaded + 1 where id = (select max(id) from sluice_ops.answers)`,
+    /^answer \d+: \d+ received, .* accounted for$/,
+  ],
+  [
+    `insert into sluice_ops.quarantine (answer_id, sync, endpoint, resource, position, pointer, reason, created_at)
+      select id, sync, endpoint, 'PronetGroup', 0, '/0', 'none', now() from sluice_ops.answers order by id limit 1`,
+    /^answer \d+: 0 quarantined, 1 in quarantine$/,
+  ],
+  [
+    `update sluice_ops.answers set sha256 = repeat('0', 64) where id = (select min(id) from sluice_ops.answers)`,
+    /^answer \d+: its bytes have another digest than the vault says$/,
+  ],
+  [
+    `update sluice_ops.requests set state = 'planned' where id = (select max(id) from sluice_ops.requests)`,
+    /^request \d+ went from loaded to planned$/,
+  ],
+  [
+    `update sluice_ops.leases set token = token + 1, holder = 'one', expires_at = now() + interval '1 hour' where name = 'sync:groups';
+      update sluice_ops.leases set token = token + 1, holder = 'two' where name = 'sync:groups'`,
+    /^sync:groups: two took it over while one was alive$/,
+  ],
+];
+
+it('an undisturbed run passes, and what is tampered with is told', { timeout: 120_000 }, async () => {
+  const stage = await openStage(ground, { kind: 'postgres', configOf: shortConfig });
+  onTestFinished(() => stage.close());
+  expect((await stage.start().ended).summary).toMatchObject({ exitCode: 0 });
+  const { violations, oracle, figures } = await stage.judge(0);
+  expect(violations).toEqual([]);
+  expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, arrivals: stage.sandbox.requests().length });
+  const told = async (): Promise<readonly string[]> => (await stage.judge(0, oracle)).violations;
+
+  await askAgain(stage);
+  expect(await told()).toContainEqual(expect.stringMatching(/was stored before and fresh$/));
+  for (const [statement, words] of TAMPERED) {
+    await looking(stage.place.url, (warehouse) => select(warehouse, statement));
+    expect(await told()).toContainEqual(expect.stringMatching(words));
+  }
+});
+
+/** Sends a request that was answered once more, as a process would that forgot about its answer. */
+async function askAgain({ sandbox }: Stage): Promise<void> {
+  const before = sandbox.requests().find(({ endpoint }) => endpoint === 'pronet.group');
+  const client = openClient({
+    url: sandbox.url,
+    token: new Secret(SANDBOX_TOKEN),
+    connections: 1,
+    now: () => new Date(),
+  });
+  await client.ask({
+    method: 'POST',
+    path: '/api/pronet/group',
+    body: before?.body as Record<string, unknown>,
+    requestId: before?.requestId ?? '',
+  });
+  await client.close();
+}

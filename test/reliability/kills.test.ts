@@ -1,0 +1,50 @@
+/** The short form of the kills: each named point and some random moments; the long form is `npm run reliability`. */
+import pLimit from 'p-limit';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { drawsOf } from './draws.ts';
+import { groundOn } from './ground.ts';
+import type { Oracle } from './oracle.ts';
+import { type Death, KILL_POINTS, killed, randomDeath } from './scenarios/kills.ts';
+import { undisturbed } from './stage.ts';
+import { IN_FLIGHT, shortConfig } from './workload.ts';
+
+const SEED = 3;
+/** Dozens of processes, on a machine that runs other tests beside. */
+const PATIENT = { timeout: 300_000 };
+
+describe('a run that is killed with SIGKILL ends, when it is run again, as if nobody had', () => {
+  const ground = groundOn(inject('postgresUrl'));
+  const draws = drawsOf(SEED, 'short form');
+  let oracle: Oracle;
+  let requests: number;
+  beforeAll(async () => {
+    ({ oracle, requests } = await undisturbed(ground, { kind: 'postgres', configOf: shortConfig }));
+  });
+  afterAll(() => ground.end());
+
+  const expectSame = async (kind: Warehouse['kind'], ...deaths: readonly Death[]): Promise<void> => {
+    const { violations, figures, died } = await killed(ground, kind, deaths, oracle, shortConfig);
+    expect({ deaths, violations }).toEqual({ deaths, violations: [] });
+    expect(figures.sentAgainAfterStored).toBe(0);
+    expect(figures.inDoubt).toBeLessThanOrEqual(died * IN_FLIGHT);
+    if (deaths.some((death) => 'at' in death)) expect(died).toBe(deaths.length);
+  };
+  const two = pLimit(2);
+
+  it('at each named point', PATIENT, async () => {
+    await Promise.all(
+      KILL_POINTS.map((at) => two(() => expectSame('postgres', { at, nth: draws.between(1, requests - 20) }))),
+    );
+  });
+
+  it('at random moments, also again and again', PATIENT, async () => {
+    const once = Array.from({ length: 5 }, () => [randomDeath(draws, requests)]);
+    const often = Array.from({ length: 5 }, () => randomDeath(draws, Math.round(requests / 5)));
+    await Promise.all([...once, often].map((deaths) => two(() => expectSame('postgres', ...deaths))));
+  });
+
+  it.each(['before_store', 'before_load_commit'] as const)('in an embedded warehouse (%s)', PATIENT, (at) =>
+    expectSame('embedded', { at, nth: draws.between(2, requests - 20) }),
+  );
+});

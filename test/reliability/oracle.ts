@@ -1,0 +1,45 @@
+/** What the analysts' tables hold, as one digest: equal when two warehouses hold the same rows. */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { type Table, tables } from '../../src/warehouse/table.ts';
+
+export interface Oracle {
+  /** SHA-256, in hex, over all tables. */
+  readonly digest: string;
+  /** Rows and SHA-256 by table. */
+  readonly tables: Readonly<Record<string, string>>;
+}
+
+/** Columns that tell when, by which run and from which answer a row came; two runs of the same differ in them. */
+const OF_THE_RUN = ['_first_seen_at', '_changed_at', '_run_id', '_answer_id'];
+
+/** The service gives its log's rows ids and times of the day; `logMismatch` in `history.ts` holds them against the service's own record. */
+const OF_THE_DAY = ['fact_request_costs'];
+
+/** Digests every analyst table, rows in key order, without the columns that tell of the run. */
+export async function oracleOf(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Oracle> {
+  const compared = tables.filter(({ name }) => !OF_THE_DAY.includes(name));
+  const each = compared.map((table) => digestQuery(warehouse.schema, table));
+  const { rows } = await sql<{ name: string; digest: string }>`${sql.join(each, sql` union all `)}`.execute(
+    warehouse.db,
+  );
+  const byTable = Object.fromEntries(
+    rows.toSorted((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, digest }) => [name, digest]),
+  );
+  return { digest: createHash('sha256').update(JSON.stringify(byTable)).digest('hex'), tables: byTable };
+}
+
+const digestQuery = (schema: string, table: Table) => {
+  const columns = table.columns.filter(({ name }) => !OF_THE_RUN.includes(name)).map(({ name }) => sql.ref(name));
+  const key = table.key.map((name) => sql`x.${sql.ref(name)}::text collate "C"`);
+  return sql`select ${table.name}::text as name, count(*) || ' ' ||
+    encode(sha256(convert_to(coalesce(string_agg(x::text, e'\n' order by ${sql.join(key)}), ''), 'UTF8')), 'hex') as digest
+    from (select ${sql.join(columns)} from ${sql.table(`${schema}.${table.name}`)}) x`;
+};
+
+/** The tables in which two warehouses differ. */
+export function differences(one: Oracle, other: Oracle): string[] {
+  const names = [...new Set([...Object.keys(one.tables), ...Object.keys(other.tables)])];
+  return names.filter((name) => one.tables[name] !== other.tables[name]);
+}

@@ -1,0 +1,86 @@
+/** Starts processes of Sluice and watches how they end. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Summary } from '../../src/ops/summary.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import type { Order, Said } from './driver.ts';
+
+/** Where the process finds the service and the warehouse. */
+export interface Surroundings {
+  readonly serviceUrl: string;
+  readonly warehouseUrl: string;
+  /** Its working folder and home. */
+  readonly home: string;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it came to; absent when it did not get so far. */
+  readonly summary: Summary | undefined;
+  readonly notices: readonly string[];
+  /** What it wrote to its streams. */
+  readonly wrote: string;
+  readonly tookMs: number;
+}
+
+export interface Process {
+  /** Resolves when it has opened its warehouse, or ended before. */
+  readonly began: Promise<void>;
+  readonly ended: Promise<Ended>;
+  readonly kill: () => void;
+}
+
+/** Compiled sources of all processes, so that each starts in a part of the time. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/reliability', import.meta.url));
+
+/** Runs the syncs of a config in a process that can be told where to die. */
+export const startDriver = (order: Order, surroundings: Surroundings): Process =>
+  start(new URL('driver.ts', import.meta.url), [JSON.stringify(order)], surroundings);
+
+/** Runs `sluice` with these words, as people do. */
+export const startSluice = (words: readonly string[], surroundings: Surroundings): Process =>
+  start(new URL('../../src/main.ts', import.meta.url), words, surroundings);
+
+function start(program: URL, words: readonly string[], { serviceUrl, warehouseUrl, home }: Surroundings): Process {
+  const startedAt = performance.now();
+  const child = fork(program, [...words], {
+    execArgv: [],
+    cwd: home,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: {
+      PATH: process.env['PATH'],
+      TMPDIR: process.env['TMPDIR'],
+      HOME: home,
+      NODE_COMPILE_CACHE: COMPILED,
+      SLUICE_SERVICE_URL: serviceUrl,
+      SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+      DATABASE_URL: warehouseUrl,
+    },
+  });
+  let told: Extract<Said, { summary: Summary }> | undefined;
+  let wrote = '';
+  const keep = (text: Buffer): void => {
+    wrote += text.toString();
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  const began = Promise.withResolvers<void>();
+  child.on('message', (said: Said) => {
+    if ('began' in said) began.resolve();
+    else told = said;
+  });
+  const ended = once(child, 'close').then(([code, signal]) => {
+    began.resolve();
+    return {
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+      summary: told?.summary,
+      notices: told?.notices ?? [],
+      wrote,
+      tookMs: performance.now() - startedAt,
+    };
+  });
+  return { began: began.promise, ended, kill: () => void child.kill('SIGKILL') };
+}

@@ -1,0 +1,100 @@
+/** Runs behind two proxies that spoil exchanges with the service and connections to Postgres, until one comes to its end. */
+import type { Draws } from '../draws.ts';
+import type { Ground } from '../ground.ts';
+import { type ExchangeScript, startHttpProxy } from '../http-proxy.ts';
+import type { Oracle } from '../oracle.ts';
+import { type Moment, type Script, startProxy, type Trouble } from '../proxy.ts';
+import { openStage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
+import { IN_FLIGHT, wholeConfig } from '../workload.ts';
+
+export interface Spoiled extends Verdict {
+  /** Troubles that came about, by where and kind. */
+  readonly befell: Readonly<Record<string, number>>;
+  /** Processes that it took. */
+  readonly runs: number;
+  readonly tookMs: number;
+}
+
+/** What the proxies do; one without a script passes everything on. */
+export interface Spoil {
+  readonly http?: ExchangeScript;
+  readonly postgres?: Script;
+}
+
+/** In life a run waits longer before it asks again, and at a breaker. */
+const LONGEST_WAIT_MS = 100;
+const MOST_RUNS = 60;
+
+/** Runs the config again and again behind proxies that spoil, and judges the end. */
+export async function spoiled(
+  ground: Ground,
+  spoil: Spoil,
+  expected: Oracle,
+  configOf: StageOptions['configOf'] = wholeConfig,
+): Promise<Spoiled> {
+  const startedAt = performance.now();
+  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  const http = await startHttpProxy(stage.sandbox.url, spoil.http);
+  const postgres = await startProxy(stage.place.url, spoil.postgres);
+  const through = new URL(stage.place.url);
+  through.port = String(postgres.port);
+  try {
+    const start = () =>
+      stage.start({ longestWaitMs: LONGEST_WAIT_MS }, { serviceUrl: http.url, warehouseUrl: through.href });
+    const runs = await untilComplete(stage, start, MOST_RUNS);
+    const lostAnswers = countOf(http.befell(), ['refuse', 'swallow', 'cut', 'reset', 'silence']);
+    const lostConnections = countOf(postgres.befell(), ['swallow', 'cut', 'reset', 'silence']);
+    const verdict = await stage.judge(lostAnswers + lostConnections * IN_FLIGHT, expected);
+    const named = (where: string, befell: Readonly<Record<string, number>>) =>
+      Object.entries(befell).map(([kind, times]) => [`${where} ${kind}`, times] as const);
+    return {
+      ...verdict,
+      befell: Object.fromEntries([...named('HTTP', http.befell()), ...named('Postgres', postgres.befell())]),
+      runs: runs.length,
+      tookMs: performance.now() - startedAt,
+    };
+  } finally {
+    await http.close();
+    await postgres.close();
+    await stage.close();
+  }
+}
+
+const countOf = (befell: Readonly<Record<string, number>>, kinds: readonly string[]): number =>
+  kinds.reduce((sum, kind) => sum + (befell[kind] ?? 0), 0);
+
+/** One exchange in twelve goes wrong. */
+export function randomExchanges(draws: Draws): ExchangeScript {
+  return () => {
+    if (!draws.chance(1 / 12)) return undefined;
+    const bytes = draws.between(0, 4_000);
+    return draws.pick([
+      { kind: 'latency', ms: draws.between(1, 60) },
+      { kind: 'refuse' },
+      { kind: 'swallow' },
+      { kind: 'cut', bytes },
+      { kind: 'reset', bytes },
+      { kind: 'silence', ms: draws.between(20, 120) },
+    ] as const);
+  };
+}
+
+/** Two connections in three go wrong at some time: after some bytes, or when a transaction is to be committed. */
+export function randomConnections(draws: Draws): Script {
+  return () => {
+    if (!draws.chance(2 / 3)) return undefined;
+    const commit: Moment = { said: 'commit', nth: draws.between(1, 20) };
+    const up: Moment = { way: 'up', bytes: draws.between(200, 80_000) };
+    const down: Moment = { way: 'down', bytes: draws.between(200, 60_000) };
+    return draws.pick<Trouble>([
+      { kind: 'latency', ms: draws.between(1, 3) },
+      { kind: 'cut', at: draws.pick([up, down, commit]) },
+      { kind: 'reset', at: draws.pick([up, down, commit]) },
+      { kind: 'swallow', at: draws.pick([down, commit, commit]) },
+      { kind: 'silence', at: draws.pick([up, down, commit]), ms: draws.between(50, 500) },
+    ]);
+  };
+}
+
+/** Each connection breaks while the reply to its third commit is on the way: what the database did is for the client to find out. */
+export const lostCommits: Script = () => ({ kind: 'swallow', at: { said: 'commit', nth: 3 } });

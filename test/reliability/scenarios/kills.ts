@@ -1,0 +1,112 @@
+/** Processes that are killed with SIGKILL, at a named point or at any moment, and the one that goes on. */
+import type { Checkpoint } from '../../../src/flow/checkpoint.ts';
+import type { Warehouse } from '../../../src/warehouse/connect.ts';
+import type { Draws } from '../draws.ts';
+import type { Ground } from '../ground.ts';
+import { startHttpProxy } from '../http-proxy.ts';
+import type { Oracle } from '../oracle.ts';
+import type { Ended } from '../processes.ts';
+import { openStage, type Stage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
+import { IN_FLIGHT, wholeConfig } from '../workload.ts';
+
+/** The points of a request's life at which a process can be told to die. */
+export const KILL_POINTS = [
+  'before_sent',
+  'after_sent',
+  'mid_body',
+  'before_store',
+  'after_store',
+  'before_load_commit',
+  'after_load_commit',
+] as const satisfies readonly (Checkpoint | 'mid_body')[];
+
+export type KillPoint = (typeof KILL_POINTS)[number];
+
+export type Death =
+  /** When the process comes to the point for the nth time. */
+  | { readonly at: KillPoint; readonly nth: number }
+  /** From outside: so long after the process's nth request reached the service; 0 is the start of the process. */
+  | { readonly afterRequest: number; readonly ms: number };
+
+export interface Killed extends Verdict {
+  /** How many of the deaths came about; a process that ends before its point lives. */
+  readonly died: number;
+  readonly tookMs: number;
+}
+
+/** Kills one process after the other, lets the last one end, and judges. */
+export async function killed(
+  ground: Ground,
+  kind: Warehouse['kind'],
+  deaths: readonly Death[],
+  expected: Oracle,
+  configOf: StageOptions['configOf'] = wholeConfig,
+): Promise<Killed> {
+  const startedAt = performance.now();
+  let onArrival: (number: number) => void = () => undefined;
+  const stage = await openStage(ground, { kind, configOf, onArrival: (number) => onArrival(number) });
+  try {
+    let died = 0;
+    const listen = (told: (number: number) => void): void => {
+      onArrival = told;
+    };
+    for (const death of deaths) {
+      await stage.passTime();
+      const { signal, summary, wrote } = await dying(stage, death, listen);
+      if (signal === 'SIGKILL') died += 1;
+      else if (summary?.exitCode !== 0) throw new Error(`it ended by itself: ${JSON.stringify(summary)} ${wrote}`);
+    }
+    const [last] = await untilComplete(stage, () => stage.start(HURRIED), 1);
+    const verdict = await stage.judge(died * IN_FLIGHT, expected);
+    return {
+      ...verdict,
+      violations: [...verdict.violations, ...untold(verdict, died, last)],
+      died,
+      tookMs: performance.now() - startedAt,
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** What one death may leave in doubt, and the summary of the run that goes on tells all of. */
+function untold({ figures }: Verdict, died: number, last: Ended | undefined): string[] {
+  const { inDoubt, mostInDoubtAtOnce } = figures;
+  const told = last?.summary?.syncs.reduce((sum, { doubts }) => sum + doubts.length, 0) ?? 0;
+  return [
+    ...(mostInDoubtAtOnce > IN_FLIGHT ? [`${mostInDoubtAtOnce} requests in doubt after one death`] : []),
+    // After several deaths a sync may have ended, and told of its own, in a process that died at the next.
+    ...(died === 1 && told !== inDoubt ? [`${inDoubt} attempts in doubt, and ${told} in the summary`] : []),
+  ];
+}
+
+/** A run that goes on first waits until the log can tell of what was lost; hundreds of runs have no time for it. */
+const HURRIED = { longestWaitMs: 100 };
+
+async function dying(stage: Stage, death: Death, listen: (told: (number: number) => void) => void) {
+  if ('at' in death && death.at !== 'mid_body')
+    return stage.start({ ...HURRIED, die: { at: death.at, nth: death.nth } }).ended;
+  if ('at' in death) {
+    const proxy = await startHttpProxy(stage.sandbox.url, (exchange) =>
+      exchange === death.nth ? { kind: 'half', onHalf: () => victim.kill() } : undefined,
+    );
+    const victim = stage.start(HURRIED, { serviceUrl: proxy.url });
+    const ended = await victim.ended;
+    await proxy.close();
+    return ended;
+  }
+  const before = stage.sandbox.requests().length;
+  const victim = stage.start(HURRIED);
+  const soon = (): void => void setTimeout(victim.kill, death.ms);
+  if (death.afterRequest === 0) void victim.began.then(soon);
+  listen((number) => {
+    if (number === before + death.afterRequest) soon();
+  });
+  return victim.ended;
+}
+
+/** A moment of a run of so many requests; the waits cover the loads that follow a request, and the run's end. */
+export const randomDeath = (draws: Draws, requests: number): Death => ({
+  afterRequest: draws.between(0, requests),
+  ms: draws.between(0, 40),
+});

@@ -1,0 +1,160 @@
+/** What a scenario plays on: a sandbox, a warehouse, a config, and at the end the verdict on what happened. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { loadConfig } from '../../src/config/load.ts';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { factsOf } from './collect.ts';
+import type { Order } from './driver.ts';
+import { type Ground, looking, type Place } from './ground.ts';
+import { type Figures, figuresOf, violationsOf } from './history.ts';
+import { differences, type Oracle, oracleOf } from './oracle.ts';
+import { type Ended, type Process, startDriver, startSluice, type Surroundings } from './processes.ts';
+import { steadyAnswer, WORLD } from './workload.ts';
+
+export interface StageOptions {
+  readonly kind: Warehouse['kind'];
+  readonly configOf: (world: World) => string;
+  /** Told of each request that the service gets, by its number; may hold the answer back. */
+  readonly onArrival?: (number: number) => void | Promise<void>;
+}
+
+export interface Verdict {
+  /** Every broken promise, in words. */
+  readonly violations: readonly string[];
+  /** Tables that are not as after the undisturbed run. */
+  readonly differing: readonly string[];
+  readonly figures: Figures;
+  readonly oracle: Oracle;
+}
+
+export interface Stage {
+  readonly place: Place;
+  readonly sandbox: Sandbox;
+  readonly configFile: string;
+  readonly surroundings: Surroundings;
+  /** Starts a process that runs the syncs; other surroundings stand in for the stage's own. */
+  readonly start: (order?: Omit<Order, 'config'>, other?: Partial<Surroundings>) => Process;
+  /** Starts `sluice` as people do. */
+  readonly startSluice: (...words: string[]) => Process;
+  /** Ends at once what dead processes still hold, as time would and as an operator may. */
+  readonly passTime: () => Promise<void>;
+  /** Judges what happened; `undisturbed` is what the tables should hold. */
+  readonly judge: (mostLost: number, undisturbed?: Oracle) => Promise<Verdict>;
+  readonly close: () => Promise<void>;
+}
+
+/** Services answer after 0 to 4 ms, each question after its own time, so that answers overtake each other. */
+const latencyMs = (number: number): number => (number * 7) % 5;
+
+/** Sets a stage; the caller closes it, which ends every process that it started. */
+export async function openStage(ground: Ground, options: StageOptions): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-stage-'));
+  const place = await ground.place(options.kind);
+  const sandbox: Sandbox = await serveSandbox({
+    ...WORLD,
+    latencyMs,
+    respond: async (request) => {
+      await options.onArrival?.(request.number);
+      return steadyAnswer(sandbox.world, request);
+    },
+  });
+  const configFile = join(folder, 'sluice.yaml');
+  await writeFile(configFile, options.configOf(sandbox.world));
+  const surroundings = { serviceUrl: sandbox.url, warehouseUrl: place.url, home: folder };
+  const processes: Process[] = [];
+  const started = (process: Process): Process => {
+    processes.push(process);
+    return process;
+  };
+  return {
+    place,
+    sandbox,
+    configFile,
+    surroundings,
+    start: (order, other) => started(startDriver({ config: configFile, ...order }, { ...surroundings, ...other })),
+    startSluice: (...words) => started(startSluice([...words, '--config', configFile], surroundings)),
+    passTime: () => passTime(place),
+    judge: (mostLost, undisturbed) =>
+      looking(place.url, async (warehouse) => {
+        const oracle = await oracleOf(warehouse);
+        const differing = undisturbed ? differences(undisturbed, oracle) : [];
+        const config = await said(configFile, surroundings);
+        const facts = await factsOf(warehouse, sandbox.requests(), { ...config, mostLost, differing });
+        return { violations: violationsOf(facts), differing, figures: figuresOf(facts), oracle };
+      }),
+    close: async () => {
+      // After a scenario that failed, some may still be at work.
+      for (const { kill } of processes) kill();
+      await Promise.all(processes.map(({ ended }) => ended));
+      await sandbox.close();
+      await place.drop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the config says that the judge wants to know; a sync without a `max_age` is not among the ages. */
+async function said(file: string, { serviceUrl, warehouseUrl }: Surroundings) {
+  const env = {
+    SLUICE_SERVICE_URL: serviceUrl,
+    SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+    DATABASE_URL: warehouseUrl,
+  };
+  const { syncs } = await loadConfig(file, env);
+  const ages = syncs.flatMap(({ name, maxAgeMs }) => (maxAgeMs === undefined ? [] : [[name, maxAgeMs] as const]));
+  return {
+    maxAgeMs: Object.fromEntries(ages),
+    readsLog: syncs.some(({ endpoint }) => endpoint.name === 'token.requests'),
+  };
+}
+
+/** Leases of syncs, and places at the gate: both would run out by themselves. An embedded warehouse has one owner. */
+async function passTime({ kind, url }: Place): Promise<void> {
+  if (kind === 'embedded') return;
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const table of ['leases', 'gate_slots'])
+      await client.query(
+        `update sluice_ops.${table} set expires_at = least(expires_at, clock_timestamp() - interval '1 ms')`,
+      );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Runs a config to its end with nobody in the way, and returns what the tables then hold. */
+export async function undisturbed(
+  ground: Ground,
+  options: StageOptions,
+): Promise<{ readonly oracle: Oracle; readonly requests: number; readonly tookMs: number }> {
+  const stage = await openStage(ground, options);
+  try {
+    const { summary, wrote, tookMs } = await stage.start().ended;
+    if (summary?.exitCode !== 0)
+      throw new Error(`the undisturbed run ended badly: ${JSON.stringify(summary)} ${wrote}`);
+    const { violations, oracle } = await stage.judge(0);
+    if (violations.length > 0) throw new Error(`the undisturbed run broke promises: ${violations.join('; ')}`);
+    return { oracle, requests: stage.sandbox.requests().length, tookMs };
+  } finally {
+    await stage.close();
+  }
+}
+
+/** Starts processes, one after the other, until one ends with exit code 0; returns all of them. */
+export async function untilComplete(stage: Stage, start: () => Process, most: number): Promise<Ended[]> {
+  const runs: Ended[] = [];
+  while (runs.length < most) {
+    await stage.passTime();
+    const ended = await start().ended;
+    runs.push(ended);
+    if (ended.summary?.exitCode === 0) return runs;
+  }
+  const last = runs.at(-1);
+  throw new Error(`not complete after ${most} runs: ${JSON.stringify(last?.summary?.syncs)} ${last?.wrote ?? ''}`);
+}

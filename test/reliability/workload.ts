@@ -1,0 +1,138 @@
+/** What the bench has Sluice do: one run over all endpoints, of some 300 requests, and a small one. */
+import { answerOf } from '../../src/sandbox/answers.ts';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+import { endpointNamed } from '../../src/service/catalog.ts';
+
+/** The world that the bench asks about. */
+export const WORLD = {
+  seed: 7,
+  size: {
+    filings: 20_000,
+    companies: 40,
+    people: 1_500,
+    posts: 40,
+    groups: 40,
+    microblogUsers: 120,
+    photoshareUsers: 40,
+    pages: 60,
+  },
+};
+
+/** Calls that may be under way at once, and so the most answers that a death can lose. */
+export const IN_FLIGHT = 4;
+
+/**
+ * The world's answer to a question, the same however often and in whatever order it is asked: pictures are signed alike.
+ * So every column can be compared, the volatile ones too. The log is left to the sandbox.
+ */
+export function steadyAnswer(world: World, { endpoint: name, body }: RespondRequest): Responded | undefined {
+  const endpoint = endpointNamed(name);
+  if (!endpoint || name === 'token.requests') return undefined;
+  const answer = answerOf(world, endpoint, endpoint.request.parse(body), 1);
+  if ('items' in answer) return { body: name === 'pronet.user.education' ? answer.items.map(agreeing) : answer.items };
+  const { status, detail, headers, error } = answer.refusal;
+  return { status, body: { detail }, headers: { ...headers, ...(error !== undefined && { 'x-error': error }) } };
+}
+
+/**
+ * Some people's schools are told without their details. The newest full sighting counts, so the row of such a school
+ * depends on whose answer came last, which in any run is chance; without a URN it makes no row.
+ */
+function agreeing(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { urn: _, ...company } = item['company'] as Readonly<Record<string, unknown>>;
+  return 'industry' in company ? item : { ...item, company };
+}
+
+const SERVICE = `service:
+  url: \${SLUICE_SERVICE_URL}
+  token: \${SLUICE_SERVICE_TOKEN}
+  in_flight: ${IN_FLIGHT}
+  requests_per_second: 1000000
+warehouse: { url: "\${DATABASE_URL}" }
+`;
+
+/** A config of some 300 requests to all ten endpoints: answers that are cut, inputs read from answers, unknown entities. */
+export const wholeConfig = (world: World): string => configOf(world, 1);
+
+/** The same with about a tenth of the inputs. */
+export const shortConfig = (world: World): string => configOf(world, 0.1);
+
+function configOf(world: World, share: number): string {
+  const some = (whole: number): number => Math.ceil(whole * share);
+  const numbers = (first: number, whole: number): number[] =>
+    Array.from({ length: some(whole) }, (_, at) => first + at);
+  const list = (values: readonly unknown[]): string => `[${values.map((it) => JSON.stringify(String(it))).join(', ')}]`;
+  const posts = numbers(0, 25).map((at) => `activity:${7_100_000_000_000_000_001n + BigInt(at)}`);
+  const pages = ['', 'about', 'contact'].flatMap((path) =>
+    numbers(1, 6).map((site) => `https://site-${site}.example/${path}`),
+  );
+  const microbloggers = numbers(0, 105).map((index) => world.microblog.item(index, String)['alias']);
+  const photographers = numbers(0, 30).map((index) => world.photoshare.item(index, NO_SWITCH, String, 1)['alias']);
+  return `${SERVICE}
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { count: 20 }
+    window: { from: 2026-02-02, to: 2026-02-20 }
+    max_age: 1d
+  people:
+    endpoint: pronet.search.users
+    request: { title: data engineer, count: 50 }
+    for_each: { location: [Berlin, Paris] }
+    max_age: 1d
+  schools:
+    endpoint: pronet.user.education
+    after: [people]
+    request: { count: 100 }
+    for_each:
+      urn:
+        query: >-
+          select urn_type as type, urn_value as value from sluice.pronet_users
+          where _detail = 'full' order by urn_value limit ${some(50)}
+    max_age: 1d
+  reposts:
+    endpoint: pronet.post.reposts
+    request: { count: 12 }
+    for_each: { urn: ${list(posts)} }
+    max_age: 1d
+  groups:
+    endpoint: pronet.group
+    for_each: { group: ${list([...numbers(1001, 30), 999_999])} }
+    max_age: 1d
+  microbloggers:
+    endpoint: microblog.user
+    for_each: { user: ${list([...microbloggers, 'nobody_of_that_name'])} }
+    max_age: 1d
+  photographers:
+    endpoint: photoshare.user
+    request: { with_posts: true, with_creation_date: true }
+    for_each: { user: ${list(photographers)} }
+    max_age: 1d
+  photos:
+    endpoint: photoshare.user.posts
+    request: { count: 12 }
+    for_each: { user: ${list(photographers)} }
+    max_age: 1d
+  pages:
+    endpoint: webparser.parse
+    request: { extract_contacts: true }
+    for_each: { url: ${list(pages)} }
+    max_age: 1d
+  costs:                       # last, so that it sees what the others were charged
+    endpoint: token.requests
+    after: [filings, people, schools, reposts, groups, microbloggers, photographers, photos, pages]
+    lookback: 1h
+`;
+}
+
+const NO_SWITCH = { with_creation_date: false, with_similar_users: false, with_posts: false };
+
+/** A config of a few requests to one endpoint. */
+export const groupsConfig = (count: number): string => `${SERVICE}
+syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: [${Array.from({ length: count }, (_, at) => `"${1001 + at}"`).join(', ')}] }
+    max_age: 1d
+`;

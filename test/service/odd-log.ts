@@ -1,0 +1,104 @@
+/** A request log with the oddities that nobody has ruled out, and a walk through it to its end. */
+import type { RequestBody } from '../../src/service/asked.ts';
+import { instantText, microsOf } from '../../src/service/instant.ts';
+import type { Step } from '../../src/service/paging.ts';
+import { logWalk, LOOK_BACK } from '../../src/service/walk.ts';
+
+export interface OddRow {
+  readonly id: string;
+  /** Microseconds since the log began. */
+  readonly at: number;
+  readonly endpoint?: string;
+}
+
+/** How a log differs from the plainest one. */
+export interface Oddities {
+  readonly order: 'ascending' | 'descending';
+  readonly edge: 'inclusive' | 'exclusive';
+  /** Rows a page has at most, whatever is asked for. */
+  readonly pageSize?: number;
+  /** Every page is the whole log. */
+  readonly isUnpaged?: boolean;
+  /** Takes no heed of `start_time` and `end_time`. */
+  readonly ignoresWindow?: boolean;
+  /** Takes no heed of `cursor`. */
+  readonly ignoresCursor?: boolean;
+  /** Digits of a second that are written; the log itself is exact to the microsecond. */
+  readonly digits?: 0 | 3 | 6;
+  /** Also the cursor is cut to them. */
+  readonly cutsCursor?: boolean;
+  readonly offset?: string;
+  /** Rows that are there after the nth reading, besides those at the beginning. */
+  readonly grown?: (readings: number) => readonly OddRow[];
+  /** How many rows fewer than it could the nth page has. */
+  readonly shortBy?: (reading: number) => number;
+}
+
+export const BEGAN = microsOf('2026-11-20T00:00:00.000000Z') ?? 0n;
+export const textAt = (at: number): string => instantText(BEGAN + BigInt(at));
+
+const cutTo = (digits: number, at: number): number => Math.floor(at / 10 ** (6 - digits)) * 10 ** (6 - digits);
+
+function writtenAs({ digits = 6, offset = 'Z' }: Oddities, at: number): string {
+  const whole = instantText(BEGAN + BigInt(at), offset);
+  const fraction = whole.slice(19, 26);
+  return `${whole.slice(0, 19)}${digits === 0 ? '' : fraction.slice(0, digits + 1)}${offset}`;
+}
+
+/** The page that such a log gives, the nth that is asked for. */
+export function oddPage(rows: readonly OddRow[], odd: Oddities, request: RequestBody, reading: number): unknown[] {
+  const given = (name: string): number | undefined => {
+    const text = request[name];
+    return typeof text === 'string' ? Number((microsOf(text) ?? 0n) - BEGAN) : undefined;
+  };
+  const sign = odd.order === 'ascending' ? 1 : -1;
+  const cursor = odd.ignoresCursor === true || odd.isUnpaged === true ? undefined : given('cursor');
+  const from = cursor !== undefined && odd.cutsCursor === true ? cutTo(odd.digits ?? 6, cursor) : cursor;
+  const [start, end] = odd.ignoresWindow === true ? [undefined, undefined] : [given('start_time'), given('end_time')];
+  const room = Math.min(Number(request['limit']), odd.pageSize ?? Number.POSITIVE_INFINITY);
+  const size = odd.isUnpaged === true ? rows.length * 2 + 10 : Math.max(1, room - (odd.shortBy?.(reading) ?? 0));
+  return [...rows, ...(odd.grown?.(reading) ?? [])]
+    .filter(
+      ({ at }) => from === undefined || (odd.edge === 'inclusive' ? sign * (at - from) >= 0 : sign * (at - from) > 0),
+    )
+    .filter(({ at }) => (start === undefined || at >= start) && (end === undefined || at <= end))
+    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : sign * (a.at - b.at)))
+    .slice(0, size)
+    .map(({ id, at, endpoint }) => ({
+      id,
+      started_at: writtenAs(odd, at),
+      ...(endpoint !== undefined && { endpoint }),
+    }));
+}
+
+export interface Walked {
+  readonly ids: ReadonlySet<string>;
+  readonly requests: readonly RequestBody[];
+  readonly warnings: readonly string[];
+}
+
+/** Walks to the end, handing on only the steps that a walk looks back at; throws when there is none after so many pages. */
+export function walkThrough(
+  rows: readonly OddRow[],
+  odd: Oddities,
+  request: RequestBody,
+  mostPages: number,
+  runStartedAt?: string,
+): Walked {
+  const steps: Step[] = [];
+  const warnings: string[] = [];
+  const ids = new Set<string>();
+  let open: readonly RequestBody[] = [request];
+  while (open.length > 0) {
+    if (open.length > 1) throw new Error('a walk has one way');
+    if (steps.length >= mostPages) throw new Error(`no end after ${mostPages} pages`);
+    const asked = open[0] as RequestBody;
+    const items = oddPage(rows, odd, asked, steps.length);
+    for (const item of items) ids.add((item as OddRow).id);
+    steps.push({ request: asked, items, ...(runStartedAt !== undefined && { runStartedAt }) });
+    const { requests, lowerBound } = logWalk.follow(steps.slice(-LOOK_BACK), {});
+    if (lowerBound !== undefined) warnings.push(lowerBound);
+    open = requests;
+  }
+  return { ids, requests: steps.map(({ request: it }) => it), warnings };
+}

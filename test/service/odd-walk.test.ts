@@ -1,0 +1,159 @@
+/** The walk through logs with every oddity that nobody has ruled out: no row lost, and always an end. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Oddities, type OddRow, textAt, walkThrough } from './odd-log.ts';
+
+const rowsAt = (instants: readonly number[]): OddRow[] =>
+  instants.map((at, index) => ({ id: `r${String(index).padStart(4, '0')}`, at }));
+const idsOf = (rows: readonly OddRow[]): string[] => rows.map(({ id }) => id);
+
+const orders = fc.record({
+  order: fc.constantFrom('ascending' as const, 'descending' as const),
+  edge: fc.constantFrom('inclusive' as const, 'exclusive' as const),
+});
+const LIMIT = 8;
+/** The most rows that are written as one instant, or as so many instants in a row. */
+function mostTies(rows: readonly OddRow[], digits: number, instants: number): number {
+  const units = rows.map(({ at }) => Math.floor(at / 10 ** (6 - digits)));
+  return Math.max(0, ...units.map((unit) => units.filter((it) => it >= unit && it < unit + instants).length));
+}
+
+describe('a walk', () => {
+  it('finds every row, however instants are written, cursors read and pages sized', () => {
+    const logs = fc.record({
+      instants: fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 40 }),
+      apart: fc.constantFrom(1, 300, 1_000, 400_000),
+      kind: orders,
+      digits: fc.constantFrom(0 as const, 3 as const, 6 as const),
+      cutsCursor: fc.boolean(),
+      offset: fc.constantFrom('Z', '+02:00', '-09:30', ''),
+      pageSize: fc.constantFrom(undefined, 3, 5),
+      ignoresWindow: fc.boolean(),
+      hasWindow: fc.boolean(),
+      seed: fc.nat(1000),
+    });
+    fc.assert(
+      fc.property(
+        logs,
+        ({ instants, apart, kind, digits, cutsCursor, offset, pageSize, ignoresWindow, hasWindow, seed }) => {
+          const rows = rowsAt(instants.map((at) => at * apart));
+          // As many as a page has can't be told from more; where the cursor is cut too, the next instant's come with them.
+          const readAgain = mostTies(rows, digits, 2);
+          const size = pageSize ?? LIMIT;
+          fc.pre((cutsCursor ? readAgain : mostTies(rows, digits, 1)) < size);
+          const odd: Oddities = {
+            ...kind,
+            digits,
+            cutsCursor,
+            offset,
+            ignoresWindow,
+            ...(pageSize !== undefined && { pageSize }),
+            shortBy: (reading) => ((reading * 7 + seed) % 5 === 0 ? Math.max(0, size - readAgain - 1) : 0),
+          };
+          // A log that writes less than it knows is asked for whole units of what it writes.
+          const [from, to] = [10 * apart, 30 * apart].map((at) => Math.floor(at / 1_000_000) * 1_000_000) as [
+            number,
+            number,
+          ];
+          const window = hasWindow ? { start_time: textAt(from), end_time: textAt(to) } : {};
+          const due = hasWindow ? rows.filter(({ at }) => at >= from && at <= to) : rows;
+          const { ids, warnings } = walkThrough(rows, odd, { limit: LIMIT, ...window }, 6 * rows.length + 8);
+          expect(idsOf(due).filter((id) => !ids.has(id))).toEqual([]);
+          expect(warnings).toEqual([]);
+        },
+      ),
+      { seed: 11, numRuns: 4000 },
+    );
+  });
+
+  const KINDS = (['ascending', 'descending'] as const).flatMap((order) =>
+    (['inclusive', 'exclusive'] as const).map((edge) => ({ order, edge })),
+  );
+  const SECOND = 1_000_000;
+  const history = rowsAt(Array.from({ length: 50 }, (_, n) => n * SECOND));
+
+  it.each(KINDS)('ends in a log that logs its own readings ($order, $edge)', (kind) => {
+    const readings = (count: number): OddRow[] =>
+      Array.from({ length: count }, (_, n) => ({
+        id: `reading ${n}`,
+        at: 60 * SECOND + n * 1000,
+        endpoint: n % 2 === 0 ? '/token/requests' : 'token.requests',
+      }));
+    const earlier = [
+      ...history,
+      { id: 'earlier', at: 7_500_000, endpoint: 'https://service.example/token/requests?limit=1' },
+    ];
+    const { ids, requests } = walkThrough(earlier, { ...kind, grown: readings }, { limit: LIMIT }, 15);
+    expect(idsOf(earlier).filter((id) => !ids.has(id))).toEqual([]);
+    expect(requests.length).toBeLessThan(15);
+    // Many in a row are history, also where a page has room for no others.
+    const busy = [...history, ...readings(40), { id: 'last', at: 120 * SECOND }];
+    expect(walkThrough(busy, { ...kind, pageSize: 5 }, { limit: LIMIT }, 60).ids.size).toBe(busy.length);
+  });
+
+  it.each(KINDS)('ends in a log that grows as fast as it is read, with all that was there ($order, $edge)', (kind) => {
+    const traffic = (readings: number): OddRow[] =>
+      Array.from({ length: readings * 2 }, (_, n) => ({ id: `new ${n}`, at: 60 * SECOND + n * 3 * SECOND }));
+    const odd = { ...kind, grown: traffic };
+    const { ids } = walkThrough(history, odd, { limit: LIMIT }, 40, textAt(60 * SECOND));
+    expect(idsOf(history).filter((id) => !ids.has(id))).toEqual([]);
+    // What came while it was read, up to a minute, is the run's too when it reads upward.
+    if (kind.order === 'ascending') expect(ids.has('new 20')).toBe(true);
+  });
+
+  it('reads a log that is not paged once, and once more to see that nothing follows', () => {
+    for (const kind of KINDS) {
+      const { ids, requests, warnings } = walkThrough(history, { ...kind, isUnpaged: true }, { limit: LIMIT }, 3);
+      expect({ found: ids.size, asked: requests.length, warnings }).toEqual({ found: 50, asked: 2, warnings: [] });
+    }
+  });
+
+  it('says that it saw a part alone where the service takes no heed of the cursor', () => {
+    for (const kind of KINDS) {
+      const { warnings } = walkThrough(history, { ...kind, ignoresCursor: true }, { limit: LIMIT }, 6);
+      expect(warnings).toEqual([expect.stringContaining('came again whatever the cursor')]);
+      const all = walkThrough(history.slice(0, 5), { ...kind, ignoresCursor: true }, { limit: LIMIT }, 6);
+      expect({ found: all.ids.size, warnings: all.warnings }).toEqual({ found: 5, warnings: [] });
+    }
+  });
+
+  it('passes over what lies outside its window where the service takes no heed of that', () => {
+    const long = rowsAt(Array.from({ length: 4000 }, (_, n) => n * SECOND));
+    for (const kind of KINDS) {
+      const window = { start_time: textAt(2000 * SECOND), end_time: textAt(2020 * SECOND) };
+      const { ids, requests } = walkThrough(long, { ...kind, ignoresWindow: true }, { limit: LIMIT, ...window }, 8);
+      expect(long.filter(({ id, at }) => at >= 2000 * SECOND && at <= 2020 * SECOND && !ids.has(id))).toEqual([]);
+      expect(requests.length).toBeLessThanOrEqual(6);
+    }
+  });
+
+  it('warns of an instant that fills a page of the service’s own size, once that is known', () => {
+    for (const kind of KINDS) {
+      const log = rowsAt([1, 2, 3, ...Array.from({ length: 9 }, () => 50), 60, 61, 62, 63, 64]);
+      const { ids, warnings } = walkThrough(log, { ...kind, pageSize: 4 }, { limit: LIMIT }, 30);
+      expect(log.filter(({ id, at }) => at !== 50 && !ids.has(id))).toEqual([]);
+      expect(warnings.join()).toContain(textAt(50));
+      // The first page is such a one: only what follows shows that it was cut.
+      const first = rowsAt([
+        ...Array.from({ length: 9 }, () => 50),
+        ...(kind.order === 'ascending' ? [60, 61] : [10, 11]),
+      ]);
+      expect(walkThrough(first, { ...kind, pageSize: 4 }, { limit: LIMIT }, 30).warnings.join()).toContain(textAt(50));
+    }
+    // Five requests at one time fill no page.
+    for (const kind of KINDS)
+      expect(walkThrough(rowsAt([50, 50, 50, 50, 50]), kind, { limit: LIMIT }, 9).warnings).toEqual([]);
+  });
+
+  it('writes its cursor as the log writes instants', () => {
+    for (const [offset, cursor] of [
+      ['Z', '2026-11-20T00:00:02.999999Z'],
+      ['+02:00', '2026-11-20T02:00:02.999999+02:00'],
+      ['-09:30', '2026-11-19T14:30:02.999999-09:30'],
+      ['', '2026-11-20T00:00:02.999999'],
+    ] as const) {
+      const odd = { order: 'ascending', edge: 'inclusive', offset } as const;
+      expect(walkThrough(history.slice(0, 4), odd, { limit: LIMIT }, 9).requests[1]).toEqual({ limit: LIMIT, cursor });
+    }
+  });
+});
