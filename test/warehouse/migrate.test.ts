@@ -38,7 +38,7 @@ eachWarehouse('migrations', (open, kind) => {
     const warehouse = await open();
     await sql`insert into sluice.pronet_industries (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
       values ('industry', '1', 'full', now(), now(), 1, 1, 'x', '{}')`.execute(warehouse.db);
-    await migrate(warehouse, 'down');
+    for (const _ of names.filter((name) => name >= '0003')) await migrate(warehouse, 'down');
     const refusal = migrate(warehouse, 'down');
     await expect(refusal).rejects.toThrow(UsageError);
     await expect(refusal).rejects.toThrow('The step back would drop what pronet_industries holds.');
