@@ -82,8 +82,11 @@ async function quote(
 }
 
 /** Whether an answer can lead to requests that the plan does not hold. */
-const mayGrow = ({ endpoint, window, splitBy }: SyncDefinition): boolean =>
-  endpoint.paging.by === 'cursor' || window !== undefined || Object.keys(splitBy).length > 0;
+const mayGrow = ({ endpoint, window, splitBy, raiseCountTo }: SyncDefinition): boolean =>
+  endpoint.paging.by === 'cursor' ||
+  window !== undefined ||
+  raiseCountTo !== undefined ||
+  Object.keys(splitBy).length > 0;
 
 const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
 
