@@ -57,9 +57,6 @@ export interface HostileRun {
   readonly notices: readonly Notice[];
 }
 
-/** The least `timeout` that the contract allows. */
-const TIMEOUT_SECONDS = 20;
-
 /** A config with one request for one user. */
 export const ONE_CALL = `service:
   url: \${SLUICE_SERVICE_URL}
@@ -67,7 +64,7 @@ export const ONE_CALL = `service:
   in_flight: 1
   requests_per_second: 1000000
 warehouse: { url: "embedded:memory" }
-syncs: { user: { endpoint: microblog.user, request: { user: ada, timeout: ${TIMEOUT_SECONDS} } } }
+syncs: { user: { endpoint: microblog.user, request: { user: ada, timeout: 20 } } }
 `;
 
 export interface HostileOptions {
@@ -96,12 +93,14 @@ export async function syncFrom(
       newId: countingIds(3),
       onProgress: () => undefined,
       onNotice: (notice) => notices.push(notice),
-      openClient: (options) =>
-        openClient({
+      openClient: (options) => {
+        const client = openClient({
           ...options,
-          marginMs: deadlineMs - TIMEOUT_SECONDS * 1000,
+          marginMs: deadlineMs,
           ...(maxBodyBytes !== undefined && { maxBodyBytes }),
-        }),
+        });
+        return { ...client, ask: (call, signal) => client.ask({ ...call, timeoutSeconds: 0 }, signal) };
+      },
     },
     new AbortController().signal,
   );
