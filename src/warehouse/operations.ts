@@ -121,6 +121,8 @@ export const operations = {
         { columns: ['request_key', 'sync', 'id'] },
         { columns: ['answer_id'] },
         { columns: ['parent_id'] },
+        // In the order of the rows but for a few, and a block's range costs an update next to nothing.
+        { columns: ['sent_at'], using: 'brin' },
       ],
       foreignKeys: [
         { columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'no action' },

@@ -19,8 +19,8 @@ export interface Column {
 
 export interface Index {
   readonly columns: readonly string[];
-  /** `hash` takes texts of any length; `btree` sorts. */
-  readonly using: 'btree' | 'hash';
+  /** `spgist` takes texts of any length, and many of one value; `btree` sorts. */
+  readonly using: 'btree' | 'spgist';
 }
 
 export interface Table {
@@ -175,7 +175,7 @@ function rootTable(resource: Resource): RootTable {
 }
 
 function filterIndex(name: string, columns: readonly Column[]): Index {
-  return { columns: [name], using: columns.find((it) => it.name === name)?.type === 'text' ? 'hash' : 'btree' };
+  return { columns: [name], using: columns.find((it) => it.name === name)?.type === 'text' ? 'spgist' : 'btree' };
 }
 
 /** Every list below these fields, those inside objects too, in declared order. */
@@ -242,7 +242,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
     // The parent's key leads the primary key, which serves as its index.
     indexes: [
       ...elsewhere.map(({ columns: names }) => ({ columns: names, using: 'btree' as const })),
-      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'hash' as const }] : []),
+      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'spgist' as const }] : []),
     ],
   };
 }

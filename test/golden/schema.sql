@@ -50,7 +50,7 @@ create table sluice."fact_request_costs" (
   "_part_hashes" text not null,
   constraint "fact_request_costs_pkey" primary key ("id")
 );
-create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using hash (response_request_id);
+create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using spgist (response_request_id);
 create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" using btree (started_at);
 
 -- Profiles that the description mentions, as sent. One row an element.
@@ -189,7 +189,7 @@ create table sluice."microblog_users" (
   "_part_hashes" text not null,
   constraint "microblog_users_pkey" primary key ("rest_id")
 );
-create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
+create index "microblog_users_alias_idx" on sluice."microblog_users" using spgist (alias);
 
 -- Pictures and videos of the post, as sent. One row an element.
 create table sluice."photoshare_post_media" (
@@ -268,7 +268,7 @@ create table sluice."photoshare_posts" (
   constraint "photoshare_posts_pkey" primary key ("id"),
   constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null
 );
-create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using hash (code);
+create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using spgist (code);
 create index "photoshare_posts_created_at_idx" on sluice."photoshare_posts" using btree (created_at);
 create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using btree (user_id);
 
@@ -431,7 +431,7 @@ create table sluice."photoshare_users" (
   "_part_hashes" text not null,
   constraint "photoshare_users_pkey" primary key ("id")
 );
-create index "photoshare_users_alias_idx" on sluice."photoshare_users" using hash (alias);
+create index "photoshare_users_alias_idx" on sluice."photoshare_users" using spgist (alias);
 
 -- Organizations of the professional network (companies and schools): fed by educations, authorship and mentions.
 create table sluice."pronet_companies" (
@@ -489,7 +489,7 @@ create table sluice."pronet_companies" (
   "_part_hashes" text not null,
   constraint "pronet_companies_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_companies_alias_idx" on sluice."pronet_companies" using hash (alias);
+create index "pronet_companies_alias_idx" on sluice."pronet_companies" using spgist (alias);
 
 -- Industries of the group. One row an element.
 create table sluice."pronet_group_industries" (
@@ -837,7 +837,7 @@ create table sluice."pronet_posts" (
   constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
   constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
 );
-create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using hash (author_urn_value);
+create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using spgist (author_urn_value);
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
 
@@ -967,7 +967,7 @@ create table sluice."pronet_users" (
   "_part_hashes" text not null,
   constraint "pronet_users_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_users_alias_idx" on sluice."pronet_users" using hash (alias);
+create index "pronet_users_alias_idx" on sluice."pronet_users" using spgist (alias);
 
 -- Business locations of the filers. One row an element.
 create table sluice."sec_filing_biz_locations" (
@@ -1010,7 +1010,7 @@ create table sluice."sec_filing_ciks" (
   constraint "sec_filing_ciks_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_ciks_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
-create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using hash (cik);
+create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using spgist (cik);
 
 -- Names of the filers, in the order of their keys. One row an element.
 create table sluice."sec_filing_display_names" (
@@ -1115,7 +1115,7 @@ create table sluice."sec_filings" (
   constraint "sec_filings_pkey" primary key ("accession_number", "file_name")
 );
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
-create index "sec_filings_filing_type_idx" on sluice."sec_filings" using hash (filing_type);
+create index "sec_filings_filing_type_idx" on sluice."sec_filings" using spgist (filing_type);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
 
 -- E-mail addresses on the page. One row an element.
@@ -1194,7 +1194,7 @@ create table sluice."web_pages" (
   "_part_hashes" text not null,
   constraint "web_pages_pkey" primary key ("page_key")
 );
-create index "web_pages_requested_url_idx" on sluice."web_pages" using hash (requested_url);
+create index "web_pages_requested_url_idx" on sluice."web_pages" using spgist (requested_url);
 
 -- What each sync asked, input by input, with how it ended the last time: one row a sync and question.
 create view sluice."sync_inputs" (
@@ -1562,6 +1562,7 @@ create table sluice_ops."requests" (
 create index "requests_answer_id_idx" on sluice_ops."requests" using btree (answer_id);
 create index "requests_parent_id_idx" on sluice_ops."requests" using btree (parent_id);
 create index "requests_request_key_sync_id_idx" on sluice_ops."requests" using btree (request_key, sync, id);
+create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
 create index "requests_sync_state_idx" on sluice_ops."requests" using btree (sync, state);
 
 -- One run of one sync, from its plan to its end.

@@ -194,7 +194,7 @@ eachWarehouse('schema', (open, kind) => {
           relation: 'sec_filings',
           part: 'sec_filings_filing_type_idx',
           kind: 'different',
-          message: 'index sec_filings_filing_type_idx: using is btree, declared hash',
+          message: 'index sec_filings_filing_type_idx: using is btree, declared spgist',
         },
       ],
     ],
