@@ -9,7 +9,8 @@ COPY migrations migrations
 RUN npm run build && npm ci --omit=dev --omit=optional
 
 FROM node:24.21.0-bookworm-slim
-ENV NODE_ENV=production
+# Compiled code is kept on the volume, so that it outlasts a container.
+ENV NODE_ENV=production XDG_CACHE_HOME=/data/.cache
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -1,5 +1,5 @@
 /**
- * The limit: Sluice's load of prepared batches, a transaction an answer, against what the database itself costs: the
+ * The limit: Sluice's load of prepared batches, many answers in a transaction, against what the database itself costs: the
  * very rows that the load leaves, into the same tables with the same keys and indexes, by COPY and by bare upserts of
  * arrays. The rows of both are made before the clock runs.
  */

@@ -63,7 +63,11 @@ export const start: Benchmark = {
       await service.stop();
       await database.drop();
     }
-    return { lines, notes: ['check and the first request are on a Postgres whose schema is in place'] };
+    const notes = [
+      'check and the first request are on a Postgres whose schema is in place',
+      'what Node compiles is kept between runs, in ~/.cache/sluice; only the very first run does without',
+    ];
+    return { lines, notes };
   },
 };
 

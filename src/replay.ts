@@ -3,11 +3,13 @@ import { hostname } from 'node:os';
 import { sql } from 'kysely';
 import { EXIT, HeldError, UsageError } from './errors.ts';
 import { hold, type Hold } from './flow/hold.ts';
-import { type AskedAs, resourceOf, type Taken, takeIn } from './flow/intake.ts';
-import { databaseTrouble } from './flow/steady.ts';
+import { resourceOf, type Served, type Serving, type Taken, takeInAll } from './flow/intake.ts';
+import { databaseTrouble, steadily } from './flow/steady.ts';
 import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD } from './ops/lease.ts';
-import { recordLoad } from './ops/record.ts';
+import { TOGETHER } from './load/group.ts';
+import { recordLoads } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
+import { readAnswer } from './ops/vault.ts';
 import type { RequestBody } from './service/asked.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { createTables } from './warehouse/ddl.ts';
@@ -92,22 +94,24 @@ async function loadAgain(
     due = await answersOf(ops, options);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
-    for (const [at, { answerId, ...served }] of due.entries()) {
+    const how = { ...effects, settles: false, ...(options.rebuild && { into }) };
+    for (const page of pagesOf(due)) {
       if (signal.aborted) break;
-      const how = { ...effects, ...served, settles: false, ...(options.rebuild && { into }) };
-      const { answer, asked, batch, receipt } = await takeIn(warehouse, answerId, how);
-      if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answerId)))
-        rejecting.push({
-          answer: { ...answer, body: NOTHING },
-          asked,
-          batch: { ...batch, items: [], roots: new Map() },
-          receipt,
-        });
-      sums.answers += 1;
-      for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
-        sums[name] += receipt[name];
-      for (const [table, rows] of Object.entries(receipt.written)) written[table] = (written[table] ?? 0) + rows;
-      effects.onProgress(at + 1, due.length);
+      const answers = await steadily(() => readAll(ops, page), effects);
+      for (const { answer, asked, batch, receipt } of await takeInAll(warehouse, answers, how)) {
+        if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answer.id)))
+          rejecting.push({
+            answer: { ...answer, body: NOTHING },
+            asked,
+            batch: { ...batch, items: [], roots: new Map() },
+            receipt,
+          });
+        sums.answers += 1;
+        for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
+          sums[name] += receipt[name];
+        for (const [table, rows] of Object.entries(receipt.written)) written[table] = (written[table] ?? 0) + rows;
+      }
+      effects.onProgress(sums.answers, due.length);
     }
     if (options.rebuild && sums.answers === due.length) await swap(warehouse, into, held, rejecting, effects.now());
   } finally {
@@ -125,19 +129,47 @@ async function loadAgain(
   };
 }
 
-interface Due {
+interface Due extends Served {
   readonly answerId: string;
+  /** Length of its body. */
+  readonly bytes: number;
   readonly sync: string;
-  /** The request that it served, when not the one that it answered. */
-  readonly asked?: AskedAs;
 }
+
+/** Answers that are read and loaded at a time: what a group holds, and no more of large ones than memory bears. */
+const PAGE = { answers: 500, bytes: TOGETHER.bytes };
+
+/** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
+function* pagesOf(due: readonly Due[]): Generator<Due[]> {
+  let page: Due[] = [];
+  let bytes = 0;
+  for (const it of due) {
+    if (page.length === PAGE.answers || (page.length > 0 && bytes + it.bytes > PAGE.bytes)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(it);
+    bytes += it.bytes;
+  }
+  if (page.length > 0) yield page;
+}
+
+const readAll = (ops: Ops, page: readonly Due[]): Promise<Serving[]> =>
+  Promise.all(
+    page.map(async ({ answerId, ...serves }) => {
+      const answer = await readAnswer(ops, answerId);
+      if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
+      return { ...answer, serves };
+    }),
+  );
 
 /** Each answer once for every sync and request that it served: the bridges of each are made of it. */
 async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
   let query = ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(['a.id as answerId', 'r.sync', 'r.request_key'])
+    .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
     .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
     .distinctOn(['a.id', 'r.sync', 'r.request_key'])
     .orderBy('a.id')
@@ -151,8 +183,9 @@ async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
       ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
     );
   const rows = await query.execute();
-  return rows.map(({ answerId, sync, request_key: requestKey, request }) => ({
+  return rows.map(({ answerId, bytes, sync, request_key: requestKey, request }) => ({
     answerId,
+    bytes: Number(bytes),
     sync,
     ...(request && { asked: { requestKey, request } }),
   }));
@@ -217,8 +250,8 @@ async function swap(
   await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     for (const { lease } of held) await assertLease(ops, lease);
-    for (const { answer, batch, receipt } of rejecting)
-      await recordLoad(ops, answer, resourceOf(answer), batch, receipt, { at: now, settles: false });
+    const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
+    await recordLoads(ops, loads, now);
     const all = tables.map(({ name }) => `${quoted(warehouse.schema)}.${quoted(name)}`).join(', ');
     await sql.raw(`truncate ${all}`).execute(tx);
     for (const table of tables) {

@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
 import { type Client, openClient } from './extract/client.ts';
-import { carryOut, type Stop } from './flow/carry-out.ts';
+import { carryOut } from './flow/carry-out.ts';
+import type { Stop } from './flow/course.ts';
 import type { OnCheckpoint } from './flow/checkpoint.ts';
 import { concludeRun } from './flow/conclude.ts';
 import { cutNotices } from './flow/cut-notice.ts';
@@ -17,6 +18,7 @@ import { failedBy, gravest, notStarted } from './flow/outcome.ts';
 import { prepareRun } from './flow/prepare.ts';
 import { readPrices } from './flow/prices.ts';
 import { progressOf } from './flow/progress.ts';
+import { giveUpReadings } from './flow/log-reading.ts';
 import { openReconciler, reconcileRun } from './flow/reconciler.ts';
 import { openKeeping, spooledAnswers, takeSpooled } from './flow/spooling.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
@@ -134,12 +136,17 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
   const spooling = effects.spool && { ...effects, spool: effects.spool };
   let stopped: Stop | undefined;
   try {
-    const lease = await acquireLease(ops, `sync:${definition.name}`, holder, warehouse.kind === 'embedded');
+    const sole = warehouse.kind === 'embedded';
+    const lease = await steadily(() => acquireLease(ops, `sync:${definition.name}`, holder, sole), effects);
     const held = hold(ops, lease, effects.sleep);
     try {
       if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
       // Before anything is planned or in doubt: what waits there was asked and paid for.
       if (spooling) await takeSpooled(ops, shared.spooled, definition.name, spooling);
+      await steadily(
+        () => giveUpReadings(warehouse, definition, { holder, newId: effects.newId, now: startedAt }),
+        effects,
+      );
       const prices = await readPrices(warehouse, config, definition);
       const lost: string[] = [];
       const { run, covered, relied, maxAgeOf } = await prepareRun(warehouse, definition, {

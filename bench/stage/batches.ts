@@ -1,5 +1,6 @@
 /** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
 import { Secret } from '../../src/config/secret.ts';
+import { groupsOf, TOGETHER } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
 import { runOn } from '../../src/load/run.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
@@ -42,18 +43,16 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
   return warehouse;
 }
 
-/** Loads each batch in a transaction of its own, as answers `firstAnswer` and after; returns how many rows it wrote. */
+/** Loads the batches as answers `firstAnswer` and after, many in a transaction; returns how many rows it wrote. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
-  for (const [at, batch] of batches.entries()) {
-    const context = {
-      schema: warehouse.schema,
-      answerId: String(firstAnswer + at),
-      runId: '1',
-      receivedAt: new Date(RECEIVED_MS + firstAnswer + at).toISOString(),
-    };
-    const receipt = await warehouse.db.transaction().execute((tx) => load(runOn(tx), batch, context));
-    written += Object.values(receipt.written).reduce((sum, rows) => sum + rows, 0);
+  const loading = batches.map((batch, at) => {
+    const receivedAt = new Date(RECEIVED_MS + firstAnswer + at).toISOString();
+    return { batch, bytes: 0, context: { answerId: String(firstAnswer + at), runId: '1', receivedAt } };
+  });
+  for (const group of groupsOf(loading, TOGETHER)) {
+    const receipts = await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group));
+    for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;
 }

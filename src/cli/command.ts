@@ -71,6 +71,13 @@ export function command<const O extends Options, const P extends Positionals>(
   return { ...it, run: (said, context) => it.run(said as Arguments<O, P>, context) };
 }
 
+/** The command and what may follow it, as the help writes it. */
+export const usageOf = ({ name, positionals }: Pick<Command, 'name' | 'positionals'>): string =>
+  [name, ...Object.entries(positionals).map(usageOfPositional)].join(' ');
+
+const usageOfPositional = ([name, { takes }]: readonly [string, Positional]): string =>
+  takes === 'one' ? `<${name}>` : takes === 'many' ? `[${name}..]` : `[${name}]`;
+
 /** Options that every command takes. */
 export const commonOptions = {
   json: { type: 'flag', about: 'Print the result as JSON.' },

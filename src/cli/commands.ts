@@ -1,7 +1,9 @@
 /** Every command of the command line, in the order of the help. Each loads what it works with only when it runs. */
 import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
+import { dbt } from './commands/dbt.ts';
 import { docs } from './commands/docs.ts';
+import { grants } from './commands/grants.ts';
 import { init } from './commands/init.ts';
 import { migrate } from './commands/migrate.ts';
 import { plan } from './commands/plan.ts';
@@ -27,5 +29,7 @@ export const commands: readonly Command[] = [
   sandbox,
   docs,
   schema,
+  dbt,
+  grants,
   start,
 ];

@@ -15,8 +15,12 @@ export function lowerBoundLines(bounds: readonly (LowerBound & { readonly sync: 
   return [...shown.map(lineOf), ...(more > 0 ? [`and ${counted(more, 'more lower bound')}\n`] : [])];
 }
 
+/** False of a filter that is left open. */
+const says = (value: unknown): boolean =>
+  value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+
 function lineOf({ sync, filters, returned, reason }: LowerBound & { readonly sync: string }): string {
-  const asked = JSON.stringify(filters) ?? '';
+  const asked = JSON.stringify(Object.fromEntries(Object.entries(filters ?? {}).filter(([, value]) => says(value))));
   const short = asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
   return `${visible(`lower bound: ${sync} ${short}: ${grouped(returned)} returned, ${reason}`)}\n`;
 }

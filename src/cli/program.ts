@@ -2,7 +2,7 @@
 import yargs from 'yargs';
 import { nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, commonOptions, type Option, type Options, type Positional } from './command.ts';
+import { type Command, commonOptions, type Option, type Options, type Positional, usageOf } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export type Parsed =
@@ -106,13 +106,6 @@ function base({ version, columns }: Program): Parser {
     );
   return withOptions(parser, commonOptions);
 }
-
-/** The command and what may follow it, as the help writes it. */
-export const usageOf = ({ name, positionals }: Command): string =>
-  [name, ...Object.entries(positionals).map(usageOfPositional)].join(' ');
-
-const usageOfPositional = ([name, { takes }]: readonly [string, Positional]): string =>
-  takes === 'one' ? `<${name}>` : takes === 'many' ? `[${name}..]` : `[${name}]`;
 
 function describe(parser: Parser, command: Command): Parser {
   const described = Object.entries(command.positionals).reduce(

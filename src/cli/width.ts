@@ -1,6 +1,9 @@
 /** How many columns of a terminal a text takes, and the text cut to fit them. */
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made when it is needed, which it seldom is: it takes as long to make as Node takes to start. */
+let segmenter: Intl.Segmenter | undefined;
+const graphemesOf = (text: string): Intl.Segments =>
+  (segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })).segment(text);
 
 /** Scripts whose characters take two columns, and the full-width forms of others. */
 const WIDE =
@@ -15,10 +18,7 @@ const widthOfGrapheme = (grapheme: string): number => (WIDE.test(grapheme) ? 2 :
 /** Columns that the text takes on a terminal. Assumed: East Asian characters of ambiguous width take one. */
 export function widthOf(text: string): number {
   if (NARROW.test(text)) return text.length;
-  return Array.from(segmenter.segment(text), ({ segment }) => widthOfGrapheme(segment)).reduce(
-    (sum, it) => sum + it,
-    0,
-  );
+  return Array.from(graphemesOf(text), ({ segment }) => widthOfGrapheme(segment)).reduce((sum, it) => sum + it, 0);
 }
 
 /** The text, or its beginning and an ellipsis when it takes more columns than that. */
@@ -27,7 +27,7 @@ export function cutTo(text: string, columns: number): string {
   if (columns < 1) return '';
   let kept = '';
   let used = 0;
-  for (const { segment } of segmenter.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     used += widthOfGrapheme(segment);
     if (used > columns - 1) break;
     kept += segment;

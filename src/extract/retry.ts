@@ -153,10 +153,10 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
 
 function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
   const it = BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED;
+  // Before its body is looked at for a reason: reading one costs more than everything else here.
+  if (it.rule === 'keep') return { do: 'keep' };
   const because = said(answer);
   switch (it.rule) {
-    case 'keep':
-      return { do: 'keep' };
     case 'missing':
       return { do: 'missing', because };
     case 'permanent':

@@ -5,7 +5,7 @@ import { type Attempt, type Decision, decide, type RetryPolicy } from '../extrac
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
-import type { LedgerRequest } from '../ops/ledger.ts';
+import type { LedgerRequest, Sending } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -13,7 +13,7 @@ import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import type { Gate, Slot } from './gate.ts';
-import { markSentSurely, settleSurely } from './mark.ts';
+import { settleSurely } from './mark.ts';
 import type { Aside, Purse } from './purse.ts';
 import { steadily } from './steady.ts';
 
@@ -50,6 +50,8 @@ export interface Asking {
   readonly purse: Purse;
   /** The most points that this request can cost. */
   readonly points: number;
+  /** Commits that the request is about to be sent; false when it is not ours to send. */
+  readonly mark: (sending: Sending) => Promise<boolean>;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
   readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
   readonly ops: Ops;
@@ -171,13 +173,20 @@ async function sendOurs(
 ): Promise<Outcome | End | undefined> {
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
-  if (!(await markSentSurely(it, request, { requestId, at, points: it.points }))) {
+  if (!(await it.mark({ id: request.id, requestId, at, points: it.points }))) {
     await assertLease(it.ops, it.lease);
     return { as: 'elsewhere' };
   }
   it.checkpoint?.('after_sent');
-  if (!(await slot.begin(signal))) {
-    await settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: it.points });
+  const unsend = (): Promise<void> =>
+    settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: it.points });
+  const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
+    // Where this fails too, the next run finds out that nothing was sent.
+    await unsend().catch(() => undefined);
+    throw error;
+  });
+  if (!hasBegun) {
+    await unsend();
     return signal.aborted ? { as: 'aborted' } : undefined;
   }
   const done = it.onSent(at);

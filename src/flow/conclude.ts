@@ -15,7 +15,7 @@ import { dayIn } from '../service/paging.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { microsOf } from '../service/instant.ts';
-import type { Stop } from './carry-out.ts';
+import type { Stop } from './course.ts';
 import { LOG_MARK, windowMark, type WindowMark, windowMarkName } from './prepare.ts';
 
 export interface Conclusion {

@@ -177,7 +177,7 @@ export async function answersToServe(it: Following, ops: Ops, afterId: string) {
   return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id'])
+    .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id', 'a.bytes'])
     .where('r.run_id', '=', it.run.id)
     .where('r.state', '=', 'fresh')
     .where('r.id', '>', afterId)

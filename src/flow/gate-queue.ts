@@ -48,11 +48,11 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
       if (source.sharing && turns < MOST_TURNS && nowMs() - turn.soonestMs > LATE_MS) {
         turns += 1;
         const askedMs = nowMs();
-        turn = turnOf(askedMs, await source.sharing.takeTurn());
+        turn = turnOf(askedMs, await steadily(source.sharing.takeTurn, { sleep, random }));
       } else if (holdings.isSure(number)) {
         starts.mark();
         return true;
-      } else if (!(await holdings.confirm(number))) return false;
+      } else if (!(await steadily(() => holdings.confirm(number), { sleep, random }))) return false;
     }
   };
 

@@ -1,4 +1,5 @@
-/** From a stored answer to committed rows: normalize, load and record, with its rows visible all or none. */
+/** From stored answers to committed rows: normalize, load and record, with the rows of each visible all or none. */
+import { groupsOf, TOGETHER, type Weighed } from '../load/group.ts';
 import { load } from '../load/load.ts';
 import type { Receipt } from '../load/receipt.ts';
 import { runOn } from '../load/run.ts';
@@ -7,8 +8,8 @@ import { namedEntities } from '../normalize/identify.ts';
 import { normalize, rejectedWhole } from '../normalize/normalize.ts';
 import { learnNames } from '../ops/identities.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
+import { recordLoads } from '../ops/record.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
-import { recordLoad } from '../ops/record.ts';
 import { readAnswer, type VaultAnswer } from '../ops/vault.ts';
 import type { Asked } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
@@ -16,10 +17,23 @@ import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { faultOf } from './fault.ts';
-import { steadily } from './steady.ts';
+import { isRefused, steadily } from './steady.ts';
 
 /** A request of the ledger that an answer is loaded for. */
 export type AskedAs = Pick<Asked, 'requestKey' | 'request'>;
+
+/** For whom an answer is loaded. */
+export interface Served {
+  /** Whose bridges the rows are made for, when not the sync that bought the answer. */
+  readonly sync?: string;
+  /** The request that it is loaded for, when not the one that it answered. */
+  readonly asked?: AskedAs;
+}
+
+/** An answer of the vault, and for whom it is loaded when not for those that the options name. */
+export interface Serving extends VaultAnswer {
+  readonly serves?: Served;
+}
 
 export interface Taken {
   readonly answer: VaultAnswer;
@@ -31,18 +45,14 @@ export interface Taken {
   readonly fault?: string;
 }
 
-export interface IntakeOptions {
-  /** Whose bridges the rows are made for, when not the sync that bought the answer. */
-  readonly sync?: string;
-  /** The request that it is loaded for, when not the one that it answered. */
-  readonly asked?: AskedAs;
+export interface IntakeOptions extends Served {
   /** Checked inside the transaction, so that a holder that wakes up late is refused. */
   readonly lease?: Lease;
-  /** What else commits together with the rows. */
-  readonly also?: (ops: Ops, taken: Taken) => Promise<void>;
+  /** What else commits together with the rows of these answers. */
+  readonly also?: (ops: Ops, takens: readonly Taken[]) => Promise<void>;
   /** Loads into another schema than the analysts', and records nothing. */
   readonly into?: string;
-  /** The load may be the answer's first, which settles its request; so what follows must be planned with it. */
+  /** The loads may be their answers' first, which settles their requests; so what follows must be planned with them. */
   readonly settles: boolean;
   readonly checkpoint?: OnCheckpoint;
   readonly now: () => Date;
@@ -50,31 +60,64 @@ export interface IntakeOptions {
   readonly random: () => number;
 }
 
-/**
- * Loads one answer of the vault and returns what came of it. An answer that the database refuses for its content, or
- * that this program fails on, is quarantined whole; other errors of the database pass through with nothing committed.
- */
+/** Loads one answer of the vault and returns what came of it, as `takeInAll` does. */
 export async function takeIn(warehouse: Warehouse, answerId: string, options: IntakeOptions): Promise<Taken> {
-  return steadily(async () => {
-    const answer = await readAnswer(operationsOf(warehouse), answerId);
-    if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
-    let during: 'reading' | 'loading' = 'reading';
-    try {
-      const batch = batchOf(answer, { ...(options.asked ?? askedOf(answer)), sync: options.sync ?? answer.sync });
-      during = 'loading';
-      return await commit(warehouse, answer, batch, options);
-    } catch (error) {
-      const refusal = refusalOf(error);
-      if (refusal !== undefined) return commit(warehouse, answer, rejectedWhole(refusal), options);
-      const fault = faultOf(error, during);
-      // A rebuild that can't read an answer must not take the place of tables that hold its rows.
-      if (fault === undefined || options.into !== undefined) throw error;
-      return { ...(await commit(warehouse, answer, rejectedWhole(fault), options)), fault };
-    }
-  }, options);
+  const answer = await steadily(() => readAnswer(operationsOf(warehouse), answerId), options);
+  if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
+  const [taken] = await takeInAll(warehouse, [answer], options);
+  if (!taken) throw new Error(`answer ${answerId} was not loaded`);
+  return taken;
 }
 
-const askedOf = ({ requestKey, request }: VaultAnswer): AskedAs => ({ requestKey, request });
+/**
+ * Loads answers in their order, many in a transaction, and returns what came of each. An answer that the database
+ * refuses for its content, or that this program fails on, is quarantined whole, and no other with it. Other errors of
+ * the database pass through; what was committed before them stays.
+ */
+export async function takeInAll(
+  warehouse: Warehouse,
+  answers: readonly Serving[],
+  options: IntakeOptions,
+): Promise<Taken[]> {
+  const takens: Taken[] = [];
+  for (const group of groupsOf(readingsOf(answers, options), TOGETHER))
+    takens.push(...(await commitSteadily(warehouse, group, options)));
+  return takens;
+}
+
+/** An answer that was read, ready to be loaded. */
+interface Reading extends Weighed {
+  readonly answer: VaultAnswer;
+  readonly asked: AskedAs;
+  /** The load may be the answer's first. */
+  readonly settles: boolean;
+  readonly fault?: string;
+}
+
+/** Reads each answer when its turn comes. */
+function* readingsOf(answers: readonly Serving[], options: IntakeOptions): Generator<Reading> {
+  const settled = new Set<string>();
+  for (const { serves = options, ...given } of answers) {
+    // Given again for another request that it serves, it has had its first load by then.
+    const answer = settled.has(given.id) ? { ...given, loaded: true } : given;
+    const { sync = answer.sync, asked = { requestKey: answer.requestKey, request: answer.request } } = serves;
+    // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
+    const settles = options.settles && sync === answer.sync;
+    if (settles) settled.add(answer.id);
+    yield { answer, asked, settles, bytes: answer.body.byteLength, ...readOf(answer, { ...asked, sync }, options) };
+  }
+}
+
+function readOf(answer: VaultAnswer, asked: Asked, { into }: IntakeOptions): Pick<Reading, 'batch' | 'fault'> {
+  try {
+    return { batch: batchOf(answer, asked) };
+  } catch (error) {
+    const fault = faultOf(error, 'reading');
+    // A rebuild that can't read an answer must not take the place of tables that hold its rows.
+    if (fault === undefined || into !== undefined) throw error;
+    return { batch: rejectedWhole(fault), fault };
+  }
+}
 
 function batchOf(answer: VaultAnswer, asked: Asked): Batch {
   const endpoint = endpointNamed(answer.endpoint);
@@ -87,40 +130,86 @@ function batchOf(answer: VaultAnswer, asked: Asked): Batch {
   return normalize(endpoint, asked, answer.body);
 }
 
-async function commit(warehouse: Warehouse, answer: VaultAnswer, batch: Batch, options: IntakeOptions): Promise<Taken> {
+/** Commits a group; when it is refused, one answer at a time, so that only the one that is at fault is quarantined. */
+async function commitSteadily(
+  warehouse: Warehouse,
+  group: readonly Reading[],
+  options: IntakeOptions,
+): Promise<readonly Taken[]> {
+  const surely = (readings: readonly Reading[]): Promise<Taken[]> =>
+    steadily(
+      async (failures) => commit(warehouse, failures === 0 ? readings : await lookedUp(warehouse, readings), options),
+      options,
+    );
+  try {
+    return await surely(group);
+  } catch (error) {
+    const refusal = refusalOf(error);
+    const fault = refusal === undefined && options.into === undefined ? faultOf(error, 'loading') : undefined;
+    const reason = refusal ?? fault;
+    if (reason === undefined) throw error;
+    const [only, ...others] = group;
+    if (only && others.length === 0)
+      return surely([{ ...only, batch: rejectedWhole(reason), ...(fault !== undefined && { fault }) }]);
+    const takens: Taken[] = [];
+    for (const reading of group) takens.push(...(await commitSteadily(warehouse, [reading], options)));
+    return takens;
+  }
+}
+
+/** The answers as they stand by now: a commit whose connection was lost may have loaded them. */
+const lookedUp = (warehouse: Warehouse, group: readonly Reading[]): Promise<Reading[]> =>
+  Promise.all(
+    group.map(async (it) => {
+      const resting = await readAnswer(operationsOf(warehouse), it.answer.id);
+      return { ...it, answer: { ...it.answer, loaded: it.answer.loaded || resting?.loaded === true } };
+    }),
+  );
+
+async function commit(warehouse: Warehouse, group: readonly Reading[], options: IntakeOptions): Promise<Taken[]> {
   const committed = await warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.lease) await assertLease(ops, options.lease);
-    const receipt = await load(runOn(tx), batch, {
-      schema: options.into ?? warehouse.schema,
-      answerId: answer.id,
-      runId: answer.runId,
-      receivedAt: answer.receivedAt,
-    });
-    const taken = { answer, asked: options.asked ?? askedOf(answer), batch, receipt };
-    if (options.into !== undefined) return taken;
-    // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
-    const settles = options.settles && (options.sync ?? answer.sync) === answer.sync;
-    await recordLoad(ops, answer, resourceOf(answer), batch, receipt, { at: options.now(), settles });
-    const endpoint = endpointNamed(answer.endpoint);
-    // Of the name that was asked by: that another names the same entity is a conclusion, not a sighting.
-    if (endpoint) await learnNames(ops, namedEntities(endpoint, answer.request, batch), answer);
-    await options.also?.(ops, taken);
+    const receipts = await load(
+      runOn(tx),
+      options.into ?? warehouse.schema,
+      group.map(({ batch, answer: { id, runId, receivedAt } }) => ({
+        batch,
+        context: { answerId: id, runId, receivedAt },
+      })),
+    );
+    const takens = takensOf(group, receipts);
+    if (options.into !== undefined) return takens;
+    await recordLoads(
+      ops,
+      takens.map((it, at) => ({ ...it, resource: resourceOf(it.answer), settles: group[at]?.settles === true })),
+      options.now(),
+    );
+    await learnNames(
+      ops,
+      group.flatMap(({ answer, batch }) => {
+        const endpoint = endpointNamed(answer.endpoint);
+        // Of the name that was asked by: that another names the same entity is a conclusion, not a sighting.
+        return endpoint ? [{ answer, entities: namedEntities(endpoint, answer.request, batch) }] : [];
+      }),
+    );
+    await options.also?.(ops, takens);
     options.checkpoint?.('before_load_commit');
-    return taken;
+    return takens;
   });
   options.checkpoint?.('after_load_commit');
   return committed;
 }
 
+const takensOf = (group: readonly Reading[], receipts: readonly Receipt[]): Taken[] =>
+  group.flatMap(({ answer, asked, batch, fault }, at) => {
+    const receipt = receipts[at];
+    return receipt ? [{ answer, asked, batch, receipt, ...(fault !== undefined && { fault }) }] : [];
+  });
+
 /** The contract's name of what an answer holds. */
 export const resourceOf = (answer: Pick<VaultAnswer, 'endpoint'>): string =>
   endpointNamed(answer.endpoint)?.returns.name ?? answer.endpoint;
 
-/** Data exceptions, broken constraints and limits of the database are of the content: no retry mends them. */
-function refusalOf(error: unknown): string | undefined {
-  const code = errorCode(error);
-  return code !== undefined && /^(?:21|22|23|54)[0-9A-Z]{3}$/.test(code) && error instanceof Error
-    ? `the database refused its rows (${code}): ${error.message}`
-    : undefined;
-}
+const refusalOf = (error: unknown): string | undefined =>
+  isRefused(error) ? `the database refused its rows (${errorCode(error)}): ${error.message}` : undefined;

@@ -64,19 +64,26 @@ export const maybeKnown = ({ definition, maxAgeOf }: Naming, { input }: Pick<Led
   definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
 
 /**
- * The answer about a planned request's entity that came in since the plan was made, when there is one: the request is
- * then settled as fresh, and is not to be sent.
+ * By a planned request's id, the answer about its entity that came in since the plan was made, when there is one: the
+ * request is then settled as fresh, and is not to be sent.
  */
-export async function servedMeanwhile(it: Serving, request: LedgerRequest): Promise<string | undefined> {
-  const maxAgeMs = it.maxAgeOf(request.input);
-  if (maxAgeMs === undefined) return undefined;
+export async function servedMeanwhile(
+  it: Serving,
+  requests: readonly LedgerRequest[],
+): Promise<ReadonlyMap<string, string>> {
   return steadily(async () => {
     const now = it.now();
-    const unserved = { ...request, since: new Date(now.getTime() - maxAgeMs) };
-    const known = await knownAnswers(it.ops, it.definition.endpoint, [unserved]);
-    const answerId = known.get(request.requestKey);
-    const isOurs = answerId !== undefined && (await markFresh(it.ops, it.lease, request.id, answerId, now));
-    return isOurs ? answerId : undefined;
+    const unserved = requests.flatMap((request) => {
+      const maxAgeMs = it.maxAgeOf(request.input);
+      return maxAgeMs === undefined ? [] : [{ ...request, since: new Date(now.getTime() - maxAgeMs) }];
+    });
+    const known = await knownAnswers(it.ops, it.definition.endpoint, unserved);
+    const ours = new Map<string, string>();
+    for (const { id, requestKey } of unserved) {
+      const answerId = known.get(requestKey);
+      if (answerId !== undefined && (await markFresh(it.ops, it.lease, id, answerId, now))) ours.set(id, answerId);
+    }
+    return ours;
   }, it);
 }
 

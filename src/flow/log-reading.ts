@@ -13,6 +13,7 @@ import { taskOf } from '../plan/plan.ts';
 import { tokenRequests } from '../service/endpoints/token-requests.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 import { instantText } from '../service/instant.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
 import { type CarryOut, carryOut } from './carry-out.ts';
 
 /** A stretch of time, by the service's clock. */
@@ -105,6 +106,19 @@ export async function readLog(it: LogReading, stretches: readonly Stretch[], sig
   return because === null && totals.truncated === 0;
 }
 
+/** Gives up what readings of a sync that died left open, and lists what they may have paid for. */
+export async function giveUpReadings(
+  warehouse: Warehouse,
+  { name }: Pick<SyncDefinition, 'name'>,
+  { holder, newId, now }: { readonly holder: string; readonly newId: () => string; readonly now: Date },
+): Promise<void> {
+  const it = { sync: logReadingOf(name), endpoint: tokenRequests.name, holder, now };
+  await warehouse.db.transaction().execute(async (db) => {
+    // No reading is continued: by then another time would be asked for.
+    await continueRun(operationsOf({ db, ops: warehouse.ops }), { ...it, definitionHash: newId() });
+  });
+}
+
 /** A sync that no config can name, so that nothing of a sync's own is touched by it. */
 function readingDefinition({ name }: SyncDefinition, stretches: readonly Stretch[]): SyncDefinition {
   return {
@@ -133,20 +147,19 @@ function readingDefinition({ name }: SyncDefinition, stretches: readonly Stretch
 async function begin(it: LogReading, definition: SyncDefinition, stretches: readonly Stretch[]): Promise<Run> {
   const { warehouse, lease } = it;
   const now = it.now();
-  const request = {
-    sync: definition.name,
-    endpoint: definition.endpoint.name,
-    definitionHash: it.newId(),
-    holder: lease.holder,
-    now,
-  };
+  await giveUpReadings(warehouse, it.definition, { holder: lease.holder, newId: it.newId, now });
   const tasks = stretches.map(({ from, to }) =>
     taskOf(definition, { limit: PAGE, start_time: textOf(from), end_time: textOf(to) }, {}, 0),
   );
   return warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
-    await continueRun(ops, request);
-    const run = await createRun(ops, { ...request, definitionHash: definition.hash });
+    const run = await createRun(ops, {
+      sync: definition.name,
+      endpoint: definition.endpoint.name,
+      definitionHash: definition.hash,
+      holder: lease.holder,
+      now,
+    });
     await planRequests(ops, run, tasks, { at: now });
     return run;
   });

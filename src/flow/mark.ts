@@ -1,8 +1,8 @@
-/** Moves a request in the ledger though connections get lost: what a commit without an answer came to is read back. */
+/** Moves requests in the ledger though connections get lost: what a commit without an answer came to is read back. */
 import type { Lease } from '../ops/lease.ts';
-import { type LedgerRequest, markSent, settle, type Settlement } from '../ops/ledger.ts';
+import { markSent, type Sending, settle, type Settlement } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
-import { storeAnswer, type StoredBytes, storedAs } from '../ops/vault.ts';
+import { storeAnswers, storedAs, type Storing } from '../ops/vault.ts';
 import { type Steady, steadily } from './steady.ts';
 
 export interface Marking extends Steady {
@@ -11,24 +11,29 @@ export interface Marking extends Steady {
 }
 
 /**
- * Commits that the request is about to be sent; false when it is not ours to send. When the connection is lost on the
- * way, what the ledger says decides, so that an attempt is counted once and made once.
+ * Commits that these requests are about to be sent; returns the ids of those that are ours to send. When the connection
+ * is lost on the way, what the ledger says decides, so that an attempt is counted once and made once.
  */
-export async function markSentSurely(
-  it: Marking,
-  request: Pick<LedgerRequest, 'id'>,
-  attempt: Parameters<typeof markSent>[3],
-): Promise<boolean> {
+export async function markSentSurely(it: Marking, sending: readonly Sending[]): Promise<ReadonlySet<string>> {
   return steadily(
     async (failures) =>
       failures === 0
-        ? markSent(it.ops, it.lease, request.id, attempt)
+        ? markSent(it.ops, it.lease, sending)
         : it.ops.transaction().execute(async (tx) => {
-            const { state, sentAt, xRequestId } = await lockedRequest(tx, request.id);
+            const locked = await lockedRequests(
+              tx,
+              sending.map(({ id }) => id),
+            );
             // No other attempt can have left it so: each is settled before the next, and the lease keeps others away.
-            const isMarked =
-              state === 'sent' && xRequestId === attempt.requestId && sentAt?.getTime() === attempt.at.getTime();
-            return isMarked || markSent(tx, it.lease, request.id, attempt);
+            const isMarked = ({ id, requestId, at }: Sending): boolean => {
+              const known = locked.get(id);
+              return (
+                known?.state === 'sent' && known.xRequestId === requestId && known.sentAt?.getTime() === at.getTime()
+              );
+            };
+            const open = sending.filter((one) => !isMarked(one));
+            const marked = await markSent(tx, it.lease, open);
+            return new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]);
           }),
     it,
   );
@@ -41,42 +46,53 @@ export async function settleSurely(it: Omit<Marking, 'lease'>, id: string, settl
       failures === 0
         ? settle(it.ops, id, settlement)
         : it.ops.transaction().execute(async (tx) => {
-            const { state } = await lockedRequest(tx, id);
-            if (state === 'sent') await settle(tx, id, settlement);
+            const known = (await lockedRequests(tx, [id])).get(id);
+            if (known?.state === 'sent') await settle(tx, id, settlement);
           }),
     it,
   );
 }
 
 /**
- * Commits the answer's bytes and returns its id; stored once, however often the connection is lost. `mostTries` is for
- * when there is no use in waiting.
+ * Commits the bytes of answers and returns their ids in the same order, undefined for a request that the ledger does not
+ * have; each is stored once, however often the connection is lost. `mostTries` is for when there is no use in waiting.
  */
 export async function storeSurely(
   it: Omit<Marking, 'lease'>,
-  requestId: string,
-  answer: StoredBytes,
+  storing: readonly Storing[],
   mostTries?: number,
-): Promise<string> {
+): Promise<(string | undefined)[]> {
   return steadily(
     async (failures) =>
       failures === 0
-        ? storeAnswer(it.ops, requestId, answer)
+        ? storeAnswers(it.ops, storing)
         : it.ops.transaction().execute(async (tx) => {
-            await lockedRequest(tx, requestId);
-            return (await storedAs(tx, requestId, answer)) ?? (await storeAnswer(tx, requestId, answer));
+            await lockedRequests(
+              tx,
+              storing.map(({ requestId }) => requestId),
+            );
+            const known: (string | undefined)[] = [];
+            for (const { requestId, answer } of storing) known.push(await storedAs(tx, requestId, answer));
+            const rest = await storeAnswers(
+              tx,
+              storing.filter((_, place) => known[place] === undefined),
+            );
+            return known.map((id) => id ?? rest.shift());
           }),
     it,
     mostTries,
   );
 }
 
-/** The request as it stands once nobody else is changing it: a commit that is still under way is waited for. */
-async function lockedRequest(ops: Ops, id: string) {
-  return ops
+/** Requests as they stand once nobody else is changing them: a commit that is still under way is waited for. */
+async function lockedRequests(ops: Ops, ids: readonly string[]) {
+  const rows = await ops
     .selectFrom('requests')
-    .select(['state', 'sent_at as sentAt', 'x_request_id as xRequestId'])
-    .where('id', '=', id)
+    .select(['id', 'state', 'sent_at as sentAt', 'x_request_id as xRequestId'])
+    .where('id', 'in', [...ids])
+    // Whoever waits for a row while holding others takes them in the same order.
+    .orderBy('id')
     .forUpdate()
-    .executeTakeFirstOrThrow();
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
 }

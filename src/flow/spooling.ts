@@ -6,7 +6,7 @@ import type { Ops } from '../ops/schema.ts';
 import type { Spool } from '../ops/spool.ts';
 import type { SpooledAnswer, Waiting } from '../ops/spool-head.ts';
 import type { Notice } from '../ops/summary.ts';
-import { storeAnswer, storedAs } from '../ops/vault.ts';
+import { storeAnswers, storedAs } from '../ops/vault.ts';
 import { databaseTrouble, type Steady, steadily } from './steady.ts';
 
 export interface Spooling extends Steady {
@@ -125,8 +125,8 @@ async function storeOnce(ops: Ops, answer: Waiting & { readonly body: Uint8Array
     if (!request || (await storedAs(tx, request.id, answer)) !== undefined) return;
     const { state, status, answer_id: known } = request;
     const isLate = known !== null && (await isNewer(tx, known, answer.receivedAt));
-    const answerId = await storeAnswer(tx, request.id, answer);
-    if (!isLate) return;
+    const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);
+    if (!isLate || answerId === undefined) return;
     // Asked again meanwhile: loaded under its higher id, it would undo what the newer answer said.
     await tx.updateTable('requests').set({ state, status, answer_id: known }).where('id', '=', request.id).execute();
     const items = String(countOf(answer.body));

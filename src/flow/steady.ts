@@ -45,6 +45,13 @@ function isPassing(error: unknown): boolean {
   );
 }
 
+/**
+ * True of data exceptions, broken constraints and limits of the database: they are of the content, so no retry mends them,
+ * and nothing was done.
+ */
+export const isRefused = (error: unknown): error is Error =>
+  error instanceof Error && /^(?:21|22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? '');
+
 /** The driver's words for a connection that is gone; the last when the rollback finds it so. */
 const WITHOUT_CODE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;

@@ -10,6 +10,8 @@ export interface Digests {
   readonly volatile: string;
   /** By child table, in declared order; null of a list that was never told. */
   readonly lists: readonly (string | null)[];
+  /** All of them as one text, for the row's own column: equal when they are. */
+  readonly text: string;
 }
 
 const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
@@ -21,39 +23,55 @@ const written = (cell: Cell | undefined): string => {
   return `${text.length}:${text}`;
 };
 
-/** Columns whose content the digests cover: all but the machinery's and the counts, which follow their lists. */
-export function contentColumns(table: RootTable): readonly Column[] {
-  const counts = new Set(table.children.map(({ count }) => count));
-  return table.columns.filter(({ name }) => !name.startsWith('_') && !counts.has(name));
+interface ContentNames {
+  readonly all: readonly string[];
+  readonly steady: readonly string[];
+  readonly volatile: readonly string[];
 }
 
-const split = new WeakMap<RootTable, { steady: readonly string[]; volatile: readonly string[] }>();
+const namesByTable = new WeakMap<RootTable, ContentNames>();
 
-function namesOf(table: RootTable): { steady: readonly string[]; volatile: readonly string[] } {
-  const known = split.get(table);
+/** Names of the columns that the digests cover: all but the machinery's and the counts, which follow their lists. */
+export function contentNames(table: RootTable): ContentNames {
+  const known = namesByTable.get(table);
   if (known) return known;
-  const columns = contentColumns(table);
+  const counts = new Set(table.children.map(({ count }) => count));
+  const columns = table.columns.filter(({ name }) => !name.startsWith('_') && !counts.has(name));
+  const namesIn = (of: readonly Column[]): string[] => of.map(({ name }) => name);
   const names = {
-    steady: columns.filter((it) => !it.volatile).map(({ name }) => name),
-    volatile: columns.filter((it) => it.volatile).map(({ name }) => name),
+    all: namesIn(columns),
+    steady: namesIn(columns.filter((it) => !it.volatile)),
+    volatile: namesIn(columns.filter((it) => it.volatile)),
   };
-  split.set(table, names);
+  namesByTable.set(table, names);
   return names;
 }
 
 /** The digests of a state; of a list that it does not tell, the one that rests in the warehouse. */
 export function digestsOf(table: RootTable, state: State, resting: Digests | undefined): Digests {
-  const { steady, volatile } = namesOf(table);
-  const of = (names: readonly string[]): string => names.map((name) => written(state.cells[name])).join('');
-  return {
-    columns: digest(of(steady)),
-    volatile: digest(written(state.detail) + of(volatile)),
-    lists: table.children.map((child, index) => {
+  const { steady, volatile } = contentNames(table);
+  return digests(
+    digest(allWritten('', steady, state)),
+    digest(allWritten(written(state.detail), volatile, state)),
+    table.children.map((child, index) => {
       const rows = state.lists[child.name];
       return rows ? listDigest(rows) : (resting?.lists[index] ?? null);
     }),
-  };
+  );
 }
+
+function allWritten(begin: string, names: readonly string[], { cells }: State): string {
+  let text = begin;
+  for (const name of names) text += written(cells[name]);
+  return text;
+}
+
+const digests = (columns: string, volatile: string, lists: Digests['lists']): Digests => ({
+  columns,
+  volatile,
+  lists,
+  text: [columns, volatile, ...lists.map((list) => list ?? '-')].join(' '),
+});
 
 const listDigest = (rows: readonly ChildRow[]): string =>
   digest(`${rows.length};${rows.map((row) => row.map(written).join('')).join(';')}`);
@@ -69,15 +87,10 @@ export const sameContent = (table: RootTable, a: Digests, b: Digests): boolean =
   a.columns === b.columns &&
   table.children.every((child, index) => child.volatile || a.lists[index] === b.lists[index]);
 
-export const sameDigests = (a: Digests, b: Digests): boolean => digestsText(a) === digestsText(b);
-
-/** One text for the row's own column. */
-export const digestsText = ({ columns, volatile, lists }: Digests): string =>
-  [columns, volatile, ...lists.map((list) => list ?? '-')].join(' ');
-
+/** The digests that a row's own column holds as one text. */
 export function digestsFrom(text: string): Digests {
   const [columns = '', volatile = '', ...lists] = text.split(' ');
-  return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)) };
+  return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)), text };
 }
 
 /** The rows that a child table takes: of elements with a key of their own the last of each, in key order. */

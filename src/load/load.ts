@@ -1,54 +1,78 @@
-/** One batch in, one receipt out: writes the rows of an answer inside the caller's transaction. */
-import type { Batch } from '../normalize/batch.ts';
-import { rootTables } from '../warehouse/table.ts';
-import { loadBridge, ownerIsNewer, trimOwned } from './owned.ts';
+/** Batches in, receipts out: writes the rows of many answers inside the caller's transaction, a set of statements a table. */
+import { bridgeTables, type RootTable, rootTables } from '../warehouse/table.ts';
+import { type Books, type Loading, openBooks } from './answer.ts';
+import { loadBridges } from './bridge.ts';
+import { writeDays } from './daily.ts';
+import type { Sighting } from './fold.ts';
+import { ownedSets } from './owned.ts';
 import type { Receipt } from './receipt.ts';
-import { type LoadContext, loadRoot, type Verdict } from './root.ts';
+import { loadRoot } from './root.ts';
 import type { Run } from './run.ts';
 
 /**
- * Writes all rows of one answer, what others refer to first, and counts what became of its items. What did not change
- * is not written; what a newer answer said is not overwritten. Throws a TransientError when other writers get in
- * between too often; the database's own errors pass through, and nothing is then committed.
+ * Writes all rows of the answers of a group, what others refer to first, and returns a receipt for each. Rows and
+ * receipts are those that loading one answer after the other would give; `groupsOf` says which answers may be loaded
+ * together. What did not change is not written; what a newer answer said is not overwritten. Throws a TransientError
+ * when other writers get in between too often; the database's own errors pass through, and nothing is then committed.
  */
-export async function load(run: Run, batch: Batch, context: LoadContext): Promise<Receipt> {
-  const written: Record<string, number> = {};
-  const tally = (table: string, rows: number): void => {
-    if (rows > 0) written[table] = (written[table] ?? 0) + rows;
-  };
-  const late = await ownerIsNewer(run, batch, context);
-  const counts = { loaded: 0, unchanged: 0, superseded: 0 };
-  for (const table of rootTables) {
-    const rows = batch.roots.get(table.name);
-    if (!rows) continue;
-    const positions = itemsById(rows);
-    if (late && table.name === batch.owner?.table) {
-      counts.superseded += [...positions.values()].reduce((sum, items) => sum + items, 0);
-      continue;
-    }
-    const verdicts = await loadRoot(run, table, rows, context, tally);
-    for (const [id, items] of positions) {
-      // The same key again later in the answer: the last one counts.
-      counts.superseded += items - 1;
-      counts[OUTCOME[verdicts.get(id) ?? 'unchanged']] += 1;
-    }
-  }
-  if (!late) await trimOwned(run, batch, context, tally);
-  await loadBridge(run, batch, context, tally);
-  return { received: batch.received, ...counts, quarantined: batch.rejects.length, written };
+export async function load(run: Run, schema: string, group: readonly Loading[]): Promise<Receipt[]> {
+  const books = group.map(({ batch }) => openBooks(batch));
+  const wrote = (answer: number, table: string, rows: number): void => books[answer]?.wrote(table, rows);
+  for (const table of rootTables)
+    if (group.some(({ batch }) => batch.roots.has(table.name) || batch.owner?.table === table.name))
+      await loadTable(run, schema, table, group, books);
+  for (const table of bridgeTables)
+    await loadBridges(run, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
+  return books.map((it) => it.receipt());
 }
 
-const OUTCOME: Record<Verdict, 'loaded' | 'unchanged' | 'superseded'> = {
-  inserted: 'loaded',
-  changed: 'loaded',
-  refreshed: 'unchanged',
-  unchanged: 'unchanged',
-  superseded: 'superseded',
-};
+async function loadTable(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  group: readonly Loading[],
+  books: readonly Books[],
+): Promise<void> {
+  const contexts = group.map(({ context }) => context);
+  const sets = ownedSets(run, schema, table, group);
+  const late = await sets.late();
+  for (const answer of late) books[answer]?.superseded(itemsIn(table, group[answer]));
+  const seen = sightingsOf(table, group, late);
+  const { fates, deleted } = await loadRoot({ run, schema, table, contexts }, seen, () => sets.goneBut(late));
+  await writeDays(run, schema, table, contexts, seen);
+  for (const { steps } of fates)
+    for (const { answer, items, verdict, lists } of steps) {
+      const book = books[answer];
+      book?.judged(verdict, items);
+      if (verdict === 'unchanged' || verdict === 'superseded') continue;
+      book?.wrote(table.name, 1);
+      for (const [index, rows] of lists) book?.wrote(table.children[index]?.name ?? '', rows.length);
+    }
+  for (const { answer } of deleted) books[answer]?.wrote(table.name, 1);
+}
 
-/** How many top-level items each entity is. */
-function itemsById(rows: readonly { readonly id: string; readonly item?: number }[]): Map<string, number> {
-  const items = new Map<string, number>();
-  for (const { id, item } of rows) if (item !== undefined) items.set(id, (items.get(id) ?? 0) + 1);
-  return items;
+const itemsIn = (table: RootTable, loading: Loading | undefined): number =>
+  (loading?.batch.roots.get(table.name) ?? []).filter(({ item }) => item !== undefined).length;
+
+/** What the answers show of each entity, in their order; those that are late show nothing. */
+function sightingsOf(
+  table: RootTable,
+  group: readonly Loading[],
+  late: ReadonlySet<number>,
+): ReadonlyMap<string, readonly Sighting[]> {
+  const seen = new Map<string, Sighting[]>();
+  for (const [answer, { batch }] of group.entries()) {
+    if (late.has(answer)) continue;
+    for (const row of batch.roots.get(table.name) ?? []) {
+      const items = row.item === undefined ? 0 : 1;
+      const sightings = seen.get(row.id);
+      const last = sightings?.at(-1);
+      if (last?.answer === answer) {
+        last.rows.push(row);
+        last.items += items;
+      } else if (sightings) sightings.push({ answer, rows: [row], items });
+      else seen.set(row.id, [{ answer, rows: [row], items }]);
+    }
+  }
+  return seen;
 }

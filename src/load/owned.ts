@@ -1,132 +1,109 @@
-/** Sets that belong to a question: the rows of one owner, and the bridge of what a question returned. */
-import type { Batch, Cell } from '../normalize/batch.ts';
-import { type BridgeTable, bridgeTables, type RootTable, rootTables, type Table } from '../warehouse/table.ts';
+/** Sets of rows that have an owner: which answers come late to them, and which rows a complete answer no longer lists. */
+import { hash } from 'node:crypto';
+import type { Batch, Cell, RootRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import type { LoadContext } from './root.ts';
+import type { RootTable, Table } from '../warehouse/table.ts';
+import type { Loading } from './answer.ts';
+import type { Gone } from './root.ts';
 import type { Run } from './run.ts';
-import { deleteRows, insertRows, readOwned, updateRows } from './statements.ts';
+import { type Hold, readOwned } from './statements.ts';
 
-type Tally = (table: string, rows: number) => void;
-type Texts = Readonly<Record<string, string | null>>;
+/** A row as its cells' texts. */
+export type Texts = Readonly<Record<string, string | null>>;
 
-const keyOf = (names: readonly string[], row: Row): string => names.map((name) => String(row[name])).join('\0');
+/** The named cells as one text, equal when they are. */
+export const keyOf = (names: readonly string[], row: Readonly<Record<string, Cell>>): string =>
+  names.map((name) => String(row[name])).join('\0');
 
-const owned = (
+/** True of a row that an answer newer than this one wrote. */
+export const isNewer = (row: Texts, answerId: string): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
+
+/** The rows of these owners, by owner. */
+export async function rowsOfOwners(
   run: Run,
   schema: string,
   table: Table,
-  owner: Readonly<Record<string, Cell>>,
-  lock: boolean,
-): Promise<readonly Texts[]> => {
-  const names = Object.keys(owner);
-  return run.rows(
-    readOwned(schema, table, names, lock),
-    names.map((name) => arrayLiteral([owner[name] ?? null])),
+  names: readonly string[],
+  owners: readonly Readonly<Record<string, Cell>>[],
+  hold: Hold,
+): Promise<ReadonlyMap<string, readonly Texts[]>> {
+  if (owners.length === 0) return new Map();
+  const arrays = names.map((name) => arrayLiteral(owners.map((owner) => owner[name] ?? null)));
+  return Map.groupBy(await run.rows(readOwned(schema, table, names, hold), arrays), (row) => keyOf(names, row));
+}
+
+/** More would fill the server's table of locks; sets that share one wait for each other, and do no harm. */
+const LOCKS = 256;
+
+/**
+ * Lets no other load look at these sets until the transaction ends: rows that are not there yet can't be locked, and
+ * an older answer could add to a set what a newer one leaves out. Taken before any row of the table, in one order.
+ */
+export async function lockSets(run: Run, table: Table, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const locks = new Set(keys.map((key) => lockOf(key) % LOCKS));
+  await run.count(
+    'select pg_advisory_xact_lock($1::int, n) from (select n from unnest($2::int[]) as u(n) order by n) as o',
+    [lockOf(table.name), arrayLiteral([...locks])],
   );
-};
+}
 
-const remove = (run: Run, schema: string, table: Table, rows: readonly Texts[]): Promise<number> =>
-  run.count(
-    deleteRows(schema, table),
-    table.key.map((name) => arrayLiteral(rows.map((row) => row[name] ?? null))),
-  );
+const lockOf = (text: string): number => hash('sha256', text, 'buffer').readInt32BE() & 0x7fffffff;
 
-const isNewer = (row: Texts, { answerId }: LoadContext): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
+/** The set that an answer tells of. */
+interface OwnedSet {
+  readonly answer: number;
+  readonly answerId: string;
+  readonly owner: NonNullable<Batch['owner']>;
+  readonly rows: readonly RootRow[];
+}
 
-/** Removes the owner's rows that a complete answer no longer lists. */
-export async function trimOwned(run: Run, batch: Batch, context: LoadContext, tally: Tally): Promise<void> {
-  const { owner } = batch;
-  const table = rootTables.find(({ name }) => name === owner?.table);
-  if (!owner?.complete || !table || Object.values(owner.key).includes(null)) return;
-  const listed = new Set((batch.roots.get(table.name) ?? []).map(({ id }) => id));
-  const gone = async (lock: boolean): Promise<readonly Texts[]> =>
-    (await owned(run, context.schema, table, owner.key, lock)).filter(
-      (row) => !listed.has(keyOf(table.key, row)) && !isNewer(row, context),
+/** The sets of one table that a group of answers tells of. */
+export interface OwnedSets {
+  /** Places of the answers to whose owner a newer one spoke: they add nothing to the table. */
+  readonly late: () => Promise<ReadonlySet<number>>;
+  /** Rows that the other answers, those that are complete, do not list. */
+  readonly goneBut: (late: ReadonlySet<number>) => Promise<readonly Gone[]>;
+}
+
+/** The sets of this table; an answer whose owner has no name has none. */
+export function ownedSets(run: Run, schema: string, table: RootTable, group: readonly Loading[]): OwnedSets {
+  const names = table.resource.owner ?? [];
+  const sets = group.flatMap(({ batch, context: { answerId } }, answer): OwnedSet[] => {
+    const { owner, roots } = batch;
+    const isNamed = owner?.table === table.name && !Object.values(owner.key).includes(null);
+    return isNamed ? [{ answer, answerId, owner, rows: roots.get(table.name) ?? [] }] : [];
+  });
+  const resting = (of: readonly OwnedSet[]) =>
+    rowsOfOwners(
+      run,
+      schema,
+      table,
+      names,
+      of.map(({ owner }) => owner.key),
+      'not',
     );
-  if ((await gone(false)).length === 0) return;
-  // Locked in key order, or two writers could wait for each other; another may have been here since the first look.
-  const rows = await gone(true);
-  if (rows.length > 0) tally(table.name, await remove(run, context.schema, table, rows));
-}
-
-/** True when an answer newer than this one wrote rows of the same owner or question. */
-async function newerSpoke(
-  run: Run,
-  table: RootTable | BridgeTable,
-  key: Readonly<Record<string, Cell>>,
-  context: LoadContext,
-): Promise<boolean> {
-  return (await owned(run, context.schema, table, key, false)).some((row) => isNewer(row, context));
-}
-
-/** True when the batch's owner was already told of by a newer answer: then this one adds nothing. */
-export async function ownerIsNewer(run: Run, batch: Batch, context: LoadContext): Promise<boolean> {
-  const table = rootTables.find(({ name }) => name === batch.owner?.table);
-  if (!batch.owner || !table || Object.values(batch.owner.key).includes(null)) return false;
-  return newerSpoke(run, table, batch.owner.key, context);
-}
-
-/** Writes what a question returned: as a set when the answer was complete, else added to what is there. */
-export async function loadBridge(run: Run, batch: Batch, context: LoadContext, tally: Tally): Promise<void> {
-  const { bridge } = batch;
-  const table = bridgeTables.find(({ name }) => name === bridge?.table);
-  if (!bridge || !table) return;
-  const told = new Map(
-    bridge.rows
-      .map(({ cells }): Row => ({ ...bridge.asked, ...cells }))
-      .map((row) => [keyOf(table.key, row), row] as const)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  );
-  const due = async (lock: boolean): Promise<Changes> =>
-    changesOf(table, await owned(run, context.schema, table, bridge.asked, lock), told, bridge.complete, context);
-  const first = await due(false);
-  if (isNothing(first)) return;
-  // Locked in key order, or two writers could wait for each other; another may have been here since the first look.
-  const { fresh, moved, gone } = await due(true);
-  const names = table.columns.map(({ name }) => name);
-  const values = (rows: readonly Row[]): string[] =>
-    names.map((name) =>
-      arrayLiteral(rows.map((row) => (name === '_answer_id' ? context.answerId : (row[name] ?? null)))),
-    );
-  if (gone.length > 0) await remove(run, context.schema, table, gone);
-  if (moved.length > 0) await run.count(updateRows(context.schema, table, names), values(moved));
-  if (fresh.length > 0) await run.count(insertRows(context.schema, table, names), values(fresh));
-  tally(table.name, fresh.length + moved.length + gone.length);
-}
-
-type Row = Readonly<Record<string, Cell>>;
-
-interface Changes {
-  readonly fresh: readonly Row[];
-  readonly moved: readonly Row[];
-  readonly gone: readonly Texts[];
-}
-
-const NOTHING: Changes = { fresh: [], moved: [], gone: [] };
-const isNothing = ({ fresh, moved, gone }: Changes): boolean => fresh.length + moved.length + gone.length === 0;
-
-/** What an answer changes in the bridge of its question; nothing when a newer one spoke. */
-function changesOf(
-  table: BridgeTable,
-  resting: readonly Texts[],
-  told: ReadonlyMap<string, Row>,
-  complete: boolean,
-  context: LoadContext,
-): Changes {
-  if (resting.some((row) => isNewer(row, context))) return NOTHING;
-  const known = new Map(resting.map((row) => [keyOf(table.key, row), row]));
   return {
-    fresh: [...told].filter(([id]) => !known.has(id)).map(([, row]) => row),
-    moved: [...told]
-      .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
-      .map(([, row]) => row),
-    gone: complete ? resting.filter((row) => !told.has(keyOf(table.key, row))) : [],
+    late: async () => {
+      await lockSets(
+        run,
+        table,
+        sets.map(({ owner }) => keyOf(names, owner.key)),
+      );
+      const rows = await resting(sets);
+      const isLate = ({ owner, answerId }: OwnedSet): boolean =>
+        (rows.get(keyOf(names, owner.key)) ?? []).some((row) => isNewer(row, answerId));
+      return new Set(sets.filter(isLate).map(({ answer }) => answer));
+    },
+    goneBut: async (late) => {
+      const trimming = sets.filter(({ owner, answer }) => owner.complete && !late.has(answer));
+      const rows = await resting(trimming);
+      return trimming.flatMap(({ owner, answer, answerId, rows: told }) => {
+        const listed = new Set(told.map(({ id }) => id));
+        return (rows.get(keyOf(names, owner.key)) ?? [])
+          .filter((row) => !listed.has(keyOf(table.key, row)) && !isNewer(row, answerId))
+          .map((row) => ({ id: keyOf(table.key, row), answer }));
+      });
+    },
   };
 }
-
-const differs = (table: BridgeTable, known: Texts, row: Row): boolean =>
-  table.columns.some(
-    ({ name }) =>
-      !name.startsWith('_') &&
-      (known[name] ?? null) !== (row[name] === null || row[name] === undefined ? null : String(row[name])),
-  );

@@ -1,24 +1,18 @@
-/** What rests in the warehouse of the entities that an answer speaks of. */
+/** What rests in the warehouse of the entities that answers speak of. */
 import type { Cell } from '../normalize/batch.ts';
 import { parseExact } from '../service/exact-json.ts';
 import type { Detail } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { RootTable } from '../warehouse/table.ts';
-import { type Digests, digestsFrom } from './digest.ts';
+import type { Head } from './fold.ts';
 import type { Run } from './run.ts';
 import type { State } from './state.ts';
-import { readHeads, readRows } from './statements.ts';
-
-/** As much of a row as tells whether it is to be written. */
-export interface Head {
-  readonly answerId: bigint;
-  readonly digests: Digests;
-  readonly counts: Readonly<Record<string, Cell>>;
-}
+import { type Hold, readHeads, readRows } from './statements.ts';
 
 /** The parameters that name these entities: one array for each column of the key. */
 export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
+  if (table.key.length === 1) return [arrayLiteral(ids)];
   const parts = ids.map((id) => id.split('\0'));
   return table.key.map((_, index) => arrayLiteral(parts.map((part) => part[index] ?? null)));
 };
@@ -29,19 +23,19 @@ const idOf = (table: RootTable, row: Readonly<Record<string, string | null>>): s
 /** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
 export async function headsOf(
   run: Run,
+  schema: string,
   table: RootTable,
   ids: readonly string[],
-  schema: string,
-  lock: boolean,
+  hold: Hold,
 ): Promise<ReadonlyMap<string, Head>> {
   if (ids.length === 0) return new Map();
-  const found = await run.rows(readHeads(schema, table, lock), keyArrays(table, ids));
+  const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
   return new Map(
     found.map((row) => [
       idOf(table, row),
       {
         answerId: BigInt(row['_answer_id'] ?? 0),
-        digests: digestsFrom(row['_part_hashes'] ?? ''),
+        parts: row['_part_hashes'] ?? '',
         counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
       },
     ]),
@@ -51,9 +45,9 @@ export async function headsOf(
 /** The states of those of these entities that have a row, without their lists. */
 export async function statesOf(
   run: Run,
+  schema: string,
   table: RootTable,
   ids: readonly string[],
-  schema: string,
 ): Promise<ReadonlyMap<string, State>> {
   if (ids.length === 0) return new Map();
   const found = await run.rows(readRows(schema, table), keyArrays(table, ids));

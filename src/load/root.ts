@@ -1,240 +1,208 @@
-/** Writes the rows of one root table, and the lists of those that changed. */
+/** Writes the rows of one root table that many answers tell together, and the lists of those that changed. */
 import { TransientError } from '../errors.ts';
-import type { Cell, ChildRow, RootRow } from '../normalize/batch.ts';
-import type { ChildTable, RootTable } from '../warehouse/table.ts';
+import type { Cell, ChildRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import {
-  childRows,
-  contentColumns,
-  contentHash,
-  type Digests,
-  digestsOf,
-  digestsText,
-  sameContent,
-  sameDigests,
-} from './digest.ts';
-import { type Head, headsOf, keyArrays, statesOf } from './resting.ts';
+import type { ChildTable, RootTable } from '../warehouse/table.ts';
+import type { LoadContext } from './answer.ts';
+import { contentHash, digestsFrom } from './digest.ts';
+import { logChanges } from './changes.ts';
+import { type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
+import { headsOf, keyArrays, statesOf } from './resting.ts';
 import type { Run } from './run.ts';
-import { sighted, type State } from './state.ts';
-import { deleteOwned, insertRows, updateRows } from './statements.ts';
+import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
 
-/** What every row of a load carries. */
-export interface LoadContext {
+/** A table on a connection, and the answers that are loaded into it. */
+export interface Target {
+  readonly run: Run;
   readonly schema: string;
-  readonly answerId: string;
-  readonly runId: string;
-  /** RFC 3339; the clock of the answer, never that of the load. */
-  readonly receivedAt: string;
+  readonly table: RootTable;
+  readonly contexts: readonly LoadContext[];
 }
 
-/** What became of a row: `refreshed` is a difference in volatile parts alone. */
-export type Verdict = 'inserted' | 'changed' | 'refreshed' | 'unchanged' | 'superseded';
-
-interface Write {
+/** A row that a complete answer no longer lists. */
+export interface Gone {
   readonly id: string;
-  readonly state: State;
-  readonly digests: Digests;
-  readonly head: Head | undefined;
-  readonly verdict: Verdict;
+  readonly answer: number;
+}
+
+export interface Written {
+  readonly fates: readonly Fate[];
+  /** Those that were there and are deleted. */
+  readonly deleted: readonly Gone[];
 }
 
 /** Others may write between a look and a lock; so often in a row, it is no longer chance. */
 const ROUNDS = 8;
 
 /**
- * Writes sightings of one table's entities, in key order, and returns what became of each by id. Rows that did not
- * change are only read. Throws a TransientError when other writers keep getting in between.
+ * Writes sightings of one table's entities and takes out what is gone, in key order; returns what became of each. Rows
+ * that did not change are only read. `goneOf` is asked once, when new rows are in and before any other is held. Throws a
+ * TransientError when other writers keep getting in between.
  */
 export async function loadRoot(
-  run: Run,
-  table: RootTable,
-  rows: readonly RootRow[],
-  context: LoadContext,
-  tally: (table: string, rows: number) => void,
-): Promise<ReadonlyMap<string, Verdict>> {
-  const seen = new Map<string, RootRow[]>();
-  for (const row of rows) {
-    const group = seen.get(row.id);
-    if (group) group.push(row);
-    else seen.set(row.id, [row]);
-  }
-  const verdicts = new Map<string, Verdict>();
+  target: Target,
+  seen: ReadonlyMap<string, readonly Sighting[]>,
+  goneOf: () => Promise<readonly Gone[]>,
+): Promise<Written> {
+  const fates: Fate[] = [];
+  let deleted: readonly Gone[] | undefined;
   let open = [...seen.keys()].toSorted();
-  for (let round = 0; open.length > 0; round += 1) {
+  for (let round = 0; deleted === undefined || open.length > 0; round += 1) {
     if (round === ROUNDS)
-      throw new TransientError(`other writers keep changing the same rows of ${table.name}`, {
+      throw new TransientError(`other writers keep changing the same rows of ${target.table.name}`, {
         next: 'Run the sync again.',
       });
-    const writes = await judge(run, table, open, seen, context);
-    const late = await write(run, table, writes, context, tally);
-    for (const { id, verdict } of writes) if (!late.has(id)) verdicts.set(id, verdict);
+    const judged = await judge(target, open, seen);
+    const due = judged.filter(isDue);
+    const updates = due.filter(({ resting }) => resting);
+    const late = await insert(target, due);
+    // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
+    let taken: readonly Gone[] = [];
+    if (late.size > 0) for (const { id } of updates) late.add(id);
+    else {
+      const gone: readonly Gone[] = deleted ? [] : await goneOf();
+      const held = await hold(target, updates, gone);
+      for (const id of held.late) late.add(id);
+      taken = held.gone;
+      deleted ??= taken;
+    }
+    const { run, schema, table, contexts } = target;
+    const settled = judged.filter(({ id }) => !late.has(id));
+    await logChanges(run, schema, table, contexts, seen, settled);
+    const changed = updates.filter(({ id }) => !late.has(id));
+    await update(target, changed, taken);
+    const written = due.filter(({ id }) => !late.has(id));
+    for (const [index, child] of target.table.children.entries()) await writeList(target, child, index, written);
+    for (const fate of judged) if (!late.has(fate.id)) fates.push(fate);
     open = open.filter((id) => late.has(id));
   }
-  return verdicts;
+  return { fates, deleted };
 }
 
-/** Decides what to do with each entity, from what rests in the warehouse and what was seen. */
+/** What becomes of each entity, from what rests in the warehouse and what was seen. */
 async function judge(
-  run: Run,
-  table: RootTable,
+  { run, schema, table, contexts }: Target,
   ids: readonly string[],
-  seen: ReadonlyMap<string, readonly RootRow[]>,
-  context: LoadContext,
-): Promise<Write[]> {
-  const heads = await headsOf(run, table, ids, context.schema, false);
-  const answerId = BigInt(context.answerId);
-  const isOld = (id: string): boolean => (heads.get(id)?.answerId ?? -1n) > answerId;
-  const columns = contentColumns(table).map(({ name }) => name);
-  const partial = ids.filter(
-    (id) => heads.has(id) && !isOld(id) && !(seen.get(id) ?? []).some((row) => isTotal(table, columns, row)),
-  );
-  const resting = await statesOf(run, table, partial, context.schema);
-  return ids.map((id) => {
+  seen: ReadonlyMap<string, readonly Sighting[]>,
+): Promise<Fate[]> {
+  const heads = await headsOf(run, schema, table, ids, 'not');
+  const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
+  const inPart = ids.filter((id) => {
     const head = heads.get(id);
-    const state = (seen.get(id) ?? []).reduce<State | undefined>(
-      (known, row) => sighted(table, known, row),
-      resting.get(id),
-    );
-    if (!state) throw new Error(`no sighting of ${table.name}`);
-    const digests = digestsOf(table, collapsed(table, state), head?.digests);
-    return {
-      id,
-      state: collapsed(table, state),
-      digests,
-      head,
-      verdict: isOld(id) ? 'superseded' : verdictOf(table, head, digests),
-    };
+    return head && needsRow(table, seen.get(id) ?? [], answerIds, head);
   });
+  const rows = await statesOf(run, schema, table, inPart);
+  return ids.map((id) => fateOf(table, id, seen.get(id) ?? [], answerIds, heads.get(id), rows.get(id)));
 }
 
-function verdictOf(table: RootTable, head: Head | undefined, digests: Digests): Verdict {
-  if (!head) return 'inserted';
-  if (sameDigests(head.digests, digests)) return 'unchanged';
-  return sameContent(table, head.digests, digests) ? 'refreshed' : 'changed';
-}
+/** A fate whose row is to be written. */
+type Due = Fate & { readonly write: Write };
 
-/** True of a sighting that leaves nothing of an older row standing but lists it does not tell. */
-const isTotal = (table: RootTable, columns: readonly string[], row: RootRow): boolean =>
-  row.detail === 'full' &&
-  table.resource.unfinished?.(row.cells) !== true &&
-  columns.every((name) => name in row.cells);
-
-const collapsed = (table: RootTable, state: State): State => ({
-  ...state,
-  lists: Object.fromEntries(
-    table.children.flatMap((child) => {
-      const rows = state.lists[child.name];
-      return rows ? [[child.name, childRows(child, rows)]] : [];
-    }),
-  ),
-});
-
-/** Writes what differs; returns the ids that somebody else wrote in the meantime. */
-async function write(
-  run: Run,
-  table: RootTable,
-  writes: readonly Write[],
-  context: LoadContext,
-  tally: (table: string, rows: number) => void,
-): Promise<ReadonlySet<string>> {
-  const late = await insert(run, table, writes, context);
-  // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
-  if (late.size > 0) for (const { id, verdict } of writes) if (isUpdate(verdict)) late.add(id);
-  const updates = writes.filter(({ id, verdict }) => isUpdate(verdict) && !late.has(id));
-  const ids = updates.map(({ id }) => id);
-  const locked = await headsOf(run, table, ids, context.schema, true);
-  for (const { id, head } of updates) {
-    const now = locked.get(id);
-    if (!now || !head || now.answerId !== head.answerId || !sameDigests(now.digests, head.digests)) late.add(id);
-  }
-  const due = updates.filter(({ id }) => !late.has(id));
-  if (due.length > 0)
-    await run.count(
-      updateRows(context.schema, table, writtenColumns(table, false)),
-      valuesOf(table, due, context, false),
-    );
-  const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
-  const written = [...due, ...inserts.filter(({ id }) => !late.has(id))].toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  tally(table.name, written.length);
-  for (const [index, child] of table.children.entries())
-    await writeList(run, table, child, index, written, context, tally);
-  return late;
-}
-
-const isUpdate = (verdict: Verdict): boolean => verdict === 'changed' || verdict === 'refreshed';
+const isDue = (fate: Fate): fate is Due => fate.write !== undefined;
 
 /**
  * Adds the new rows, before any other is touched: a row that was there may now refer to one that was not. Returns the
  * ids that somebody else has added meanwhile.
  */
-async function insert(
-  run: Run,
-  table: RootTable,
-  writes: readonly Write[],
-  context: LoadContext,
-): Promise<Set<string>> {
-  const inserts = writes.filter(({ verdict }) => verdict === 'inserted');
+async function insert(target: Target, due: readonly Due[]): Promise<Set<string>> {
+  const inserts = due.filter(({ resting }) => !resting);
   if (inserts.length === 0) return new Set();
-  const added = await run.count(
-    insertRows(context.schema, table, writtenColumns(table, true)),
-    valuesOf(table, inserts, context, true),
-  );
+  const { run, schema, table, contexts } = target;
+  const names = table.columns.map(({ name }) => name);
+  const added = await run.count(insertRows(schema, table), valuesOf(target, names, inserts));
   if (added === inserts.length) return new Set();
-  const ids = inserts.map(({ id }) => id);
-  const present = await headsOf(run, table, ids, context.schema, false);
-  return new Set(ids.filter((id) => present.get(id)?.answerId !== BigInt(context.answerId)));
+  const present = await headsOf(
+    run,
+    schema,
+    table,
+    inserts.map(({ id }) => id),
+    'not',
+  );
+  const isLost = ({ id, write: { last, digests } }: Due): boolean => {
+    const now = present.get(id);
+    return now?.answerId !== BigInt(contexts[last]?.answerId ?? 0) || now.parts !== digests.text;
+  };
+  return new Set(inserts.filter(isLost).map(({ id }) => id));
 }
 
-const writtenColumns = (table: RootTable, fresh: boolean): string[] =>
-  table.columns.map(({ name }) => name).filter((name) => fresh || name !== '_first_seen_at');
-
-function valuesOf(table: RootTable, writes: readonly Write[], context: LoadContext, fresh: boolean): string[] {
-  const machinery: Record<string, (write: Write) => Cell> = {
-    _detail: ({ state }) => state.detail,
-    _first_seen_at: () => context.receivedAt,
-    _changed_at: ({ verdict }) => (verdict === 'refreshed' ? null : context.receivedAt),
-    _run_id: () => context.runId,
-    _answer_id: () => context.answerId,
-    _content_hash: ({ digests }) => contentHash(table, digests),
-    _part_hashes: ({ digests }) => digestsText(digests),
+/** Locks what is to be updated or deleted, and tells what somebody else wrote in the meantime and what is gone indeed. */
+async function hold(
+  { run, schema, table, contexts }: Target,
+  updates: readonly Due[],
+  gone: readonly Gone[],
+): Promise<{ readonly late: readonly string[]; readonly gone: readonly Gone[] }> {
+  const ids = [...updates, ...gone].map(({ id }) => id);
+  const held = await headsOf(run, schema, table, ids, gone.length > 0 ? 'update' : 'no key update');
+  const isLate = ({ id, resting }: Due): boolean =>
+    held.get(id)?.answerId !== resting?.answerId || held.get(id)?.parts !== resting?.parts;
+  const isGone = ({ id, answer }: Gone): boolean => {
+    const head = held.get(id);
+    return head !== undefined && head.answerId <= BigInt(contexts[answer]?.answerId ?? 0);
   };
-  return writtenColumns(table, fresh).map((name) => {
-    const of = machinery[name] ?? ((it: Write): Cell => it.state.cells[name] ?? it.head?.counts[name] ?? null);
-    return arrayLiteral(writes.map(of));
+  return { late: updates.filter(isLate).map(({ id }) => id), gone: gone.filter(isGone) };
+}
+
+/** Writes rows that are held, and deletes those that are gone. */
+async function update(target: Target, updates: readonly Due[], gone: readonly Gone[]): Promise<void> {
+  const { run, schema, table } = target;
+  if (updates.length > 0) await run.count(updateRows(schema, table), valuesOf(target, updatedColumns(table), updates));
+  if (gone.length > 0)
+    await run.count(
+      deleteRows(schema, table),
+      keyArrays(
+        table,
+        gone.map(({ id }) => id),
+      ),
+    );
+}
+
+/** One array a column. */
+function valuesOf({ table, contexts }: Target, names: readonly string[], writes: readonly Due[]): string[] {
+  const at = (answer: number | undefined, of: keyof LoadContext): Cell =>
+    answer === undefined ? null : (contexts[answer]?.[of] ?? null);
+  const machinery: Readonly<Record<string, (write: Write) => Cell>> = {
+    _detail: ({ state }) => state.detail,
+    _first_seen_at: ({ first }) => at(first, 'receivedAt'),
+    _changed_at: ({ changed }) => at(changed, 'receivedAt'),
+    _run_id: ({ last }) => at(last, 'runId'),
+    _answer_id: ({ last }) => at(last, 'answerId'),
+    _content_hash: ({ digests }) => contentHash(table, digests),
+    _part_hashes: ({ digests }) => digests.text,
+  };
+  return names.map((name) => {
+    const of = machinery[name] ?? (({ state, counts }: Write): Cell => state.cells[name] ?? counts[name] ?? null);
+    return arrayLiteral(writes.map(({ write }) => of(write)));
   });
 }
 
 /** Replaces a list as a set, for those parents of which it differs. */
 async function writeList(
-  run: Run,
-  table: RootTable,
+  { run, schema, table }: Target,
   child: ChildTable,
   index: number,
-  writes: readonly Write[],
-  context: LoadContext,
-  tally: (table: string, rows: number) => void,
+  written: readonly Due[],
 ): Promise<void> {
-  const differing = writes.filter(
-    ({ state, digests, head }) =>
-      child.name in state.lists && digests.lists[index] !== (head?.digests.lists[index] ?? null),
-  );
-  const emptied = differing.filter(({ head }) => (head?.digests.lists[index] ?? null) !== null);
+  const differing = written.flatMap(({ id, resting, write, steps }) => {
+    const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
+    const before = resting ? digestsFrom(resting.parts).lists[index] : null;
+    return rows && write.digests.lists[index] !== before ? [{ id, rows, isThere: before !== null }] : [];
+  });
+  const emptied = differing.filter(({ isThere }) => isThere);
   if (emptied.length > 0)
     await run.count(
-      deleteOwned(context.schema, child, child.parentKey),
+      deleteOwned(schema, child, child.parentKey),
       keyArrays(
         table,
         emptied.map(({ id }) => id),
       ),
     );
-  const rows = differing.flatMap(({ id, state }) =>
-    (state.lists[child.name] ?? []).map((row): ChildRow => [...id.split('\0'), ...row]),
-  );
+  const rows = differing.flatMap((it) => {
+    const key = it.id.split('\0');
+    return it.rows.map((row): ChildRow => [...key, ...row]);
+  });
   if (rows.length === 0) return;
-  const names = child.columns.map(({ name }) => name);
   await run.count(
-    insertRows(context.schema, child, names),
-    names.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
+    insertRows(schema, child),
+    child.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
   );
-  tally(child.name, rows.length);
 }

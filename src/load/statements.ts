@@ -17,6 +17,18 @@ const source = (table: Table, names: readonly string[], as: string): string =>
 
 const at = (schema: string, table: Table): string => `${quoted(schema)}.${quoted(table.name)}`;
 
+const made = new WeakMap<Table, Map<string, string>>();
+
+/** The statement of this kind for this table and schema, made when it is first asked for. */
+function once(schema: string, table: Table, kind: string, make: () => string): string {
+  const known = made.get(table) ?? new Map<string, string>();
+  made.set(table, known);
+  const id = `${kind} ${schema}`;
+  const statement = known.get(id) ?? make();
+  known.set(id, statement);
+  return statement;
+}
+
 /** A column as the text that its cell has. */
 const asCell = ({ name, type }: Column): string =>
   type === 'timestamptz'
@@ -26,50 +38,72 @@ const asCell = ({ name, type }: Column): string =>
 /** Rows as JSON: of a text that begins with U+FEFF by itself, the embedded warehouse's driver drops that letter. */
 const asJson = (select: string): string => `select row_to_json(r)::text as row from (${select}) r`;
 
+/** How rows are held against other writers while they are read: not at all, for an update, or for their deletion. */
+export type Hold = 'not' | 'no key update' | 'update';
+
+const joined = (schema: string, table: Table, by: readonly string[]): string =>
+  `from ${at(schema, table)} t join ${source(table, by, 'k')} on ${equal(by, 't', 'k')}`;
+
+/** Rows are locked in key order, or two writers could wait for each other. */
+const held = (table: Table, hold: Hold): string =>
+  hold === 'not' ? '' : ` order by ${list(table.key, 't.')} for ${hold} of t`;
+
 /** What a load must know of rows before it writes them; parameters are the key's columns. */
-export function readHeads(schema: string, table: RootTable, lock: boolean): string {
-  const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
-  const keys = table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
-  const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...counts].join(', ');
-  const from = `select ${select} from ${at(schema, table)} t join ${source(table, table.key, 'k')} on ${equal(table.key, 't', 'k')}`;
-  // Rows are locked in key order, or two writers could wait for each other.
-  return asJson(lock ? `${from} order by ${list(table.key, 't.')} for no key update of t` : from);
-}
+export const readHeads = (schema: string, table: RootTable, hold: Hold): string =>
+  once(schema, table, `heads ${hold}`, () => {
+    const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
+    const keys = table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
+    const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...counts].join(', ');
+    return asJson(`select ${select} ${joined(schema, table, table.key)}${held(table, hold)}`);
+  });
 
 /** Whole rows, each column as its cell's text; parameters are the key's columns. */
-export function readRows(schema: string, table: RootTable): string {
-  const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_detail').map(asCell);
-  const from = `from ${at(schema, table)} t join ${source(table, table.key, 'k')} on ${equal(table.key, 't', 'k')}`;
-  return asJson(`select ${columns.join(', ')} ${from}`);
-}
+export const readRows = (schema: string, table: RootTable): string =>
+  once(schema, table, 'rows', () => {
+    const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_detail').map(asCell);
+    return asJson(`select ${columns.join(', ')} ${joined(schema, table, table.key)}`);
+  });
 
-/** New rows; one that somebody else has added meanwhile is left alone. Parameters are the named columns. */
-export const insertRows = (schema: string, table: Table, names: readonly string[]): string =>
-  `insert into ${at(schema, table)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
+/** The rows of these owners, as cells' texts; parameters are the columns that name an owner. */
+export const readOwned = (schema: string, table: Table, owner: readonly string[], hold: Hold): string =>
+  once(schema, table, `owned ${hold} ${owner.join(' ')}`, () => {
+    const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_answer_id').map(asCell);
+    return asJson(`select ${columns.join(', ')} ${joined(schema, table, owner)}${held(table, hold)}`);
+  });
 
-/** Rows that exist; a null `_changed_at` keeps the one there. Parameters are the named columns, the key's among them. */
-export function updateRows(schema: string, table: Table, names: readonly string[]): string {
-  const sets = names
-    .filter((name) => !table.key.includes(name))
-    .map((name) =>
-      name === '_changed_at'
-        ? '_changed_at = coalesce(i._changed_at, t._changed_at)'
-        : `${quoted(name)} = i.${quoted(name)}`,
-    );
-  return `update ${at(schema, table)} t set ${sets.join(', ')} from ${source(table, names, 'i')} where ${equal(table.key, 't', 'i')}`;
-}
+/** New rows; one that somebody else has added meanwhile is left alone. Parameters are all columns. */
+export const insertRows = (schema: string, table: Table): string =>
+  once(schema, table, 'insert', () => {
+    const names = table.columns.map(({ name }) => name);
+    return `insert into ${at(schema, table)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
+  });
+
+/** Columns that an update tells: when a row was first seen stays as it is. */
+export const updatedColumns = (table: Table): string[] =>
+  table.columns.map(({ name }) => name).filter((name) => name !== '_first_seen_at');
+
+/** Rows that exist; a null `_changed_at` keeps the one there. Parameters are the updated columns. */
+export const updateRows = (schema: string, table: Table): string =>
+  once(schema, table, 'update', () => {
+    const names = updatedColumns(table);
+    const sets = names
+      .filter((name) => !table.key.includes(name))
+      .map((name) =>
+        name === '_changed_at'
+          ? '_changed_at = coalesce(i._changed_at, t._changed_at)'
+          : `${quoted(name)} = i.${quoted(name)}`,
+      );
+    return `update ${at(schema, table)} t set ${sets.join(', ')} from ${source(table, names, 'i')} where ${equal(table.key, 't', 'i')}`;
+  });
 
 /** All rows of these owners; parameters are the columns that name an owner. */
 export const deleteOwned = (schema: string, table: Table, owner: readonly string[]): string =>
-  `delete from ${at(schema, table)} t using ${source(table, owner, 'o')} where ${equal(owner, 't', 'o')}`;
+  once(
+    schema,
+    table,
+    `delete ${owner.join(' ')}`,
+    () => `delete from ${at(schema, table)} t using ${source(table, owner, 'o')} where ${equal(owner, 't', 'o')}`,
+  );
 
 /** Rows with these keys; parameters are the key's columns. */
 export const deleteRows = (schema: string, table: Table): string => deleteOwned(schema, table, table.key);
-
-/** The rows of one owner, as cells' texts; parameters are one-element arrays of the columns that name the owner. */
-export function readOwned(schema: string, table: Table, owner: readonly string[], lock: boolean): string {
-  const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_answer_id').map(asCell);
-  const from = `from ${at(schema, table)} t join ${source(table, owner, 'o')} on ${equal(owner, 't', 'o')}`;
-  const order = lock ? ` order by ${list(table.key, 't.')} for update of t` : '';
-  return asJson(`select ${columns.join(', ')} ${from}${order}`);
-}

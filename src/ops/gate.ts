@@ -89,11 +89,12 @@ export async function openSharedSlots(
 
   const enterRows = async (): Promise<void> => {
     await sql`
-      insert into ${slots} (gate, number, holder, expires_at)
-      select ${name}, number, '', clock_timestamp() - interval '1 second'
-      from generate_series(1, ${inFlight}::bigint) as number
-      on conflict (gate, number) do nothing`.execute(db);
-    await sql`
+      with entered as (
+        insert into ${slots} (gate, number, holder, expires_at)
+        select ${name}, number, '', clock_timestamp() - interval '1 second'
+        from generate_series(1, ${inFlight}::bigint) as number
+        on conflict (gate, number) do nothing
+      )
       insert into ${paces} (gate, next_at) values (${name}, clock_timestamp())
       on conflict (gate) do nothing`.execute(db);
   };

@@ -23,28 +23,44 @@ const ONE_AT_A_TIME: readonly NameKind[] = ['alias', 'url'];
 /** True of a kind that is one of these, after an equals sign. */
 export const oneOf = (kinds: readonly NameKind[]) => sql<NameKind>`any(${arrayLiteral(kinds)}::text[])`;
 
+/** The entities of one answer with the names that it shows. */
+export interface Named {
+  readonly entities: readonly NamedEntity[];
+  readonly answer: Pick<VaultAnswer, 'id' | 'receivedAt'>;
+}
+
 /**
- * Learns from an answer, in its load's transaction. Times are of its receipt, so that older answers and replays change
+ * Learns from answers, in their load's transaction. Times are of their receipt, so that older answers and replays change
  * nothing that a newer one said; rows that would only move within the lag are not written.
  */
-export async function learnNames(
-  ops: Ops,
-  entities: readonly NamedEntity[],
-  answer: Pick<VaultAnswer, 'id' | 'receivedAt'>,
-): Promise<void> {
-  const seen = entities.flatMap(({ resource, entity, names }) => names.map((it) => ({ resource, entity, ...it })));
+export async function learnNames(ops: Ops, named: readonly Named[]): Promise<void> {
+  const seen = named.flatMap(({ entities, answer }) =>
+    entities.flatMap(({ resource, entity, names }) => names.map((it) => ({ resource, entity, ...it, ...answer }))),
+  );
   if (seen.length === 0) return;
-  const at = sql<Date>`${answer.receivedAt}::timestamptz`;
-  const id = sql<string>`${answer.id}::bigint`;
-  const source = sql<{ resource: string; kind: NameKind; name: string; entity: string }>`(select * from unnest(
-    ${arrayLiteral(seen.map(({ resource }) => resource))}::text[],
-    ${arrayLiteral(seen.map(({ kind }) => kind))}::text[],
-    ${arrayLiteral(seen.map(({ name }) => name))}::text[],
-    ${arrayLiteral(seen.map(({ entity }) => entity))}::text[]) as u(resource, kind, name, entity))`;
-  // Order decides between names that are shared or follow each other, so there the lag is not waited for.
-  const mustMove = sql<boolean>`i.entity is null or ${at} < i.first_seen_at or ${at} > i.last_seen_at + ${LAG}
-    or (${at}, ${id}) > (i.last_seen_at, i.answer_id) and (
-      exists ${sharing(ops, 'i').where(isNewer('o', 'i'))} or exists ${renamed(ops, 'i').where(isNewer('o', 'i'))})`;
+  const array = (of: (it: (typeof seen)[number]) => string) => sql`${arrayLiteral(seen.map(of))}`;
+  // A name that several answers show of an entity is one row, from the first of them to the last.
+  const shown = sql<Shown>`(
+    select *,
+      -- Order decides between names that are shared or follow each other, so between these answers too.
+      min(entity) over shared <> max(entity) over shared and min(answer_id) over shared <> max(answer_id) over shared
+      or kind = ${oneOf(ONE_AT_A_TIME)} and min(name) over renamed <> max(name) over renamed
+        and min(answer_id) over renamed <> max(answer_id) over renamed as is_ordered
+    from (
+      select resource, kind, name, entity, min(seen_at) as first_seen_at, max(seen_at) as last_seen_at,
+        (array_agg(answer_id order by seen_at desc, answer_id desc))[1] as answer_id
+      from unnest(
+        ${array(({ resource }) => resource)}::text[],
+        ${array(({ kind }) => kind)}::text[],
+        ${array(({ name }) => name)}::text[],
+        ${array(({ entity }) => entity)}::text[],
+        ${array(({ receivedAt }) => receivedAt)}::timestamptz[],
+        ${array(({ id }) => id)}::bigint[]) as u(resource, kind, name, entity, seen_at, answer_id)
+      group by resource, kind, name, entity) as each
+    window shared as (partition by resource, kind, name), renamed as (partition by resource, entity, kind))`;
+  const mustMove = sql<boolean>`i.entity is null or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAG}
+    or ${isNewer('t', 'i')} and (
+      t.is_ordered or exists ${sharing(ops, 'i').where(isNewer('o', 'i'))} or exists ${renamed(ops, 'i').where(isNewer('o', 'i'))})`;
   await ops
     .insertInto('identities')
     .columns(['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id'])
@@ -52,21 +68,22 @@ export async function learnNames(
       eb
         .selectFrom(
           eb
-            .selectFrom(source.as('t'))
-            .leftJoin('identities as i', (join) =>
-              join
-                .onRef('i.resource', '=', 't.resource')
-                .onRef('i.kind', '=', 't.kind')
-                .onRef('i.name', '=', 't.name')
-                .onRef('i.entity', '=', 't.entity'),
+            .selectFrom(shown.as('t'))
+            .leftJoinLateral(
+              eb
+                .selectFrom('identities')
+                .selectAll()
+                .where(sql<SqlBool>`(resource, kind, name, entity) = (t.resource, t.kind, t.name, t.entity)`)
+                .offset(0)
+                .as('i'),
+              (join) => join.onTrue(),
             )
-            .select(['t.resource', 't.kind', 't.name', 't.entity'])
+            .selectAll('t')
             // Names that were shown together move together, or one would look older than the other.
             .select(sql<boolean>`bool_or(${mustMove}) over (partition by t.resource, t.entity)`.as('moves'))
             .as('s'),
         )
-        .select(['s.resource', 's.kind', 's.name', 's.entity'])
-        .select([at.as('first_seen_at'), at.as('last_seen_at'), id.as('answer_id')])
+        .select(['s.resource', 's.kind', 's.name', 's.entity', 's.first_seen_at', 's.last_seen_at', 's.answer_id'])
         .where('s.moves', '=', true)
         // Whoever waits for a row while holding others takes them in the same order.
         .orderBy('s.resource')
@@ -85,6 +102,18 @@ export async function learnNames(
         .where(sql<SqlBool>`excluded.first_seen_at < identities.first_seen_at or ${isNewer('excluded', 'identities')}`),
     )
     .execute();
+}
+
+/** A name of an entity, as the answers of a load show it together. */
+interface Shown {
+  readonly resource: string;
+  readonly kind: NameKind;
+  readonly name: string;
+  readonly entity: string;
+  readonly first_seen_at: Date;
+  readonly last_seen_at: Date;
+  readonly answer_id: string;
+  readonly is_ordered: boolean;
 }
 
 /** True when the one row's last sighting came after the other's; of two at one instant the later stored did. */

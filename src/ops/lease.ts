@@ -18,7 +18,7 @@ export const HEARTBEAT_MS = 3_000;
 const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '1 millisecond'`;
 
 /**
- * Takes the lease of that name. Throws a HeldError (exit 7) when another holder is alive; `sole` takes it over all the
+ * Takes the lease of that name; asked again by the same holder, it is given again. Throws a HeldError (exit 7) when another holder is alive; `sole` takes it over all the
  * same, for a warehouse that only one process can have open.
  */
 export async function acquireLease(ops: Ops, name: string, holder: string, sole: boolean): Promise<Lease> {
@@ -29,7 +29,14 @@ export async function acquireLease(ops: Ops, name: string, holder: string, sole:
       conflict
         .column('name')
         .doUpdateSet({ holder, token: sql`leases.token + 1`, acquired_at: sql`clock_timestamp()`, expires_at: expiry })
-        .where((eb) => (sole ? eb.lit(true) : eb('leases.expires_at', '<', sql<Date>`clock_timestamp()`))),
+        .where((eb) =>
+          eb.or([
+            eb.lit(sole),
+            eb('leases.expires_at', '<', sql<Date>`clock_timestamp()`),
+            // Taken by a statement whose answer never came.
+            eb('leases.holder', '=', holder),
+          ]),
+        ),
     )
     .returning('token')
     .executeTakeFirst();

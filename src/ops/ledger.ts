@@ -94,10 +94,26 @@ export async function planRequests(
   return added;
 }
 
-/** Requests of a run after the given id that were never sent, in the order planned. */
+/**
+ * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
+ * there are no more.
+ */
 export async function openRequests(ops: Ops, runId: string, afterId: string, limit: number): Promise<LedgerRequest[]> {
-  const open = planned(ops, runId).where('attempts', '=', '0').where('id', '>', afterId);
-  return ledgerRequests(await open.limit(limit).execute());
+  const open = planned(ops, runId).where('attempts', '=', '0');
+  for (let after = afterId; ; ) {
+    // Most requests of a run have ids in a row. Without the second bound, each page would sort all that is open.
+    const upTo = String(BigInt(after) + BigInt(limit));
+    const rows = await open.where('id', '>', after).where('id', '<=', upTo).execute();
+    if (rows.length > 0) return ledgerRequests(rows);
+    const next = await open
+      .clearSelect()
+      .clearOrderBy()
+      .select(sql<string | null>`(min(id) - 1)::bigint`.as('before'))
+      .where('id', '>', upTo)
+      .executeTakeFirst();
+    if (next?.before == null) return [];
+    after = next.before;
+  }
 }
 
 /** Requests of a run that were sent and are planned again, in the order planned. */
@@ -125,33 +141,47 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
   }));
 }
 
+/** A request that is about to be sent. */
+export interface Sending {
+  readonly id: string;
+  /** Sent with each of its attempts. */
+  readonly requestId: string;
+  readonly at: Date;
+  /** The most that the attempt can cost. */
+  readonly points: number;
+}
+
+/** The states of a request that is not settled; nothing moves one that is. */
+const UNSETTLED: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
+
 /**
- * Commits that a request is about to be sent; nothing may be sent before. False, and nothing is to be sent, when the
- * lease was lost or somebody else settled the request.
+ * Commits that these requests are about to be sent; none may be sent before. Returns the ids of those that may be: none
+ * when the lease was lost, and without those that somebody else settled.
  */
-export async function markSent(
-  ops: Ops,
-  lease: Lease,
-  id: string,
-  attempt: { readonly requestId: string; readonly at: Date; readonly points: number },
-): Promise<boolean> {
+export async function markSent(ops: Ops, lease: Lease, sending: readonly Sending[]): Promise<ReadonlySet<string>> {
+  const source = sql<{ id: string; request_id: string; at: Date; points: string }>`(select * from unnest(
+    ${arrayLiteral(sending.map(({ id }) => id))}::bigint[],
+    ${arrayLiteral(sending.map(({ requestId }) => requestId))}::uuid[],
+    ${arrayLiteral(sending.map(({ at }) => at.toISOString()))}::timestamptz[],
+    ${arrayLiteral(sending.map(({ points }) => points))}::numeric[]) as u(id, request_id, at, points))`;
   const sent = await ops
     .updateTable('requests')
-    .set({
+    .from(source.as('t'))
+    .set((eb) => ({
       state: 'sent',
       attempts: sql`attempts + 1`,
-      sent_at: attempt.at.toISOString(),
-      x_request_id: sql`coalesce(x_request_id, ${attempt.requestId}::uuid)`,
-      points: sql`coalesce(points, 0) + ${String(attempt.points)}::numeric`,
-    })
-    .where('id', '=', id)
-    .where('state', 'in', ['planned', 'sent', 'in_doubt'])
+      sent_at: eb.ref('t.at'),
+      x_request_id: sql`coalesce(x_request_id, t.request_id)`,
+      points: sql`coalesce(requests.points, 0) + t.points`,
+    }))
+    .whereRef('requests.id', '=', 't.id')
+    .where('state', 'in', [...UNSETTLED])
     .where((eb) =>
       eb.exists(eb.selectFrom('leases').select('name').where('name', '=', lease.name).where('token', '=', lease.token)),
     )
-    .returning('id')
-    .executeTakeFirst();
-  return sent !== undefined;
+    .returning('requests.id')
+    .execute();
+  return new Set(sent.map(({ id }) => id));
 }
 
 /** The end of a request that brought no answer to load, or its return to the plan. */
@@ -166,7 +196,7 @@ export interface Settlement {
   readonly pointsBack?: number;
 }
 
-/** Records how a request ended, or that it is planned again. */
+/** Records how a request ended, or that it is planned again; one that was settled meanwhile is left as it is. */
 export async function settle(ops: Ops, id: string, it: Settlement): Promise<void> {
   await ops
     .updateTable('requests')
@@ -180,6 +210,7 @@ export async function settle(ops: Ops, id: string, it: Settlement): Promise<void
       points: sql`greatest(coalesce(points, 0) - ${String(it.pointsBack ?? 0)}::numeric, 0)`,
     })
     .where('id', '=', id)
+    .where('state', 'in', [...UNSETTLED])
     .execute();
 }
 

@@ -119,23 +119,35 @@ export async function readReturned(ops: Ops, sync: string): Promise<Returned[]> 
   }));
 }
 
-/** What an answer costs, and what was set aside for the attempt that brought it. */
+/** What an attempt at a request cost, and what was set aside for it. */
 export interface Settled {
+  readonly requestId: string;
   readonly points: number;
   readonly aside: number;
 }
 
 /**
- * Puts what an answer cost in the place of what was set aside for it. Of a request sent once that is all it cost,
+ * Puts what answers cost in the place of what was set aside for them. Of a request sent once that is all it cost,
  * whatever the price was when it was sent.
  */
-export async function settlePoints(ops: Ops, requestId: string, { points, aside }: Settled): Promise<void> {
+export async function settlePoints(ops: Ops, settled: readonly Settled[]): Promise<void> {
+  if (settled.length === 0) return;
+  const source = sql<{
+    id: string;
+    points: string;
+    aside: string;
+  }>`(select id, sum(points) as points, sum(aside) as aside from unnest(
+    ${arrayLiteral(settled.map(({ requestId }) => requestId))}::bigint[],
+    ${arrayLiteral(settled.map(({ points }) => points))}::numeric[],
+    ${arrayLiteral(settled.map(({ aside }) => aside))}::numeric[]) as u(id, points, aside) group by id)`;
+  const costs = sql<string>`case when requests.attempts <= 1 then t.points
+    else greatest(coalesce(requests.points, 0) + t.points - t.aside, 0) end`;
   await ops
     .updateTable('requests')
-    .set({
-      points: sql`case when attempts <= 1 then ${String(points)}::numeric
-        else greatest(coalesce(points, 0) + ${String(points - aside)}::numeric, 0) end`,
-    })
-    .where('id', '=', requestId)
+    .from(source.as('t'))
+    .set({ points: costs })
+    .whereRef('requests.id', '=', 't.id')
+    // It stands already where it was sent once at an unchanged price.
+    .where(sql<boolean>`requests.points is distinct from ${costs}`)
     .execute();
 }

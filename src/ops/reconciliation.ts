@@ -41,10 +41,13 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
       : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
     const judged = await judge(books, await openDoubts(ops, which), identifiers);
     await settleDoubts(ops, judged, now);
-    for (const { requestId, points } of judged) {
-      const aside = doubtful?.get(requestId);
-      if (aside !== undefined && points !== null) await settlePoints(ops, requestId, { points, aside });
-    }
+    await settlePoints(
+      ops,
+      judged.flatMap(({ requestId, points }) => {
+        const aside = doubtful?.get(requestId);
+        return aside !== undefined && points !== null ? [{ requestId, points, aside }] : [];
+      }),
+    );
     await settleRequests(books, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
     return judged;
   });

@@ -151,6 +151,8 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
     .select(['sync', 'state', 'input', 'body', 'error', 'next'])
     .where('run_id', 'in', [...runIds])
     .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
+    // What went wrong with an earlier attempt stays noted, and matters no more once there is an answer.
+    .where('answer_id', 'is', null)
     .orderBy('id')
     .limit(20)
     .execute();

@@ -1,9 +1,10 @@
 /** Keeps every paid answer to the byte, compressed, before anything else is tried on it. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
 import type { Ops } from './schema.ts';
 
 /** An answer as the client hands it over. */
@@ -17,18 +18,60 @@ export interface StoredBytes {
 
 /** Smaller bodies grow by compression. */
 const WORTH_COMPRESSING_BYTES = 150;
-const pack = promisify(gzip);
-const unpack = promisify(gunzip);
+/** Smaller ones take less time here than on their way to another thread and back. */
+const WORTH_A_THREAD_BYTES = 2 ** 16;
+const packApart = promisify(gzip);
+const unpackApart = promisify(gunzip);
+const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
+  body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body) : packApart(body);
+const unpack = async (resting: Uint8Array): Promise<Buffer> =>
+  resting.byteLength < WORTH_A_THREAD_BYTES / 8 ? gunzipSync(resting) : unpackApart(resting);
+
+/** An answer with the request that it answers. */
+export interface Storing {
+  readonly requestId: string;
+  readonly answer: StoredBytes;
+}
 
 /**
- * Commits the exact bytes of an answer and marks its request as stored, in one statement; returns the answer's id, which
- * rises in the order of storing. It was paid for, so it is kept whatever became of the request meanwhile.
+ * Commits the exact bytes of answers and marks their requests as stored, in one statement; returns the answers' ids in
+ * the same order, which rise in the order of storing; undefined for a request that the ledger does not have. They were
+ * paid for, so they are kept whatever became of the requests meanwhile.
  */
-export async function storeAnswer(ops: Ops, requestId: string, answer: StoredBytes): Promise<string> {
-  const compressed = answer.body.byteLength >= WORTH_COMPRESSING_BYTES;
-  const body = compressed ? await pack(answer.body) : Buffer.from(answer.body);
-  const sha256 = sha256Of(answer.body);
+export async function storeAnswers(ops: Ops, storing: readonly Storing[]): Promise<(string | undefined)[]> {
+  const packed = await Promise.all(storing.map(({ answer }) => packedOf(answer.body)));
+  const answers = storing.map(({ answer }) => answer);
+  let end = 1;
+  const starts = packed.map(({ bytes }) => (end += bytes.byteLength) - bytes.byteLength);
+  // The bodies go as one value and are cut apart there: an array of them would be sent as text, at twice the size.
+  const bodies = packed.length === 1 ? packed[0]?.bytes : Buffer.concat(packed.map(({ bytes }) => bytes));
+  const source = sql<{
+    place: string;
+    request_id: string;
+    received_at: Date;
+    took_ms: string;
+    status: string;
+    headers: object;
+    body: Buffer;
+    encoding: string;
+    sha256: string;
+    bytes: string;
+  }>`(select place, request_id, received_at, took_ms, status, headers::jsonb as headers,
+      substring(${bodies}::bytea from start for size) as body, encoding, sha256, bytes
+    from unnest(
+      ${arrayLiteral(storing.map(({ requestId }) => requestId))}::bigint[],
+      ${arrayLiteral(answers.map(({ receivedAt }) => receivedAt.toISOString()))}::timestamptz[],
+      ${arrayLiteral(answers.map(({ tookMs }) => Math.round(tookMs)))}::bigint[],
+      ${arrayLiteral(answers.map(({ status }) => status))}::bigint[],
+      ${arrayLiteral(answers.map(({ headers }) => JSON.stringify(headers)))}::text[],
+      ${arrayLiteral(starts)}::int[],
+      ${arrayLiteral(packed.map(({ bytes }) => bytes.byteLength))}::int[],
+      ${arrayLiteral(packed.map(({ encoding }) => encoding))}::text[],
+      ${arrayLiteral(answers.map(({ body }) => sha256Of(body)))}::text[],
+      ${arrayLiteral(answers.map(({ body }) => body.byteLength))}::bigint[])
+      with ordinality as u(request_id, received_at, took_ms, status, headers, start, size, encoding, sha256, bytes, place))`;
   const stored = await ops
+    .with('told', (db) => db.selectFrom(source.as('s')).selectAll())
     .with('answer', (db) =>
       db
         .insertInto('answers')
@@ -50,35 +93,42 @@ export async function storeAnswer(ops: Ops, requestId: string, answer: StoredByt
         ])
         .expression((eb) =>
           eb
-            .selectFrom('requests')
+            .selectFrom('told')
+            .innerJoin('requests', 'requests.id', 'told.request_id')
             .select([
-              'id',
-              'run_id',
-              'sync',
-              'endpoint',
-              'request_key',
-              sql<string | null>`(body ->> 'count')::bigint`.as('asked'),
-              sql<Date>`${answer.receivedAt.toISOString()}::timestamptz`.as('received_at'),
-              sql<string>`${String(Math.round(answer.tookMs))}::bigint`.as('took_ms'),
-              sql<string>`${String(answer.status)}::bigint`.as('status'),
-              sql<object>`${JSON.stringify(answer.headers)}::jsonb`.as('headers'),
-              sql<Buffer>`${body}::bytea`.as('body'),
-              sql<string>`${compressed ? 'gzip' : 'identity'}::text`.as('encoding'),
-              sql<string>`${sha256}::text`.as('sha256'),
-              sql<string>`${String(answer.body.byteLength)}::bigint`.as('bytes'),
+              'requests.id',
+              'requests.run_id',
+              'requests.sync',
+              'requests.endpoint',
+              'requests.request_key',
+              sql<string | null>`(requests.body ->> 'count')::bigint`.as('asked'),
+              'told.received_at',
+              'told.took_ms',
+              'told.status',
+              'told.headers',
+              'told.body',
+              'told.encoding',
+              'told.sha256',
+              'told.bytes',
             ])
-            .where('id', '=', requestId),
+            .orderBy('told.place'),
         )
-        .returning('id'),
+        .returning(['id', 'request_id', 'status']),
     )
     .updateTable('requests')
     .from('answer')
-    .set((eb) => ({ state: 'stored', answer_id: eb.ref('answer.id'), status: String(answer.status) }))
-    .where('requests.id', '=', requestId)
-    .returning('requests.answer_id')
-    .executeTakeFirst();
-  if (stored?.answer_id == null) throw new Error(`the ledger has no request ${requestId} for the answer that came`);
-  return stored.answer_id;
+    .set((eb) => ({ state: 'stored', answer_id: eb.ref('answer.id'), status: eb.ref('answer.status') }))
+    .whereRef('requests.id', '=', 'answer.request_id')
+    .returning(['requests.id', 'requests.answer_id'])
+    .execute();
+  const ids = new Map(stored.map(({ id, answer_id: answerId }) => [id, answerId]));
+  return storing.map(({ requestId }) => ids.get(requestId) ?? undefined);
+}
+
+async function packedOf(body: Uint8Array): Promise<{ readonly bytes: Buffer; readonly encoding: 'gzip' | 'identity' }> {
+  return body.byteLength >= WORTH_COMPRESSING_BYTES
+    ? { bytes: await pack(body), encoding: 'gzip' }
+    : { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding: 'identity' };
 }
 
 /** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
@@ -157,14 +207,17 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
   };
 }
 
-/** Ids of a sync's answers that were stored and not loaded yet, oldest first. */
-export async function unloadedAnswers(ops: Ops, sync: string): Promise<string[]> {
+/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies. */
+export async function unloadedAnswers(
+  ops: Ops,
+  sync: string,
+): Promise<{ readonly id: string; readonly bytes: number }[]> {
   const rows = await ops
     .selectFrom('answers')
-    .select('id')
+    .select(['id', 'bytes'])
     .where('loaded_at', 'is', null)
     .where('sync', '=', sync)
     .orderBy('id')
     .execute();
-  return rows.map(({ id }) => id);
+  return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));
 }

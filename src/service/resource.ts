@@ -30,6 +30,21 @@ export interface Resource {
    * shows them is learned from, so only what an endpoint can be asked for by more than one name declares them.
    */
   readonly names?: Readonly<Record<string, NameKind>>;
+  /** What moves from day to day: of each day on which one of them was seen, the last values are kept. */
+  readonly measures?: readonly Measure[];
+  /** Each change of its other attributes is logged: what it was, what it became, when and by which answer. */
+  readonly logged?: boolean;
+}
+
+/** A number that is charted over time: a column, or a sum over a list. */
+export type Measure = string | ListSum;
+
+/** The sum of one field over a list's elements; null when the list is not told, negative ones (hidden) left out. */
+export interface ListSum {
+  readonly name: string;
+  readonly about: string;
+  readonly list: string;
+  readonly field: string;
 }
 
 export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: boolean }): Resource => ({

@@ -8,7 +8,6 @@ import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import type { Secret } from '../config/secret.ts';
 import { TransientError, UsageError } from '../errors.ts';
-import { openFolder, openMemory } from './embedded.ts';
 import { operationsSchema } from './identifier.ts';
 import { acquireLock } from './lock.ts';
 import type { OperationsTables } from './operations.ts';
@@ -114,6 +113,8 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
 }
 
 async function openEmbedded(where: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
+  // Loaded only here: who has a server does without.
+  const { openFolder, openMemory } = await import('./embedded.ts');
   if (where === MEMORY) {
     const pglite = await openMemory(effects.copyOf);
     const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });

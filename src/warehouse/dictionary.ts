@@ -23,7 +23,7 @@ export interface DictionaryEntry {
   readonly kind: 'table' | 'view';
   readonly table: string;
   readonly about: string;
-  /** Columns of the primary key; none of a view. */
+  /** Columns of the primary key; of a view, those that tell one row from another. */
   readonly key: readonly string[];
   readonly columns: readonly DictionaryColumn[];
   readonly references: readonly DictionaryReference[];
@@ -33,13 +33,13 @@ export interface DictionaryEntry {
 export const dictionary = (): readonly DictionaryEntry[] => [
   ...tables.map((it) => entryOf(it, 'analyst')),
   ...views.map(
-    ({ name, about, columns }): DictionaryEntry => ({
+    ({ name, about, key, columns }): DictionaryEntry => ({
       area: 'analyst',
       kind: 'view',
       table: name,
       about,
-      key: [],
-      columns: columns.map((it) => ({ ...it, nullable: true })),
+      key,
+      columns: columns.map((it) => ({ ...it, nullable: !key.includes(it.name) })),
       references: [],
     }),
   ),

@@ -7,7 +7,8 @@ import type { SchemaFinding } from './finding.ts';
 import { operationsTables } from './operations.ts';
 import { shapeOf, type TableShape, type ViewShape, printedType } from './shape.ts';
 import { tables } from './table.ts';
-import { views, type View } from './views.ts';
+import { views } from './views.ts';
+import type { View } from './views/view.ts';
 
 /** Every difference between the live schema and the declared one; none when they are equal. */
 export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {

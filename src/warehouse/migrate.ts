@@ -1,9 +1,8 @@
 /** Brings the warehouse's two schemas to the version that this code knows, or one step back. */
 import { createHash } from 'node:crypto';
 import { type Kysely, type QueryExecutorProvider, sql, type Transaction } from 'kysely';
-import { type Migration, type MigrationResultSet, Migrator } from 'kysely/migration';
+import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration';
 import { SchemaError, TransientError, UsageError } from '../errors.ts';
-import { applyComments } from './comments.ts';
 import type { Warehouse } from './connect.ts';
 import { lossOf, tableNames } from './loss.ts';
 import { steps } from './migrations.ts';
@@ -17,6 +16,9 @@ const LOCK_WITHIN_MS = 60_000;
 /** `create ... if not exists` by somebody outside of the lock, and deadlocks with readers. */
 const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
 const ATTEMPTS = 3;
+/** Where the migrator keeps the steps that were applied. */
+const APPLIED = 'kysely_migration';
+const UNDEFINED_TABLE = '42P01';
 
 export interface MigrationStatus {
   /** Every step that this version knows, in order. */
@@ -27,8 +29,14 @@ export interface MigrationStatus {
 }
 
 /** The steps that were applied and those that wait. */
-export async function migrationStatus(warehouse: Target): Promise<MigrationStatus> {
-  return statusOf(await appliedSteps(warehouse.db, warehouse.ops));
+export async function migrationStatus({ db, ops }: Target): Promise<MigrationStatus> {
+  try {
+    return statusOf(await appliedSteps(db, ops));
+  } catch (error) {
+    // Not looked for first: of all the starts of a warehouse, only the one that fills it lacks the table.
+    if (errorCode(error) === UNDEFINED_TABLE) return statusOf(new Map());
+    throw error;
+  }
 }
 
 function statusOf(applied: ReadonlyMap<string, Date>): MigrationStatus {
@@ -44,13 +52,17 @@ function statusOf(applied: ReadonlyMap<string, Date>): MigrationStatus {
 }
 
 async function appliedSteps(db: QueryExecutorProvider, ops: string): Promise<Map<string, Date>> {
-  const found = await sql<{ there: boolean }>`
-    select exists (select from pg_class join pg_namespace n on n.oid = relnamespace
-      where n.nspname = ${ops} and relname = 'kysely_migration') as there`.execute(db);
-  if (!found.rows[0]?.there) return new Map();
   const { rows } = await sql<{ name: string; timestamp: string }>`
-    select name, timestamp from ${sql.table(`${ops}.kysely_migration`)} order by name`.execute(db);
+    select name, timestamp from ${sql.table(`${ops}.${APPLIED}`)} order by name`.execute(db);
   return new Map(rows.map(({ name, timestamp }) => [name, new Date(timestamp)]));
+}
+
+/** The same inside of a transaction, which a statement that fails would end. */
+async function appliedBefore(trx: Transaction<OperationsTables>, ops: string): Promise<Map<string, Date>> {
+  const { rows } = await sql`
+    select from pg_class join pg_namespace n on n.oid = relnamespace
+    where n.nspname = ${ops} and relname = ${APPLIED}`.execute(trx);
+  return rows.length > 0 ? appliedSteps(trx, ops) : new Map();
 }
 
 /**
@@ -62,11 +74,12 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
   return retried(() =>
     warehouse.db.transaction().execute(async (trx) => {
       await lock(trx, warehouse);
-      const status = statusOf(await appliedSteps(trx, warehouse.ops));
+      const status = statusOf(await appliedBefore(trx, warehouse.ops));
       refuseNewer(status, warehouse);
       if (direction === 'down') return stepBack(trx, warehouse);
       for (const schema of [warehouse.ops, warehouse.schema]) await createSchema(trx, schema);
       const done = await run(trx, warehouse, (migrator) => migrator.migrateToLatest());
+      const { applyComments } = await import('./comments.ts');
       await applyComments(trx, warehouse);
       return done;
     }),
@@ -112,16 +125,18 @@ async function run(
   warehouse: Target,
   go: (migrator: Migrator) => Promise<MigrationResultSet>,
 ): Promise<string[]> {
-  const provider = { getMigrations: () => Promise.resolve(migrationsFor(warehouse)) };
+  const { Migrator } = await import('kysely/migration');
+  const provider = { getMigrations: () => migrationsFor(warehouse) };
   const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: warehouse.ops }));
   if (error !== undefined) throw error instanceof Error ? error : new Error('the migrator failed', { cause: error });
   return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
 }
 
 /** The steps as the migrator takes them, each on the search path that makes its unqualified names right. */
-const migrationsFor = ({ schema, ops }: Target): Record<string, Migration> =>
-  Object.fromEntries(
-    Object.entries(steps).map(([name, step]) => {
+async function migrationsFor({ schema, ops }: Target): Promise<Record<string, Migration>> {
+  const loaded = await Promise.all(Object.entries(steps).map(async ([name, load]) => [name, await load()] as const));
+  return Object.fromEntries(
+    loaded.map(([name, step]) => {
       const [own, other] = step.schema === 'operations' ? [ops, schema] : [schema, ops];
       // Without pg_temp at the end, a temporary table of the session would be found first.
       const path = sql`set local search_path to ${sql.id(own)}, ${sql.id(other)}, pg_temp`;
@@ -134,6 +149,7 @@ const migrationsFor = ({ schema, ops }: Target): Record<string, Migration> =>
       return [name, { up: on((db) => step.up(db)), down: on((db) => step.down(db)) }];
     }),
   );
+}
 
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

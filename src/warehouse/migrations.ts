@@ -1,11 +1,5 @@
 /** Every migration, listed by hand so that a build holds them too. */
 import type { Kysely } from 'kysely';
-import * as operations from '../../migrations/0001_operations.ts';
-import * as tables from '../../migrations/0002_tables.ts';
-import * as views from '../../migrations/0003_views.ts';
-import * as trust from '../../migrations/0004_trust.ts';
-import * as ledgerTimes from '../../migrations/0005_ledger_times.ts';
-import * as lookups from '../../migrations/0006_lookups.ts';
 
 /** One step of the schema, in the schema that it names first on the search path. */
 export interface Step {
@@ -14,12 +8,14 @@ export interface Step {
   down(db: Kysely<unknown>): Promise<void>;
 }
 
-/** Steps by name, in the order of their names. */
-export const steps: Readonly<Record<string, Step>> = {
-  '0001_operations': operations,
-  '0002_tables': tables,
-  '0003_views': views,
-  '0004_trust': trust,
-  '0005_ledger_times': ledgerTimes,
-  '0006_lookups': lookups,
+/** Steps by name, in the order of their names. Each is loaded when it is to be done: nearly every start finds nothing to do. */
+export const steps: Readonly<Record<string, () => Promise<Step>>> = {
+  '0001_operations': () => import('../../migrations/0001_operations.ts'),
+  '0002_tables': () => import('../../migrations/0002_tables.ts'),
+  '0003_views': () => import('../../migrations/0003_views.ts'),
+  '0004_trust': () => import('../../migrations/0004_trust.ts'),
+  '0005_ledger_times': () => import('../../migrations/0005_ledger_times.ts'),
+  '0006_lookups': () => import('../../migrations/0006_lookups.ts'),
+  '0007_insight': () => import('../../migrations/0007_insight.ts'),
+  '0008_ledger_updates': () => import('../../migrations/0008_ledger_updates.ts'),
 };

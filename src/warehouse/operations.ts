@@ -117,10 +117,10 @@ export const operations = {
       key: ['id'],
       unique: [['run_id', 'request_key']],
       indexes: [
-        { columns: ['sync', 'state'] },
+        { columns: ['run_id', 'id'] },
         { columns: ['request_key', 'sync', 'id'] },
-        { columns: ['answer_id'] },
         { columns: ['parent_id'] },
+        // None holds what a request's way through its states changes: each move would cost an entry in every index.
         // In the order of the rows but for a few, and a block's range costs an update next to nothing.
         { columns: ['sent_at'], using: 'brin' },
       ],

@@ -3,6 +3,7 @@ import { catalog } from '../service/catalog.ts';
 import type { Bridge } from '../service/endpoint.ts';
 import type { Element, Field, Fields, Kind, List } from '../service/field.ts';
 import type { Resource } from '../service/resource.ts';
+import { type ChangeTable, changeTable, type DailyTable, dailyTable, type Declared } from './history.ts';
 import { type ForeignKey, referencesOf, referring, sightingKeys } from './reference.ts';
 import { resourcesOf } from './resources.ts';
 
@@ -19,13 +20,13 @@ export interface Column {
 
 export interface Index {
   readonly columns: readonly string[];
-  /** `spgist` takes texts of any length, and many of one value; `btree` sorts. */
-  readonly using: 'btree' | 'spgist';
+  /** `hash` takes texts of any length, but grows slow where many rows share one; `btree` sorts. */
+  readonly using: 'btree' | 'hash';
 }
 
 export interface Table {
   readonly name: string;
-  readonly kind: 'root' | 'child' | 'bridge';
+  readonly kind: 'root' | 'child' | 'bridge' | 'daily' | 'changes';
   readonly about: string;
   readonly columns: readonly Column[];
   readonly key: readonly string[];
@@ -38,6 +39,10 @@ export interface RootTable extends Table {
   readonly resource: Resource;
   /** Its lists, in the order in which their digests are kept. */
   readonly children: readonly ChildTable[];
+  /** Where its numbers are kept day by day, if they are. */
+  readonly daily: DailyTable | undefined;
+  /** Where changes of its attributes are logged, if they are. */
+  readonly changes: ChangeTable | undefined;
 }
 
 export interface ChildTable extends Table {
@@ -153,7 +158,7 @@ const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/
 export const childTableName = (resource: Resource, path: readonly string[], named: string | undefined): string =>
   [singular(resource.table), ...path.slice(0, -1), named ?? path.at(-1)].join('_');
 
-function rootTable(resource: Resource): RootTable {
+function rootTable(resource: Resource): Declared {
   const declared = columnsOf(resource.fields, '').map((it) =>
     resource.key.includes(it.name) ? { ...it, nullable: false } : it,
   );
@@ -175,7 +180,7 @@ function rootTable(resource: Resource): RootTable {
 }
 
 function filterIndex(name: string, columns: readonly Column[]): Index {
-  return { columns: [name], using: columns.find((it) => it.name === name)?.type === 'text' ? 'spgist' : 'btree' };
+  return { columns: [name], using: columns.find((it) => it.name === name)?.type === 'text' ? 'hash' : 'btree' };
 }
 
 /** Every list below these fields, those inside objects too, in declared order. */
@@ -242,7 +247,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
     // The parent's key leads the primary key, which serves as its index.
     indexes: [
       ...elsewhere.map(({ columns: names }) => ({ columns: names, using: 'btree' as const })),
-      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'spgist' as const }] : []),
+      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'hash' as const }] : []),
     ],
   };
 }
@@ -271,11 +276,19 @@ function bridgeTable(bridge: Bridge): BridgeTable {
 }
 
 /** Every root table; what others refer to comes first, so that rows written in this order satisfy the foreign keys. */
-export const rootTables: readonly RootTable[] = resourcesOf(catalog).map(rootTable);
+export const rootTables: readonly RootTable[] = resourcesOf(catalog).map((resource) => {
+  const declared = rootTable(resource);
+  return { ...declared, daily: dailyTable(declared), changes: changeTable(declared) };
+});
 
 export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),
 ].map(bridgeTable);
 
 /** Every table for analysts, in an order in which they can be created. */
-export const tables: readonly Table[] = [...rootTables.flatMap((it) => [it, ...it.children]), ...bridgeTables];
+export const tables: readonly Table[] = [
+  ...rootTables.flatMap((it) => [it, ...it.children]),
+  ...bridgeTables,
+  ...rootTables.flatMap(({ daily }) => daily ?? []),
+  ...rootTables.flatMap(({ changes }) => changes ?? []),
+];

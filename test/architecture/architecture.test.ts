@@ -63,12 +63,12 @@ describe('imports', () => {
   it('are found at all', () => {
     expect(files.length).toBeGreaterThan(100);
     expect(files.filter(({ imports }) => imports.length > 0).length).toBeGreaterThan(100);
-    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({
+    expect(files.find(({ path }) => path === 'load/group.ts')?.imports).toContainEqual({
       to: 'normalize/batch.ts',
       isOurs: true,
       isType: true,
     });
-    expect(files.find(({ path }) => path === 'load/load.ts')?.imports).toContainEqual({
+    expect(files.find(({ path }) => path === 'load/group.ts')?.imports).toContainEqual({
       to: 'warehouse/table.ts',
       isOurs: true,
       isType: false,

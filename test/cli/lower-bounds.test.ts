@@ -22,6 +22,13 @@ it('has a line for each, at most five, and how many more there are', () => {
   expect(many.at(-1)).toBe('and 35 more lower bounds\n');
 });
 
+it('leaves out what was not asked for', () => {
+  const filters = { date_from: '2024-01-01', title: '', cik: null, filing_types: [], exact: false };
+  expect(lowerBoundLines([bound(1, filters)], 1)).toEqual([
+    'lower bound: filings {"date_from":"2024-01-01","exact":false}: 1,100 returned, as many items as asked for\n',
+  ]);
+});
+
 it('is cut where filters are long, and harmless to a terminal', () => {
   const [line = ''] = lowerBoundLines([bound(1, { title: `\u001b[31m${'x'.repeat(500)}` })], 1);
   expect(line.length).toBeLessThan(220);

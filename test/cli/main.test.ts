@@ -8,8 +8,11 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands.ts';
+import { freshDatabase } from '../support/database.ts';
 import { runHere } from './here.ts';
 import { run, start, temporaryFolder } from './program-run.ts';
+
+const QUICKSTART = fileURLToPath(new URL('../../configs/quickstart.yaml', import.meta.url));
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
@@ -18,6 +21,29 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 const sluice = (...words: string[]) => run(words, { cwd: folder.path });
+
+/** Addresses of all that is loaded until the command ends. */
+async function loadedBy(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const recorder = `import { registerHooks } from 'node:module';
+    const urls = [];
+    registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context); } });
+    process.on('exit', () => process.stderr.write(urls.join('\\n')));`;
+  const node = ['--import', `data:text/javascript,${encodeURIComponent(recorder)}`];
+  return (await run(words, { cwd: folder.path, env, node })).err;
+}
+
+describe('a command on a server', () => {
+  it('loads neither the embedded warehouse nor migrations, which most starts do without', async () => {
+    const db = await freshDatabase();
+    const env = { DATABASE_URL: db.url, SLUICE_SERVICE_TOKEN: 'token', SLUICE_CONFIG: QUICKSTART };
+    expect((await run(['migrate'], { cwd: folder.path, env })).code).toBe(0);
+    const urls = await loadedBy(['check'], env);
+    await db.drop();
+    expect(urls).toContain('src/warehouse/drift.ts');
+    const needless = ['@electric-sql', 'undici', 'cheerio', '/migrations/', '/flow/', '/normalize/'];
+    expect(needless.filter((name) => urls.includes(name))).toEqual([]);
+  });
+});
 
 describe('help', () => {
   it('lists every command on standard output', async () => {
@@ -35,17 +61,10 @@ describe('help', () => {
   });
 
   it('loads nothing that only work needs', async () => {
-    const recorder = `import { registerHooks } from 'node:module';
-      const urls = [];
-      registerHooks({ load: (url, context, next) => { urls.push(url); return next(url, context); } });
-      process.on('exit', () => process.stderr.write(urls.join('\\n')));`;
-    const { err } = await run(['--help'], {
-      cwd: folder.path,
-      node: ['--import', `data:text/javascript,${encodeURIComponent(recorder)}`],
-    });
-    expect(err).toContain('src/cli/program.ts');
-    const heavy = ['pglite', '/pg/', 'undici', 'cheerio', 'kysely', '/zod/', '/yaml/', '/pino/'];
-    expect(heavy.filter((name) => err.includes(name))).toEqual([]);
+    const urls = await loadedBy(['--help']);
+    expect(urls).toContain('src/cli/program.ts');
+    const heavy = ['@electric-sql', '/pg/', 'undici', 'cheerio', 'kysely', '/zod/', '/yaml/', '/pino/'];
+    expect(heavy.filter((name) => urls.includes(name))).toEqual([]);
   });
 
   it('tells the version of the package', async () => {

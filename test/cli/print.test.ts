@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { csv } from '../../src/cli/csv.ts';
 import { asJson } from '../../src/cli/json.ts';
-import { counted, duration, inWords, paint, table } from '../../src/cli/print.ts';
+import { counted, duration, grouped, inWords, paint, table } from '../../src/cli/print.ts';
 import { cutTo, widthOf } from '../../src/cli/width.ts';
 import { keptChannel } from './channels.ts';
 
@@ -76,6 +76,11 @@ describe('table', () => {
 });
 
 describe('words', () => {
+  it('has the digits of numbers in groups', () => {
+    const numbers = [0, 999, 1000, -1000, 1_234_567, 12_345_678.9, 0.5, 2.0004, 1e15, -0.0001];
+    expect(numbers.map(grouped)).toEqual(numbers.map((it) => it.toLocaleString('en-US').replace(/^-0$/, '0')));
+  });
+
   it('says lengths of time in the units that fit', () => {
     expect([0, 850, 4_230, 59_990, 200_000, 7_500_000, 93_600_000].map(duration)).toEqual([
       '0 ms',

@@ -27,6 +27,16 @@ describe('an answer', () => {
       expect(after(answered(status, body))).toEqual({ do: 'keep' });
   });
 
+  it('that is kept is not looked into for a reason', () => {
+    const body = new Uint8Array(8);
+    body.subarray = () => {
+      throw new Error('the body was read');
+    };
+    const outcome = (status: number) => ({ ...answered(status), body }) as Outcome;
+    expect(after(outcome(200))).toEqual({ do: 'keep' });
+    expect(() => after(outcome(422))).toThrow('the body was read');
+  });
+
   it('of 412 says that there is no such thing', () => {
     expect(after(answered(412, '[]'))).toEqual({
       do: 'missing',

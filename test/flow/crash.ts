@@ -15,7 +15,7 @@ export interface Point {
 /** Statements by what the flow does with them. */
 export const STEP = {
   send: /^update "sluice_ops"."requests" set .*"attempts" = attempts \+ 1/,
-  store: /^with "answer" as \(insert into "sluice_ops"."answers"/,
+  store: /^with "told" as .*insert into "sluice_ops"."answers"/s,
   record: /^update "sluice_ops"."answers" set .*"loaded_at"/,
   end: /^update "sluice_ops"."runs" set .*"planned"/,
 } as const;

@@ -5,7 +5,7 @@ import { readStatus } from '../../src/ops/status.ts';
 import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { clockFrom, DAY_MS } from './clock.ts';
-import { dyingAt, expireLeases, STEP } from './crash.ts';
+import { Died, dyingAt, expireLeases, STEP } from './crash.ts';
 import { door, until } from './gate.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
@@ -134,6 +134,21 @@ describe('a lost answer', () => {
     // Its own lost answers are listed and never looked for.
     const own = "select verdict from sluice_ops.doubts where endpoint = 'token.requests' and verdict <> 'unknown'";
     expect(await select(scene.warehouse, own)).toEqual([]);
+  });
+
+  it('while the log was read for another is listed, also when it is never read again', async () => {
+    const warehouse = await open();
+    const scene = await sceneIn(warehouse, { faults: [at(2, CUT)] });
+    const crash = dyingAt(warehouse, { when: 'after', statement: STEP.send, nth: 3 });
+    await expect(scene.sync(GROUPS, { warehouse: crash.warehouse })).rejects.toThrow(Died);
+    await expireLeases(warehouse);
+    const reading = "select state from sluice_ops.requests where sync = 'groups:log'";
+    expect(await select(warehouse, reading)).toEqual([{ state: 'sent' }]);
+
+    await scene.sync(groups('in_doubt: stop'));
+    expect(await select(warehouse, reading)).toEqual([{ state: 'abandoned' }]);
+    const listed = "select attempt::int from sluice_ops.doubts where sync = 'groups:log'";
+    expect(await select(warehouse, listed)).toEqual([{ attempt: 1 }]);
   });
 
   it('whose log could not be read is not looked for each time', async () => {

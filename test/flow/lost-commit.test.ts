@@ -19,7 +19,7 @@ syncs:
 `;
 
 const SEND = /update "sluice_ops"\."requests" set .*"attempts" = attempts \+ 1/;
-const STORE = /with "answer" as \(insert into "sluice_ops"\."answers"/;
+const STORE = /with "told" as .*insert into "sluice_ops"\."answers"/s;
 const COMMIT = /commit/;
 
 const LOSSES: Readonly<Record<string, Loss>> = {

@@ -1,3 +1,132 @@
+-- Numbers of each user by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+create table sluice."fact_microblog_user_daily" (
+  -- Key of the user.
+  "user_rest_id" text not null,
+  -- The UTC day on which the answers were received; joins dim_date.
+  "date" date not null,
+  -- Followers.
+  "follower_count" bigint,
+  -- Profiles followed.
+  "following_count" bigint,
+  -- Messages published.
+  "tweet_count" bigint,
+  -- Lists that hold the profile.
+  "listed_count" bigint,
+  -- Messages marked as favorites.
+  "favorites_count" bigint,
+  -- Messages with a picture or a video.
+  "media_count" bigint,
+  -- Highlighted messages.
+  "highlighted_tweets_count" bigint,
+  -- Seed messages.
+  "user_seed_tweet_count" bigint,
+  -- Creators subscribed to.
+  "creator_subscriptions_count" bigint,
+  -- Receipt of the answer that showed it first that day, or changed a number last.
+  "_seen_at" timestamp with time zone not null,
+  -- That answer, in the operations schema.
+  "_answer_id" bigint not null,
+  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  "_earlier" jsonb,
+  constraint "fact_microblog_user_daily_pkey" primary key ("user_rest_id", "date"),
+  constraint "fact_microblog_user_daily_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
+);
+create index "fact_microblog_user_daily_date_idx" on sluice."fact_microblog_user_daily" using btree (date);
+
+-- Numbers of each post by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+create table sluice."fact_photoshare_post_daily" (
+  -- Key of the post.
+  "post_id" text not null,
+  -- The UTC day on which the answers were received; joins dim_date.
+  "date" date not null,
+  -- Likes; negative when hidden.
+  "like_count" bigint,
+  -- Comments; negative when hidden.
+  "comment_count" bigint,
+  -- Times the post was passed on.
+  "reshare_count" bigint,
+  -- Views of a video.
+  "view_count" bigint,
+  -- Receipt of the answer that showed it first that day, or changed a number last.
+  "_seen_at" timestamp with time zone not null,
+  -- That answer, in the operations schema.
+  "_answer_id" bigint not null,
+  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  "_earlier" jsonb,
+  constraint "fact_photoshare_post_daily_pkey" primary key ("post_id", "date"),
+  constraint "fact_photoshare_post_daily_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
+);
+create index "fact_photoshare_post_daily_date_idx" on sluice."fact_photoshare_post_daily" using btree (date);
+
+-- Numbers of each user by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+create table sluice."fact_photoshare_user_daily" (
+  -- Key of the user.
+  "user_id" text not null,
+  -- The UTC day on which the answers were received; joins dim_date.
+  "date" date not null,
+  -- Followers.
+  "follower_count" bigint,
+  -- Profiles followed.
+  "following_count" bigint,
+  -- Posts published.
+  "media_count" bigint,
+  -- Receipt of the answer that showed it first that day, or changed a number last.
+  "_seen_at" timestamp with time zone not null,
+  -- That answer, in the operations schema.
+  "_answer_id" bigint not null,
+  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  "_earlier" jsonb,
+  constraint "fact_photoshare_user_daily_pkey" primary key ("user_id", "date"),
+  constraint "fact_photoshare_user_daily_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
+);
+create index "fact_photoshare_user_daily_date_idx" on sluice."fact_photoshare_user_daily" using btree (date);
+
+-- Numbers of each group by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+create table sluice."fact_pronet_group_daily" (
+  -- Key of the group.
+  "group_urn_type" text not null,
+  -- Key of the group.
+  "group_urn_value" text not null,
+  -- The UTC day on which the answers were received; joins dim_date.
+  "date" date not null,
+  -- Members that the group says it has.
+  "member_count" bigint,
+  -- Receipt of the answer that showed it first that day, or changed a number last.
+  "_seen_at" timestamp with time zone not null,
+  -- That answer, in the operations schema.
+  "_answer_id" bigint not null,
+  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  "_earlier" jsonb,
+  constraint "fact_pronet_group_daily_pkey" primary key ("group_urn_type", "group_urn_value", "date"),
+  constraint "fact_pronet_group_daily_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
+);
+create index "fact_pronet_group_daily_date_idx" on sluice."fact_pronet_group_daily" using btree (date);
+
+-- Numbers of each post by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+create table sluice."fact_pronet_post_daily" (
+  -- Key of the post.
+  "post_urn_type" text not null,
+  -- Key of the post.
+  "post_urn_value" text not null,
+  -- The UTC day on which the answers were received; joins dim_date.
+  "date" date not null,
+  -- Comments on the post; null when not told, negative when hidden.
+  "comment_count" bigint,
+  -- Times the post was shared; null when not told, negative when hidden.
+  "share_count" bigint,
+  -- Reactions of all types, hidden ones left out; null when not told.
+  "reaction_count" bigint,
+  -- Receipt of the answer that showed it first that day, or changed a number last.
+  "_seen_at" timestamp with time zone not null,
+  -- That answer, in the operations schema.
+  "_answer_id" bigint not null,
+  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  "_earlier" jsonb,
+  constraint "fact_pronet_post_daily_pkey" primary key ("post_urn_type", "post_urn_value", "date"),
+  constraint "fact_pronet_post_daily_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
+);
+create index "fact_pronet_post_daily_date_idx" on sluice."fact_pronet_post_daily" using btree (date);
+
 -- What each request to the service cost: one row for each request that the service logged.
 create table sluice."fact_request_costs" (
   -- Identifier of the logged request.
@@ -50,8 +179,27 @@ create table sluice."fact_request_costs" (
   "_part_hashes" text not null,
   constraint "fact_request_costs_pkey" primary key ("id")
 );
-create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using spgist (response_request_id);
+create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using hash (response_request_id);
 create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" using btree (started_at);
+
+-- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+create table sluice."microblog_user_changes" (
+  -- Key of the user.
+  "user_rest_id" text not null,
+  -- Name of the column of microblog_users that changed.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- The paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "microblog_user_changes_pkey" primary key ("user_rest_id", "attribute", "changed_at", "_answer_id"),
+  constraint "microblog_user_changes_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
+);
+create index "microblog_user_changes_changed_at_idx" on sluice."microblog_user_changes" using btree (changed_at);
 
 -- Profiles that the description mentions, as sent. One row an element.
 create table sluice."microblog_user_mentions" (
@@ -189,7 +337,7 @@ create table sluice."microblog_users" (
   "_part_hashes" text not null,
   constraint "microblog_users_pkey" primary key ("rest_id")
 );
-create index "microblog_users_alias_idx" on sluice."microblog_users" using spgist (alias);
+create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
 
 -- Pictures and videos of the post, as sent. One row an element.
 create table sluice."photoshare_post_media" (
@@ -268,9 +416,28 @@ create table sluice."photoshare_posts" (
   constraint "photoshare_posts_pkey" primary key ("id"),
   constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null
 );
-create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using spgist (code);
+create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using hash (code);
 create index "photoshare_posts_created_at_idx" on sluice."photoshare_posts" using btree (created_at);
 create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using btree (user_id);
+
+-- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+create table sluice."photoshare_user_changes" (
+  -- Key of the user.
+  "user_id" text not null,
+  -- Name of the column of photoshare_users that changed.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- The paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "photoshare_user_changes_pkey" primary key ("user_id", "attribute", "changed_at", "_answer_id"),
+  constraint "photoshare_user_changes_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
+);
+create index "photoshare_user_changes_changed_at_idx" on sluice."photoshare_user_changes" using btree (changed_at);
 
 -- Hashtags in the description, as sent. One row an element.
 create table sluice."photoshare_user_hashtags" (
@@ -431,7 +598,7 @@ create table sluice."photoshare_users" (
   "_part_hashes" text not null,
   constraint "photoshare_users_pkey" primary key ("id")
 );
-create index "photoshare_users_alias_idx" on sluice."photoshare_users" using spgist (alias);
+create index "photoshare_users_alias_idx" on sluice."photoshare_users" using hash (alias);
 
 -- Organizations of the professional network (companies and schools): fed by educations, authorship and mentions.
 create table sluice."pronet_companies" (
@@ -489,7 +656,49 @@ create table sluice."pronet_companies" (
   "_part_hashes" text not null,
   constraint "pronet_companies_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_companies_alias_idx" on sluice."pronet_companies" using spgist (alias);
+create index "pronet_companies_alias_idx" on sluice."pronet_companies" using hash (alias);
+
+-- Changes of each company’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+create table sluice."pronet_company_changes" (
+  -- Key of the company.
+  "company_urn_type" text not null,
+  -- Key of the company.
+  "company_urn_value" text not null,
+  -- Name of the column of pronet_companies that changed.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- The paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_company_changes_pkey" primary key ("company_urn_type", "company_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_company_changes_company_urn_type_company_urn_value_fkey" foreign key ("company_urn_type", "company_urn_value") references "pronet_companies" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_company_changes_changed_at_idx" on sluice."pronet_company_changes" using btree (changed_at);
+
+-- Changes of each group’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+create table sluice."pronet_group_changes" (
+  -- Key of the group.
+  "group_urn_type" text not null,
+  -- Key of the group.
+  "group_urn_value" text not null,
+  -- Name of the column of pronet_groups that changed.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- The paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_group_changes_pkey" primary key ("group_urn_type", "group_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_group_changes_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_group_changes_changed_at_idx" on sluice."pronet_group_changes" using btree (changed_at);
 
 -- Industries of the group. One row an element.
 create table sluice."pronet_group_industries" (
@@ -837,9 +1046,30 @@ create table sluice."pronet_posts" (
   constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
   constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
 );
-create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using spgist (author_urn_value);
+create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using hash (author_urn_value);
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
+
+-- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+create table sluice."pronet_user_changes" (
+  -- Key of the user.
+  "user_urn_type" text not null,
+  -- Key of the user.
+  "user_urn_value" text not null,
+  -- Name of the column of pronet_users that changed.
+  "attribute" text not null,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone not null,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- The paid answer that showed the change, in the operations schema.
+  "_answer_id" bigint not null,
+  constraint "pronet_user_changes_pkey" primary key ("user_urn_type", "user_urn_value", "attribute", "changed_at", "_answer_id"),
+  constraint "pronet_user_changes_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
+);
+create index "pronet_user_changes_changed_at_idx" on sluice."pronet_user_changes" using btree (changed_at);
 
 -- Schools that a person lists, in the person’s order.
 create table sluice."pronet_user_educations" (
@@ -967,7 +1197,7 @@ create table sluice."pronet_users" (
   "_part_hashes" text not null,
   constraint "pronet_users_pkey" primary key ("urn_type", "urn_value")
 );
-create index "pronet_users_alias_idx" on sluice."pronet_users" using spgist (alias);
+create index "pronet_users_alias_idx" on sluice."pronet_users" using hash (alias);
 
 -- Business locations of the filers. One row an element.
 create table sluice."sec_filing_biz_locations" (
@@ -1010,7 +1240,7 @@ create table sluice."sec_filing_ciks" (
   constraint "sec_filing_ciks_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_ciks_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
-create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using spgist (cik);
+create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using hash (cik);
 
 -- Names of the filers, in the order of their keys. One row an element.
 create table sluice."sec_filing_display_names" (
@@ -1115,7 +1345,6 @@ create table sluice."sec_filings" (
   constraint "sec_filings_pkey" primary key ("accession_number", "file_name")
 );
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
-create index "sec_filings_filing_type_idx" on sluice."sec_filings" using spgist (filing_type);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
 
 -- E-mail addresses on the page. One row an element.
@@ -1194,9 +1423,1431 @@ create table sluice."web_pages" (
   "_part_hashes" text not null,
   constraint "web_pages_pkey" primary key ("page_key")
 );
-create index "web_pages_requested_url_idx" on sluice."web_pages" using spgist (requested_url);
+create index "web_pages_requested_url_idx" on sluice."web_pages" using hash (requested_url);
 
--- What each sync asked, input by input, with how it ended the last time: one row a sync and question.
+-- What changed of people, organizations, groups and profiles, over all their logs: one row a change.
+create view sluice."attribute_changes" (
+  -- The table that holds the entity, such as pronet_users.
+  "table_name" text,
+  -- The entity’s key; the two parts of a URN have a colon between them.
+  "entity_key" text,
+  -- Name of the entity as it is known.
+  "entity_name" text,
+  -- Name of the column that changed.
+  "attribute" text,
+  -- What it was before, as text; null for nothing.
+  "from_value" text,
+  -- What it became, as text; null for nothing.
+  "to_value" text,
+  -- Receipt of the answer that showed the change.
+  "changed_at" timestamp with time zone,
+  -- The UTC day of that; joins dim_date.
+  "changed_on" date,
+  -- The paid answer that showed the change; joins paid_answers.
+  "answer_id" bigint
+) as
+ SELECT 'pronet_users'::text AS table_name,
+    (c.user_urn_type || ':'::text) || c.user_urn_value AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_user_changes c
+     JOIN pronet_users e ON e.urn_type = c.user_urn_type AND e.urn_value = c.user_urn_value
+UNION ALL
+ SELECT 'pronet_companies'::text AS table_name,
+    (c.company_urn_type || ':'::text) || c.company_urn_value AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_company_changes c
+     JOIN pronet_companies e ON e.urn_type = c.company_urn_type AND e.urn_value = c.company_urn_value
+UNION ALL
+ SELECT 'pronet_groups'::text AS table_name,
+    (c.group_urn_type || ':'::text) || c.group_urn_value AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM pronet_group_changes c
+     JOIN pronet_groups e ON e.urn_type = c.group_urn_type AND e.urn_value = c.group_urn_value
+UNION ALL
+ SELECT 'microblog_users'::text AS table_name,
+    c.user_rest_id AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM microblog_user_changes c
+     JOIN microblog_users e ON e.rest_id = c.user_rest_id
+UNION ALL
+ SELECT 'photoshare_users'::text AS table_name,
+    c.user_id AS entity_key,
+    e.name AS entity_name,
+    c.attribute,
+    c.from_value,
+    c.to_value,
+    c.changed_at,
+    (c.changed_at AT TIME ZONE 'UTC'::text)::date AS changed_on,
+    c._answer_id AS answer_id
+   FROM photoshare_user_changes c
+     JOIN photoshare_users e ON e.id = c.user_id;
+
+-- How answers differ from the service’s contract, counted: one row for each difference.
+create view sluice."contract_drift" (
+  -- The contract’s name of the thing.
+  "resource" text,
+  -- Field names joined by dots, without positions.
+  "path" text,
+  -- The difference: unknown field, missing, wrong type or other @type.
+  "kind" text,
+  -- How often it was seen.
+  "seen" bigint,
+  -- A JSON type that was found; never a value.
+  "sample_type" text,
+  -- Receipt of the first answer with it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the last answer with it.
+  "last_seen_at" timestamp with time zone,
+  -- Days from the first to the last, both counted.
+  "days_seen" integer
+) as
+ SELECT resource,
+    path,
+    kind,
+    count AS seen,
+    sample_type,
+    first_seen_at,
+    last_seen_at,
+    (last_seen_at AT TIME ZONE 'UTC'::text)::date - (first_seen_at AT TIME ZONE 'UTC'::text)::date + 1 AS days_seen
+   FROM drift d;
+
+-- The calendar: one row for each day from 1990-01-01 to 2049-12-31. It begins before the first filing that the source holds and the oldest profile, and ends beyond any plan.
+create view sluice."dim_date" (
+  -- The day.
+  "date" date,
+  -- Calendar year.
+  "year" integer,
+  -- Quarter of the year, from 1.
+  "quarter" integer,
+  -- Month of the year, from 1.
+  "month" integer,
+  -- Day of the month, from 1.
+  "day" integer,
+  -- Day of the year, from 1.
+  "day_of_year" integer,
+  -- Year of the ISO week; differs from the calendar year around New Year.
+  "iso_year" integer,
+  -- ISO week, from 1; weeks begin on Monday.
+  "iso_week" integer,
+  -- Day of the ISO week: 1 is Monday, 7 is Sunday.
+  "iso_weekday" integer,
+  -- Name of the weekday in English.
+  "weekday_name" text,
+  -- First three letters of that name.
+  "weekday_short" text,
+  -- Name of the month in English.
+  "month_name" text,
+  -- First three letters of that name.
+  "month_short" text,
+  -- Year and quarter, such as 2026-Q1.
+  "year_quarter" text,
+  -- Year and month, such as 2026-03.
+  "year_month" text,
+  -- ISO year and week, such as 2026-W10.
+  "iso_year_week" text,
+  -- Whether the day is a Saturday or a Sunday.
+  "is_weekend" boolean,
+  -- Whether it is the first day of its month.
+  "is_first_of_month" boolean,
+  -- Whether it is the last day of its month.
+  "is_last_of_month" boolean,
+  -- Monday of the ISO week.
+  "first_of_week" date,
+  -- Sunday of the ISO week.
+  "last_of_week" date,
+  -- First day of the month.
+  "first_of_month" date,
+  -- Last day of the month.
+  "last_of_month" date,
+  -- First day of the quarter.
+  "first_of_quarter" date,
+  -- Last day of the quarter.
+  "last_of_quarter" date,
+  -- First day of the year.
+  "first_of_year" date,
+  -- Last day of the year.
+  "last_of_year" date,
+  -- Days that the month has.
+  "days_in_month" integer
+) as
+ SELECT d AS date,
+    EXTRACT(year FROM d)::integer AS year,
+    EXTRACT(quarter FROM d)::integer AS quarter,
+    EXTRACT(month FROM d)::integer AS month,
+    EXTRACT(day FROM d)::integer AS day,
+    EXTRACT(doy FROM d)::integer AS day_of_year,
+    EXTRACT(isoyear FROM d)::integer AS iso_year,
+    EXTRACT(week FROM d)::integer AS iso_week,
+    EXTRACT(isodow FROM d)::integer AS iso_weekday,
+    to_char(d::timestamp without time zone, 'FMDay'::text) AS weekday_name,
+    to_char(d::timestamp without time zone, 'Dy'::text) AS weekday_short,
+    to_char(d::timestamp without time zone, 'FMMonth'::text) AS month_name,
+    to_char(d::timestamp without time zone, 'Mon'::text) AS month_short,
+    to_char(d::timestamp without time zone, 'YYYY"-Q"Q'::text) AS year_quarter,
+    to_char(d::timestamp without time zone, 'YYYY-MM'::text) AS year_month,
+    to_char(d::timestamp without time zone, 'IYYY"-W"IW'::text) AS iso_year_week,
+    EXTRACT(isodow FROM d) > 5::numeric AS is_weekend,
+    EXTRACT(day FROM d) = 1::numeric AS is_first_of_month,
+    EXTRACT(day FROM d + 1) = 1::numeric AS is_last_of_month,
+    date_trunc('week'::text, d::timestamp without time zone)::date AS first_of_week,
+    date_trunc('week'::text, d::timestamp without time zone)::date + 6 AS last_of_week,
+    date_trunc('month'::text, d::timestamp without time zone)::date AS first_of_month,
+    (date_trunc('month'::text, d::timestamp without time zone) + '1 mon -1 days'::interval)::date AS last_of_month,
+    date_trunc('quarter'::text, d::timestamp without time zone)::date AS first_of_quarter,
+    (date_trunc('quarter'::text, d::timestamp without time zone) + '3 mons -1 days'::interval)::date AS last_of_quarter,
+    date_trunc('year'::text, d::timestamp without time zone)::date AS first_of_year,
+    (date_trunc('year'::text, d::timestamp without time zone) + '1 year -1 days'::interval)::date AS last_of_year,
+    EXTRACT(day FROM date_trunc('month'::text, d::timestamp without time zone) + '1 mon -1 days'::interval)::integer AS days_in_month
+   FROM ( SELECT '1990-01-01'::date + n.n AS d
+           FROM generate_series(0, 21914) n(n)) days;
+
+-- Profiles of the microblogging network with rates worked out: one row a profile.
+create view sluice."microblog_user_overview" (
+  -- Identifier of the profile.
+  "rest_id" text,
+  -- Name as shown.
+  "name" text,
+  -- Handle; changes hands, so it identifies nobody.
+  "alias" text,
+  -- Address of the profile.
+  "url" text,
+  -- What the profile says of itself.
+  "description" text,
+  -- Place as written on the profile.
+  "location" text,
+  -- When the profile was opened.
+  "created_at" timestamp with time zone,
+  -- Whether the network vouches for the profile.
+  "verified" boolean,
+  -- Kind of verification, such as business.
+  "verified_type" text,
+  -- Whether the profile has the paid check mark.
+  "is_blue_verified" boolean,
+  -- Followers.
+  "follower_count" bigint,
+  -- Profiles followed.
+  "following_count" bigint,
+  -- Messages published.
+  "tweet_count" bigint,
+  -- Lists that hold the profile.
+  "listed_count" bigint,
+  -- Messages marked as favorites.
+  "favorites_count" bigint,
+  -- Messages with a picture or a video.
+  "media_count" bigint,
+  -- Receipt of the last answer known to hold these counts; what rates are worked out for.
+  "counted_at" timestamp with time zone,
+  -- Whole days from the profile’s opening to counted_at; null when it is not known.
+  "age_days" integer,
+  -- Followers for each profile followed; null when it follows none.
+  "followers_per_following" double precision,
+  -- Followers won each day since the profile was opened, on average.
+  "followers_per_day" double precision,
+  -- Messages published each day since the profile was opened, on average.
+  "tweets_per_day" double precision,
+  -- Lists that hold the profile, for each 1000 followers.
+  "listed_per_1000_followers" double precision,
+  -- Share of messages with a picture or a video, from 0 to 1.
+  "media_share" double precision,
+  -- Addresses on the profile, with semicolons between them; where they are objects, their url.
+  "profile_urls" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT u.rest_id,
+    u.name,
+    u.alias,
+    u.url,
+    u.description,
+    u.location,
+    u.created_at,
+    u.verified,
+    u.verified_type,
+    u.is_blue_verified,
+    u.follower_count,
+    u.following_count,
+    u.tweet_count,
+    u.listed_count,
+    u.favorites_count,
+    u.media_count,
+    t.counted_at,
+    t.age_days,
+        CASE
+            WHEN u.follower_count >= 0 AND u.following_count > 0 THEN u.follower_count::double precision / u.following_count::double precision
+            ELSE NULL::double precision
+        END AS followers_per_following,
+        CASE
+            WHEN u.follower_count >= 0 AND t.age_days >= 0 THEN u.follower_count::double precision / GREATEST(t.age_days, 1)::double precision
+            ELSE NULL::double precision
+        END AS followers_per_day,
+        CASE
+            WHEN u.tweet_count >= 0 AND t.age_days >= 0 THEN u.tweet_count::double precision / GREATEST(t.age_days, 1)::double precision
+            ELSE NULL::double precision
+        END AS tweets_per_day,
+        CASE
+            WHEN u.listed_count >= 0 AND u.follower_count > 0 THEN u.listed_count::double precision * 1000::double precision / u.follower_count::double precision
+            ELSE NULL::double precision
+        END AS listed_per_1000_followers,
+        CASE
+            WHEN u.media_count >= 0 AND u.tweet_count > 0 THEN u.media_count::double precision / u.tweet_count::double precision
+            ELSE NULL::double precision
+        END AS media_share,
+    ( SELECT string_agg(
+                CASE jsonb_typeof(l.item)
+                    WHEN 'string'::text THEN l.item #>> '{}'::text[]
+                    WHEN 'object'::text THEN COALESCE(l.item ->> 'expanded_url'::text, l.item ->> 'url'::text)
+                    ELSE NULL::text
+                END, '; '::text ORDER BY l."position") AS string_agg
+           FROM microblog_user_profile_urls l
+          WHERE l.user_rest_id = u.rest_id) AS profile_urls,
+    u._first_seen_at AS first_seen_at,
+    u._changed_at AS changed_at
+   FROM microblog_users u
+     CROSS JOIN LATERAL ( SELECT c.counted_at,
+                CASE
+                    WHEN c.counted_at >= u.created_at THEN floor(EXTRACT(epoch FROM c.counted_at - u.created_at) / 86400::numeric)::integer
+                    ELSE NULL::integer
+                END AS age_days
+           FROM ( SELECT GREATEST(u._changed_at, ( SELECT d._seen_at
+                           FROM fact_microblog_user_daily d
+                          WHERE d.user_rest_id = u.rest_id
+                          ORDER BY d.date DESC
+                         LIMIT 1)) AS counted_at) c) t;
+
+-- The paid answers, without what they hold: one row an answer. Rows of tables name theirs as _answer_id.
+create view sluice."paid_answers" (
+  -- The answer; rises in the order of storing.
+  "answer_id" bigint,
+  -- The run; tables name it as _run_id.
+  "run_id" bigint,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- SHA-256, in hex, of the endpoint and the canonical body.
+  "request_key" text,
+  -- When its last byte came in; every time kept about its content is this one.
+  "received_at" timestamp with time zone,
+  -- Milliseconds from sending to the last byte.
+  "took_ms" bigint,
+  -- HTTP status.
+  "status" bigint,
+  -- Size of the body, in bytes.
+  "bytes" bigint,
+  -- Most items that were asked for; null when the request has no limit.
+  "asked" bigint,
+  -- Items in the loaded answers; the sum of the next four.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Items that said what the rows already said.
+  "unchanged" bigint,
+  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  "superseded" bigint,
+  -- Items that could not be loaded and are kept in quarantine.
+  "quarantined" bigint,
+  -- When its rows were last loaded; null while they wait.
+  "loaded_at" timestamp with time zone
+) as
+ SELECT id AS answer_id,
+    run_id,
+    sync,
+    endpoint,
+    request_key,
+    received_at,
+    took_ms,
+    status,
+    bytes,
+    asked,
+    received,
+    loaded,
+    unchanged,
+    superseded,
+    quarantined,
+    loaded_at
+   FROM answers a;
+
+-- Posts of the photo-sharing network with author, counts and engagement: one row a post.
+create view sluice."photoshare_post_overview" (
+  -- Identifier of the post.
+  "id" text,
+  -- Short code in the post’s address; not unique over time.
+  "code" text,
+  -- Address of the post.
+  "url" text,
+  -- When the post was published.
+  "created_at" timestamp with time zone,
+  -- Type of post, such as photo or video.
+  "type" text,
+  -- Caption.
+  "text" text,
+  -- Identifier of the profile.
+  "user_id" text,
+  -- Name as shown.
+  "user_name" text,
+  -- Handle.
+  "user_alias" text,
+  -- Followers of the author; null while the profile itself is not loaded.
+  "user_follower_count" bigint,
+  -- Likes; negative when hidden.
+  "like_count" bigint,
+  -- Comments; negative when hidden.
+  "comment_count" bigint,
+  -- Times the post was passed on.
+  "reshare_count" bigint,
+  -- Views of a video.
+  "view_count" bigint,
+  -- Likes, comments and reshares together; what is hidden or not told counts as none.
+  "engagement_count" bigint,
+  -- Likes and comments for each follower of the author; null when one of the three is hidden or not known.
+  "engagement_rate" double precision,
+  -- Pictures and videos of the post; null when not told.
+  "media_count" bigint,
+  -- Pictures and videos of a post that holds several.
+  "carousel_media_count" bigint,
+  -- Whether the post is marked as paid.
+  "is_paid_partnership" boolean,
+  -- The most that was ever seen of it: preview or full.
+  "detail" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT p.id,
+    p.code,
+    p.url,
+    p.created_at,
+    p.type,
+    p.text,
+    p.user_id,
+    COALESCE(p.user_name, u.name) AS user_name,
+    COALESCE(p.user_alias, u.alias) AS user_alias,
+    u.follower_count AS user_follower_count,
+    p.like_count,
+    p.comment_count,
+    p.reshare_count,
+    p.view_count,
+    GREATEST(p.like_count, 0::bigint) + GREATEST(p.comment_count, 0::bigint) + GREATEST(p.reshare_count, 0::bigint) AS engagement_count,
+        CASE
+            WHEN p.like_count >= 0 AND p.comment_count >= 0 AND u.follower_count > 0 THEN (p.like_count + p.comment_count)::double precision / u.follower_count::double precision
+            ELSE NULL::double precision
+        END AS engagement_rate,
+    p.media_count,
+    p.carousel_media_count,
+    p.is_paid_partnership,
+    p._detail AS detail,
+    p._first_seen_at AS first_seen_at,
+    p._changed_at AS changed_at
+   FROM photoshare_posts p
+     LEFT JOIN photoshare_users u ON u.id = p.user_id;
+
+-- Profiles of the photo-sharing network with rates worked out, also from those of their posts that are loaded: one row a profile.
+create view sluice."photoshare_user_overview" (
+  -- Identifier of the profile.
+  "id" text,
+  -- Handle; changes hands, so it identifies nobody.
+  "alias" text,
+  -- Name as shown.
+  "name" text,
+  -- Address of the profile.
+  "url" text,
+  -- What the profile says of itself.
+  "description" text,
+  -- Line of business, as chosen by the profile.
+  "category" text,
+  -- Whether only approved followers see the posts.
+  "is_private" boolean,
+  -- Whether the network vouches for the profile.
+  "is_verified" boolean,
+  -- Whether it is a business profile.
+  "is_business" boolean,
+  -- When the profile was opened; asked for by with_creation_date.
+  "created_at" timestamp with time zone,
+  -- Address that the profile points to.
+  "external_url" text,
+  -- City.
+  "location_city" text,
+  -- Followers.
+  "follower_count" bigint,
+  -- Profiles followed.
+  "following_count" bigint,
+  -- Posts published.
+  "media_count" bigint,
+  -- Receipt of the last answer known to hold these counts; what rates are worked out for.
+  "counted_at" timestamp with time zone,
+  -- Whole days from the profile’s opening to counted_at; null when it is not known.
+  "age_days" integer,
+  -- Followers for each profile followed; null when it follows none.
+  "followers_per_following" double precision,
+  -- Posts published each day since the profile was opened, on average.
+  "posts_per_day" double precision,
+  -- Posts of the profile in the warehouse.
+  "loaded_post_count" bigint,
+  -- When the newest of them was published.
+  "last_post_at" timestamp with time zone,
+  -- Likes of these posts on average, hidden ones left out.
+  "mean_like_count" double precision,
+  -- Comments on these posts on average, hidden ones left out.
+  "mean_comment_count" double precision,
+  -- Likes and comments of a post for each follower, on average over these posts.
+  "engagement_rate" double precision,
+  -- The most that was ever seen of it: reference, preview or full.
+  "detail" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT u.id,
+    u.alias,
+    u.name,
+    u.url,
+    u.description,
+    u.category,
+    u.is_private,
+    u.is_verified,
+    u.is_business,
+    u.created_at,
+    u.external_url,
+    u.location_city,
+    u.follower_count,
+    u.following_count,
+    u.media_count,
+    t.counted_at,
+    t.age_days,
+        CASE
+            WHEN u.follower_count >= 0 AND u.following_count > 0 THEN u.follower_count::double precision / u.following_count::double precision
+            ELSE NULL::double precision
+        END AS followers_per_following,
+        CASE
+            WHEN u.media_count >= 0 AND t.age_days >= 0 THEN u.media_count::double precision / GREATEST(t.age_days, 1)::double precision
+            ELSE NULL::double precision
+        END AS posts_per_day,
+    p.posts AS loaded_post_count,
+    p.last_at AS last_post_at,
+    p.likes AS mean_like_count,
+    p.comments AS mean_comment_count,
+        CASE
+            WHEN u.follower_count > 0 THEN p.engagement / u.follower_count::double precision
+            ELSE NULL::double precision
+        END AS engagement_rate,
+    u._detail AS detail,
+    u._first_seen_at AS first_seen_at,
+    u._changed_at AS changed_at
+   FROM photoshare_users u
+     CROSS JOIN LATERAL ( SELECT c.counted_at,
+                CASE
+                    WHEN c.counted_at >= u.created_at THEN floor(EXTRACT(epoch FROM c.counted_at - u.created_at) / 86400::numeric)::integer
+                    ELSE NULL::integer
+                END AS age_days
+           FROM ( SELECT GREATEST(u._changed_at, ( SELECT d._seen_at
+                           FROM fact_photoshare_user_daily d
+                          WHERE d.user_id = u.id
+                          ORDER BY d.date DESC
+                         LIMIT 1)) AS counted_at) c) t
+     CROSS JOIN LATERAL ( SELECT count(*) AS posts,
+            max(l.created_at) AS last_at,
+            avg(l.like_count) FILTER (WHERE l.like_count >= 0)::double precision AS likes,
+            avg(l.comment_count) FILTER (WHERE l.comment_count >= 0)::double precision AS comments,
+            avg(l.like_count + l.comment_count) FILTER (WHERE l.like_count >= 0 AND l.comment_count >= 0)::double precision AS engagement
+           FROM photoshare_posts l
+          WHERE l.user_id = u.id) p;
+
+-- Which profile, as asked, gave which post, with profile and post: one row for each of the two.
+create view sluice."photoshare_user_post_overview" (
+  -- The profile as it was asked for: an identifier, an alias or an address.
+  "user_asked" text,
+  -- Key of what was returned: post_id.
+  "post_id" text,
+  -- Place in the answer, from 0.
+  "position" bigint,
+  -- Identifier of the profile, when known.
+  "user_id" text,
+  -- Handle; changes hands, so it identifies nobody.
+  "user_alias" text,
+  -- Name as shown.
+  "user_name" text,
+  -- Followers.
+  "user_follower_count" bigint,
+  -- Address of the post.
+  "post_url" text,
+  -- When the post was published.
+  "post_created_at" timestamp with time zone,
+  -- Type of post, such as photo or video.
+  "post_type" text,
+  -- Likes; negative when hidden.
+  "post_like_count" bigint,
+  -- Comments; negative when hidden.
+  "post_comment_count" bigint,
+  -- Views of a video.
+  "post_view_count" bigint
+) as
+ SELECT b.user_asked,
+    b.post_id,
+    b."position",
+    COALESCE(b.user_id, p.user_id) AS user_id,
+    u.alias AS user_alias,
+    u.name AS user_name,
+    u.follower_count AS user_follower_count,
+    p.url AS post_url,
+    p.created_at AS post_created_at,
+    p.type AS post_type,
+    p.like_count AS post_like_count,
+    p.comment_count AS post_comment_count,
+    p.view_count AS post_view_count
+   FROM photoshare_user_posts b
+     JOIN photoshare_posts p ON p.id = b.post_id
+     LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
+
+-- Members that groups show, with the group and the person: one row for each of the two.
+create view sluice."pronet_group_member_overview" (
+  -- Key of the group.
+  "group_urn_type" text,
+  -- Key of the group.
+  "group_urn_value" text,
+  -- Name of the group.
+  "group_name" text,
+  -- Address of the group.
+  "group_url" text,
+  -- Members that the group says it has.
+  "group_member_count" bigint,
+  -- The member’s URN. The kind of thing the URN names, such as fsd_profile.
+  "user_urn_type" text,
+  -- The member’s URN. The identifier itself.
+  "user_urn_value" text,
+  -- Name as shown on the profile.
+  "user_name" text,
+  -- Public handle in the profile’s address; changes hands, so it identifies nobody.
+  "user_alias" text,
+  -- Address of the profile.
+  "user_url" text,
+  -- The line under the name.
+  "user_headline" text,
+  -- Place as written on the profile.
+  "user_location" text,
+  -- Role in the group, such as owner.
+  "role" text,
+  -- When the member joined.
+  "joined_at" timestamp with time zone
+) as
+ SELECT m.group_urn_type,
+    m.group_urn_value,
+    g.name AS group_name,
+    g.url AS group_url,
+    g.member_count AS group_member_count,
+    m.user_urn_type,
+    m.user_urn_value,
+    COALESCE(m.user_name, u.name) AS user_name,
+    COALESCE(m.user_alias, u.alias) AS user_alias,
+    COALESCE(m.user_url, u.url) AS user_url,
+    COALESCE(m.user_headline, u.headline) AS user_headline,
+    u.location AS user_location,
+    m.role,
+    m.joined_at
+   FROM pronet_group_members m
+     JOIN pronet_groups g ON g.urn_type = m.group_urn_type AND g.urn_value = m.group_urn_value
+     LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value;
+
+-- Groups of the professional network with what they show: one row a group.
+create view sluice."pronet_group_overview" (
+  -- The group’s URN. The kind of thing the URN names, such as fsd_profile.
+  "urn_type" text,
+  -- The group’s URN. The identifier itself.
+  "urn_value" text,
+  -- Name of the group.
+  "name" text,
+  -- Address of the group.
+  "url" text,
+  -- What the group is about.
+  "description" text,
+  -- Members that the group says it has.
+  "member_count" bigint,
+  -- Members that the group’s page shows; null when not told.
+  "shown_member_count" bigint,
+  -- Shown members whose role is owner.
+  "owner_count" bigint,
+  -- Names of shown members whose role is owner, with semicolons between them.
+  "owners" text,
+  -- Names of the group’s industries, with semicolons between them; the URN where there is no name.
+  "industries" text,
+  -- When the group was founded.
+  "created_at" timestamp with time zone,
+  -- URN of the place that the group belongs to. The kind of thing the URN names, such as fsd_profile.
+  "geo_type" text,
+  -- URN of the place that the group belongs to. The identifier itself.
+  "geo_value" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT g.urn_type,
+    g.urn_value,
+    g.name,
+    g.url,
+    g.description,
+    g.member_count,
+    g.members_count AS shown_member_count,
+        CASE
+            WHEN g.members_count IS NOT NULL THEN o.owners
+            ELSE NULL::bigint
+        END AS owner_count,
+    o.names AS owners,
+    ( SELECT string_agg(COALESCE(i.name, (l.type || ':'::text) || l.value), '; '::text ORDER BY l.type, l.value) AS string_agg
+           FROM pronet_group_industries l
+             LEFT JOIN pronet_industries i ON i.urn_type = l.type AND i.urn_value = l.value
+          WHERE l.group_urn_type = g.urn_type AND l.group_urn_value = g.urn_value) AS industries,
+    g.created_at,
+    g.geo_type,
+    g.geo_value,
+    g._first_seen_at AS first_seen_at,
+    g._changed_at AS changed_at
+   FROM pronet_groups g
+     CROSS JOIN LATERAL ( SELECT count(*) AS owners,
+            string_agg(COALESCE(m.user_name, u.name), '; '::text ORDER BY m.user_urn_type, m.user_urn_value) AS names
+           FROM pronet_group_members m
+             LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value
+          WHERE m.group_urn_type = g.urn_type AND m.group_urn_value = g.urn_value AND lower(m.role) = 'owner'::text) o;
+
+-- Whom posts mention, with the post’s author and time: one row a mention.
+create view sluice."pronet_post_mention_overview" (
+  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  "post_urn_type" text,
+  -- The post’s URN. The identifier itself.
+  "post_urn_value" text,
+  -- Place in the list, from 0.
+  "position" bigint,
+  -- When the post was published.
+  "created_at" timestamp with time zone,
+  -- The author’s URN. The kind of thing the URN names, such as fsd_profile.
+  "author_urn_type" text,
+  -- The author’s URN. The identifier itself.
+  "author_urn_value" text,
+  -- Name of the author.
+  "author_name" text,
+  -- Whether a person (user) or an organization (company) is mentioned, by the type of the URN.
+  "kind" text,
+  -- URN type of the mentioned.
+  "mentioned_urn_type" text,
+  -- URN value of the mentioned.
+  "mentioned_urn_value" text,
+  -- Name of the mentioned: as the post has it, else as the person or organization does.
+  "mentioned_name" text,
+  -- The line under the name of the person or organization.
+  "mentioned_headline" text
+) as
+ SELECT m.post_urn_type,
+    m.post_urn_value,
+    m."position",
+    p.created_at,
+    p.author_urn_type,
+    p.author_urn_value,
+    p.author_name,
+    m.kind,
+    m.urn_type AS mentioned_urn_type,
+    m.urn_value AS mentioned_urn_value,
+    COALESCE(m.name, person.name, organization.name) AS mentioned_name,
+    COALESCE(person.headline, organization.headline) AS mentioned_headline
+   FROM pronet_post_mentions m
+     JOIN pronet_posts p ON p.urn_type = m.post_urn_type AND p.urn_value = m.post_urn_value
+     LEFT JOIN pronet_users person ON person.urn_type = m.urn_type AND person.urn_value = m.urn_value
+     LEFT JOIN pronet_companies organization ON organization.urn_type = m.urn_type AND organization.urn_value = m.urn_value;
+
+-- Posts of the professional network with author, counts and reactions by type: one row a post.
+create view sluice."pronet_post_overview" (
+  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  "urn_type" text,
+  -- The post’s URN. The identifier itself.
+  "urn_value" text,
+  -- Address of the post.
+  "url" text,
+  -- When the post was published.
+  "created_at" timestamp with time zone,
+  -- The text of the post.
+  "text" text,
+  -- The author’s URN. The kind of thing the URN names, such as fsd_profile.
+  "author_urn_type" text,
+  -- The author’s URN. The identifier itself.
+  "author_urn_value" text,
+  -- Whether a person (user) or an organization (company) published it, by the type of the URN.
+  "author_kind" text,
+  -- Name of the author.
+  "author_name" text,
+  -- Public handle of the author.
+  "author_alias" text,
+  -- Address of the author’s profile or page.
+  "author_url" text,
+  -- The line under the author’s name.
+  "author_headline" text,
+  -- Whether the post repeats another.
+  "is_repost" boolean,
+  -- Whether the post repeats another without a word of its own.
+  "is_empty_repost" boolean,
+  -- The post that this one repeats. Its urn_type.
+  "repost_urn_type" text,
+  -- The post that this one repeats. Its urn_value.
+  "repost_urn_value" text,
+  -- Name of the author of the post that this one repeats.
+  "repost_author_name" text,
+  -- Comments on the post; null when not told, negative when hidden.
+  "comment_count" bigint,
+  -- Times the post was shared; null when not told, negative when hidden.
+  "share_count" bigint,
+  -- Reactions of all types, hidden ones left out; null when reactions are not told.
+  "reaction_count" bigint,
+  -- Reactions of type like; null when reactions are not told.
+  "like_count" bigint,
+  -- Reactions of type praise; null when reactions are not told.
+  "praise_count" bigint,
+  -- Reactions of type empathy; null when reactions are not told.
+  "empathy_count" bigint,
+  -- Reactions of type interest; null when reactions are not told.
+  "interest_count" bigint,
+  -- Reactions of type appreciation; null when reactions are not told.
+  "appreciation_count" bigint,
+  -- Reactions of type entertainment; null when reactions are not told.
+  "entertainment_count" bigint,
+  -- Reactions of any other type; null when reactions are not told.
+  "other_reaction_count" bigint,
+  -- Reactions, comments and shares together; what is hidden or not told counts as none.
+  "engagement_count" bigint,
+  -- People and organizations that the post mentions; null when not told.
+  "mention_count" bigint,
+  -- Pictures of the post; null when not told.
+  "image_count" bigint,
+  -- Whether the post has a video.
+  "has_video" boolean,
+  -- Title of the article.
+  "article_title" text,
+  -- Address of the article.
+  "article_url" text,
+  -- Title of the document.
+  "document_title" text,
+  -- Title of the event.
+  "event_title" text,
+  -- The most that was ever seen of it: preview or full.
+  "detail" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT p.urn_type,
+    p.urn_value,
+    p.url,
+    p.created_at,
+    p.text,
+    p.author_urn_type,
+    p.author_urn_value,
+        CASE
+            WHEN p.author_urn_type = ANY (ARRAY['fsd_company'::text, 'company'::text, 'school'::text]) THEN 'company'::text
+            WHEN p.author_urn_type IS NOT NULL THEN 'user'::text
+            ELSE NULL::text
+        END AS author_kind,
+    COALESCE(p.author_name, person.name, organization.name) AS author_name,
+    COALESCE(p.author_alias, person.alias, organization.alias) AS author_alias,
+    COALESCE(p.author_url, person.url, organization.url) AS author_url,
+    COALESCE(p.author_headline, person.headline, organization.headline) AS author_headline,
+    p.repost_urn_value IS NOT NULL AS is_repost,
+    p.is_empty_repost,
+    p.repost_urn_type,
+    p.repost_urn_value,
+    repeated.author_name AS repost_author_name,
+    p.comment_count,
+    p.share_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r."all"
+            ELSE NULL::bigint
+        END AS reaction_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r."like"
+            ELSE NULL::bigint
+        END AS like_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.praise
+            ELSE NULL::bigint
+        END AS praise_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.empathy
+            ELSE NULL::bigint
+        END AS empathy_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.interest
+            ELSE NULL::bigint
+        END AS interest_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.appreciation
+            ELSE NULL::bigint
+        END AS appreciation_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.entertainment
+            ELSE NULL::bigint
+        END AS entertainment_count,
+        CASE
+            WHEN p.reactions_count IS NOT NULL THEN r.other
+            ELSE NULL::bigint
+        END AS other_reaction_count,
+    GREATEST(p.comment_count, 0::bigint) + GREATEST(p.share_count, 0::bigint) + r."all" AS engagement_count,
+    p.mentioned_count AS mention_count,
+    p.images_count AS image_count,
+    p.video_url IS NOT NULL AS has_video,
+    p.article_title,
+    p.article_url,
+    p.document_title,
+    p.event_title,
+    p._detail AS detail,
+    p._first_seen_at AS first_seen_at,
+    p._changed_at AS changed_at
+   FROM pronet_posts p
+     LEFT JOIN pronet_users person ON person.urn_type = p.author_urn_type AND person.urn_value = p.author_urn_value
+     LEFT JOIN pronet_companies organization ON organization.urn_type = p.author_urn_type AND organization.urn_value = p.author_urn_value
+     LEFT JOIN pronet_posts repeated ON repeated.urn_type = p.repost_urn_type AND repeated.urn_value = p.repost_urn_value
+     CROSS JOIN LATERAL ( SELECT COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'like'::text), 0::numeric)::bigint AS "like",
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'praise'::text), 0::numeric)::bigint AS praise,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'empathy'::text), 0::numeric)::bigint AS empathy,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'interest'::text), 0::numeric)::bigint AS interest,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'appreciation'::text), 0::numeric)::bigint AS appreciation,
+            COALESCE(sum(l.count) FILTER (WHERE lower(l.type) = 'entertainment'::text), 0::numeric)::bigint AS entertainment,
+            COALESCE(sum(l.count) FILTER (WHERE (lower(l.type) <> ALL (ARRAY['like'::text, 'praise'::text, 'empathy'::text, 'interest'::text, 'appreciation'::text, 'entertainment'::text])) OR l.type IS NULL), 0::numeric)::bigint AS other,
+            COALESCE(sum(l.count), 0::numeric)::bigint AS "all"
+           FROM pronet_post_reactions l
+          WHERE l.post_urn_type = p.urn_type AND l.post_urn_value = p.urn_value AND l.count >= 0) r;
+
+-- Which post was repeated by which, both with author and time: one row for each repost found.
+create view sluice."pronet_post_repost_overview" (
+  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  "post_urn_type" text,
+  -- The post’s URN. The identifier itself.
+  "post_urn_value" text,
+  -- Name of the author of the repeated post; null while the post itself is not loaded.
+  "post_author_name" text,
+  -- When the post was published.
+  "post_created_at" timestamp with time zone,
+  -- URN type of the repost.
+  "repost_urn_type" text,
+  -- URN value of the repost.
+  "repost_urn_value" text,
+  -- Place in the answer, from 0.
+  "position" bigint,
+  -- URN type of the repost’s author.
+  "repost_author_urn_type" text,
+  -- URN value of the repost’s author.
+  "repost_author_urn_value" text,
+  -- Name of the repost’s author.
+  "repost_author_name" text,
+  -- When the post was published.
+  "repost_created_at" timestamp with time zone,
+  -- The text that the repost adds.
+  "repost_text" text,
+  -- Comments on the post; null when not told, negative when hidden.
+  "repost_comment_count" bigint,
+  -- Times the post was shared; null when not told, negative when hidden.
+  "repost_share_count" bigint
+) as
+ SELECT b.post_urn_type,
+    b.post_urn_value,
+    p.author_name AS post_author_name,
+    p.created_at AS post_created_at,
+    b.repost_urn_type,
+    b.repost_urn_value,
+    b."position",
+    r.author_urn_type AS repost_author_urn_type,
+    r.author_urn_value AS repost_author_urn_value,
+    r.author_name AS repost_author_name,
+    r.created_at AS repost_created_at,
+    r.text AS repost_text,
+    r.comment_count AS repost_comment_count,
+    r.share_count AS repost_share_count
+   FROM pronet_post_reposts b
+     JOIN pronet_posts r ON r.urn_type = b.repost_urn_type AND r.urn_value = b.repost_urn_value
+     LEFT JOIN pronet_posts p ON p.urn_type = b.post_urn_type AND p.urn_value = b.post_urn_value;
+
+-- People of the professional network with their latest school: one row a person.
+create view sluice."pronet_user_overview" (
+  -- The person’s URN. The kind of thing the URN names, such as fsd_profile.
+  "urn_type" text,
+  -- The person’s URN. The identifier itself.
+  "urn_value" text,
+  -- Name as shown on the profile.
+  "name" text,
+  -- Public handle in the profile’s address; changes hands, so it identifies nobody.
+  "alias" text,
+  -- Address of the profile.
+  "url" text,
+  -- The line under the name.
+  "headline" text,
+  -- Place as written on the profile.
+  "location" text,
+  -- Whether the person says to be looking for work.
+  "open_to_work" boolean,
+  -- Schools that the person lists; 0 also while nobody asked for them.
+  "school_count" bigint,
+  -- The latest school: that with the latest year, of several the one listed first.
+  "school_name" text,
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  "school_urn_type" text,
+  -- The organization’s URN. The identifier itself.
+  "school_urn_value" text,
+  -- Industry of the latest school.
+  "school_industry" text,
+  -- Degree and field of study at the latest school, as written.
+  "school_major" text,
+  -- Years at the latest school, as written.
+  "school_interval" text,
+  -- The latest year in the interval of the latest school.
+  "school_end_year" integer,
+  -- Loaded groups that show the person as a member.
+  "group_count" bigint,
+  -- Searches that returned the person.
+  "search_count" bigint,
+  -- The most that was ever seen of the person: reference, preview or full.
+  "detail" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT u.urn_type,
+    u.urn_value,
+    u.name,
+    u.alias,
+    u.url,
+    u.headline,
+    u.location,
+    u.open_to_work,
+    ( SELECT count(*) AS count
+           FROM pronet_user_educations e
+          WHERE e.user_urn_type = u.urn_type AND e.user_urn_value = u.urn_value) AS school_count,
+    s.company_name AS school_name,
+    s.company_urn_type AS school_urn_type,
+    s.company_urn_value AS school_urn_value,
+    s.company_industry_full_name AS school_industry,
+    s.major AS school_major,
+    s."interval" AS school_interval,
+    s.end_year AS school_end_year,
+    ( SELECT count(*) AS count
+           FROM pronet_group_members m
+          WHERE m.user_urn_type = u.urn_type AND m.user_urn_value = u.urn_value) AS group_count,
+    ( SELECT count(*) AS count
+           FROM pronet_user_search_hits h
+          WHERE h.user_urn_type = u.urn_type AND h.user_urn_value = u.urn_value) AS search_count,
+    u._detail AS detail,
+    u._first_seen_at AS first_seen_at,
+    u._changed_at AS changed_at
+   FROM pronet_users u
+     LEFT JOIN LATERAL ( SELECT e.company_name,
+            e.company_urn_type,
+            e.company_urn_value,
+            e.company_industry_full_name,
+            e.major,
+            e."interval",
+            ( SELECT max(y.y[1]::integer) AS max
+                   FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS end_year
+           FROM pronet_user_educations e
+          WHERE e.user_urn_type = u.urn_type AND e.user_urn_value = u.urn_value
+          ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, (( SELECT max(y.y[1]::integer) AS max
+                   FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y))) DESC NULLS LAST, e."position"
+         LIMIT 1) s ON true;
+
+-- Schools that people list, with the person and the school: one row for each of the two.
+create view sluice."pronet_user_school_overview" (
+  -- URN type of the person asked about.
+  "user_urn_type" text,
+  -- URN value of the person asked about.
+  "user_urn_value" text,
+  -- Place in the person’s list, from 0.
+  "position" bigint,
+  -- Name as shown on the profile.
+  "user_name" text,
+  -- The line under the name.
+  "user_headline" text,
+  -- Place as written on the profile.
+  "user_location" text,
+  -- Whether it is the person’s latest school.
+  "is_latest" boolean,
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  "school_urn_type" text,
+  -- The organization’s URN. The identifier itself.
+  "school_urn_value" text,
+  -- Name of the organization.
+  "school_name" text,
+  -- Address of the organization’s page.
+  "school_url" text,
+  -- Industry of the school.
+  "school_industry" text,
+  -- Size class by number of employees, as written.
+  "school_employee_range" text,
+  -- Degree and field of study, as written.
+  "major" text,
+  -- Years attended, as written.
+  "interval" text,
+  -- The earliest year in the interval.
+  "start_year" integer,
+  -- The latest year in the interval.
+  "end_year" integer
+) as
+ SELECT e.user_urn_type,
+    e.user_urn_value,
+    e."position",
+    u.name AS user_name,
+    u.headline AS user_headline,
+    u.location AS user_location,
+    row_number() OVER (PARTITION BY e.user_urn_type, e.user_urn_value ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, (( SELECT max(y.y[1]::integer) AS max
+           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y))) DESC NULLS LAST, e."position") = 1 AS is_latest,
+    e.company_urn_type AS school_urn_type,
+    e.company_urn_value AS school_urn_value,
+    e.company_name AS school_name,
+    COALESCE(e.company_url, c.url) AS school_url,
+    COALESCE(e.company_industry_full_name, c.industry_full_name) AS school_industry,
+    COALESCE(e.company_employee_range, c.employee_range) AS school_employee_range,
+    e.major,
+    e."interval",
+    ( SELECT min(y.y[1]::integer) AS min
+           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS start_year,
+    ( SELECT max(y.y[1]::integer) AS max
+           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS end_year
+   FROM pronet_user_educations e
+     LEFT JOIN pronet_users u ON u.urn_type = e.user_urn_type AND u.urn_value = e.user_urn_value
+     LEFT JOIN pronet_companies c ON c.urn_type = e.company_urn_type AND c.urn_value = e.company_urn_value;
+
+-- Whom the searches of which sync returned: one row for each search and person.
+create view sluice."pronet_user_search_hit_overview" (
+  -- The sync that searched.
+  "sync" text,
+  -- SHA-256, in hex, that identifies the search.
+  "request_key" text,
+  -- Place in the answer, from 0.
+  "position" bigint,
+  -- Key of what was returned: user_urn_type.
+  "user_urn_type" text,
+  -- Key of what was returned: user_urn_value.
+  "user_urn_value" text,
+  -- Name as shown on the profile.
+  "user_name" text,
+  -- Public handle in the profile’s address; changes hands, so it identifies nobody.
+  "user_alias" text,
+  -- Address of the profile.
+  "user_url" text,
+  -- The line under the name.
+  "user_headline" text,
+  -- Place as written on the profile.
+  "user_location" text,
+  -- Whether the person says to be looking for work.
+  "user_open_to_work" boolean
+) as
+ SELECT h.sync,
+    h.request_key,
+    h."position",
+    h.user_urn_type,
+    h.user_urn_value,
+    u.name AS user_name,
+    u.alias AS user_alias,
+    u.url AS user_url,
+    u.headline AS user_headline,
+    u.location AS user_location,
+    u.open_to_work AS user_open_to_work
+   FROM pronet_user_search_hits h
+     JOIN pronet_users u ON u.urn_type = h.user_urn_type AND u.urn_value = h.user_urn_value;
+
+-- What could not be loaded, and why, without what it holds: one row an item or whole answer.
+create view sluice."quarantined_items" (
+  -- The entry; sluice quarantine show takes it.
+  "entry_id" bigint,
+  -- The answer that holds it; joins paid_answers.
+  "answer_id" bigint,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- The contract’s name of the thing expected.
+  "resource" text,
+  -- Place in the answer, from 0; null when the whole answer is rejected.
+  "position" bigint,
+  -- Why it could not be loaded.
+  "reason" text,
+  -- When it was put there.
+  "created_at" timestamp with time zone,
+  -- When a later load took it; null while it is open.
+  "resolved_at" timestamp with time zone,
+  -- Whether it is still in quarantine.
+  "is_open" boolean
+) as
+ SELECT id AS entry_id,
+    answer_id,
+    sync,
+    endpoint,
+    resource,
+    "position",
+    reason,
+    created_at,
+    resolved_at,
+    resolved_at IS NULL AS is_open
+   FROM quarantine i;
+
+-- Who filed which document: one row for each document and filer.
+create view sluice."sec_filing_filers" (
+  -- Number of the filing; shared by all its documents.
+  "accession_number" text,
+  -- File name of the document within the filing.
+  "file_name" text,
+  -- Place of the filer in the document’s list, from 0.
+  "position" bigint,
+  -- Central index key of the filer.
+  "cik" text,
+  -- Name of the filer.
+  "display_name" text,
+  -- Form type, such as 10-K.
+  "filing_type" text,
+  -- Day the filing was made.
+  "file_date" date,
+  -- Last day of the period reported on.
+  "period_ending" date,
+  -- Address of the document.
+  "document_url" text
+) as
+ SELECT f.accession_number,
+    f.file_name,
+    l."position",
+    c.cik,
+    n.display_name,
+    f.filing_type,
+    f.file_date,
+    f.period_ending,
+    f.document_url
+   FROM sec_filings f
+     CROSS JOIN LATERAL ( SELECT generate_series(0::bigint, GREATEST(f.ciks_count, f.display_names_count) - 1) AS "position") l
+     LEFT JOIN sec_filing_ciks c ON c.filing_accession_number = f.accession_number AND c.filing_file_name = f.file_name AND c."position" = l."position"
+     LEFT JOIN sec_filing_display_names n ON n.filing_accession_number = f.accession_number AND n.filing_file_name = f.file_name AND n."position" = l."position";
+
+-- Documents of company filings with their filers, places, codes and items side by side: one row a document.
+create view sluice."sec_filing_overview" (
+  -- Number of the filing; shared by all its documents.
+  "accession_number" text,
+  -- File name of the document within the filing.
+  "file_name" text,
+  -- Address of the document.
+  "document_url" text,
+  -- Form type, such as 10-K.
+  "filing_type" text,
+  -- Whether the form amends an earlier filing: its type ends in /A.
+  "is_amendment" boolean,
+  -- Day the filing was made.
+  "file_date" date,
+  -- Last day of the period reported on.
+  "period_ending" date,
+  -- Days from the end of the period reported on to the filing; negative where it was filed before.
+  "days_to_file" integer,
+  -- What the document is.
+  "file_description" text,
+  -- Filers that the document names.
+  "filer_count" bigint,
+  -- Names of the filers, in the order sent, with semicolons between them.
+  "filers" text,
+  -- Central index keys of the filers, in the order sent, with commas between them.
+  "ciks" text,
+  -- Name of the filer named first.
+  "first_filer" text,
+  -- Central index key of the filer named first.
+  "first_cik" text,
+  -- Business locations of the filers, in the order sent, with semicolons between them.
+  "biz_locations" text,
+  -- States of business, in the order sent, with commas between them.
+  "biz_states" text,
+  -- States of incorporation, in the order sent, with commas between them.
+  "inc_states" text,
+  -- Standard industrial classification codes, in the order sent, with commas between them.
+  "sics" text,
+  -- Items that the filing reports on, in the order sent, with commas between them.
+  "items" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT accession_number,
+    file_name,
+    document_url,
+    filing_type,
+    filing_type ~~ '%/A'::text AS is_amendment,
+    file_date,
+    period_ending,
+    file_date - period_ending AS days_to_file,
+    file_description,
+    GREATEST(ciks_count, display_names_count) AS filer_count,
+    ( SELECT string_agg(l.display_name, '; '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_display_names l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.display_name <> ''::text) AS filers,
+    ( SELECT string_agg(l.cik, ', '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_ciks l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.cik <> ''::text) AS ciks,
+    ( SELECT l.display_name
+           FROM sec_filing_display_names l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l."position" = 0) AS first_filer,
+    ( SELECT l.cik
+           FROM sec_filing_ciks l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l."position" = 0) AS first_cik,
+    ( SELECT string_agg(l.biz_location, '; '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_biz_locations l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.biz_location <> ''::text) AS biz_locations,
+    ( SELECT string_agg(l.biz_state, ', '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_biz_states l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.biz_state <> ''::text) AS biz_states,
+    ( SELECT string_agg(l.inc_state, ', '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_inc_states l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.inc_state <> ''::text) AS inc_states,
+    ( SELECT string_agg(l.sic, ', '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_sics l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.sic <> ''::text) AS sics,
+    ( SELECT string_agg(l.item, ', '::text ORDER BY l."position") AS string_agg
+           FROM sec_filing_items l
+          WHERE l.filing_accession_number = f.accession_number AND l.filing_file_name = f.file_name AND l.item <> ''::text) AS items,
+    _first_seen_at AS first_seen_at,
+    _changed_at AS changed_at
+   FROM sec_filings f;
+
+-- How much of what each sync asked for it has: one row a sync that searches.
+create view sluice."sync_coverage" (
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- Slices asked, each at its newest answer.
+  "slices" bigint,
+  -- Slices that hold all there is.
+  "complete_slices" bigint,
+  -- Slices of which more may exist than was returned.
+  "lower_bound_slices" bigint,
+  -- Slices that were asked again in parts, or whose last day had not ended.
+  "open_slices" bigint,
+  -- Complete slices among those complete or lower bounds, from 0 to 1; null when there are none.
+  "complete_share" double precision,
+  -- Items that came, over all these slices; one may be in several.
+  "returned" bigint,
+  -- Receipt of the oldest of these answers.
+  "oldest_as_of" timestamp with time zone,
+  -- Receipt of the newest of these answers.
+  "newest_as_of" timestamp with time zone
+) as
+ SELECT sync,
+    endpoint,
+    count(*) AS slices,
+    count(*) FILTER (WHERE extent = 'complete'::text) AS complete_slices,
+    count(*) FILTER (WHERE extent = 'lower_bound'::text) AS lower_bound_slices,
+    count(*) FILTER (WHERE extent = 'open'::text) AS open_slices,
+    count(*) FILTER (WHERE extent = 'complete'::text)::double precision / NULLIF(count(*) FILTER (WHERE extent <> 'open'::text), 0)::double precision AS complete_share,
+    sum(returned)::bigint AS returned,
+    min(as_of) AS oldest_as_of,
+    max(as_of) AS newest_as_of
+   FROM sync_slices s
+  GROUP BY sync, endpoint;
+
+-- How fresh each sync’s rows are: one row a sync.
+create view sluice."sync_freshness" (
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- The newest run.
+  "last_run_id" bigint,
+  -- How the newest run stands or ended.
+  "last_state" text,
+  -- Exit code of the newest run; null while it runs.
+  "last_exit_code" bigint,
+  -- When the newest run started.
+  "last_started_at" timestamp with time zone,
+  -- When the newest run ended; null while it runs or when its process was killed.
+  "last_ended_at" timestamp with time zone,
+  -- Why the newest run ended early; null when it did not.
+  "last_error" text,
+  -- End of the newest run that asked all it had planned: complete, or partial for rejects.
+  "refreshed_at" timestamp with time zone,
+  -- End of the newest complete run.
+  "completed_at" timestamp with time zone,
+  -- Receipt of the newest answer.
+  "answered_at" timestamp with time zone,
+  -- When an answer was last loaded.
+  "loaded_at" timestamp with time zone,
+  -- Hours since refreshed_at, as of the query; null when there was no such run.
+  "hours_since_refresh" double precision,
+  -- Requests still planned, sent or in doubt.
+  "open_requests" bigint,
+  -- Requests whose answer was lost in transit.
+  "in_doubt_requests" bigint,
+  -- Answers stored and not loaded yet.
+  "waiting_answers" bigint
+) as
+ SELECT n.sync,
+    n.endpoint,
+    n.id AS last_run_id,
+    n.state AS last_state,
+    n.exit_code AS last_exit_code,
+    n.started_at AS last_started_at,
+    n.ended_at AS last_ended_at,
+    n.error AS last_error,
+    t.refreshed_at,
+    t.completed_at,
+    a.answered_at,
+    a.loaded_at,
+    (EXTRACT(epoch FROM now() - t.refreshed_at) / 3600::numeric)::double precision AS hours_since_refresh,
+    COALESCE(q.open_requests, 0::bigint) AS open_requests,
+    COALESCE(q.in_doubt_requests, 0::bigint) AS in_doubt_requests,
+    COALESCE(a.waiting_answers, 0::bigint) AS waiting_answers
+   FROM ( SELECT DISTINCT ON (runs.sync) runs.id,
+            runs.sync,
+            runs.endpoint,
+            runs.state,
+            runs.exit_code,
+            runs.started_at,
+            runs.ended_at,
+            runs.error
+           FROM runs
+          WHERE strpos(runs.sync, ':'::text) = 0
+          ORDER BY runs.sync, runs.id DESC) n
+     CROSS JOIN LATERAL ( SELECT max(r.ended_at) FILTER (WHERE r.state = ANY (ARRAY['complete'::text, 'partial'::text])) AS refreshed_at,
+            max(r.ended_at) FILTER (WHERE r.state = 'complete'::text) AS completed_at
+           FROM runs r
+          WHERE r.sync = n.sync) t
+     LEFT JOIN ( SELECT w.sync,
+            max(w.received_at) AS answered_at,
+            max(w.loaded_at) AS loaded_at,
+            count(*) FILTER (WHERE w.loaded_at IS NULL) AS waiting_answers
+           FROM answers w
+          GROUP BY w.sync) a ON a.sync = n.sync
+     LEFT JOIN ( SELECT o.sync,
+            count(*) AS open_requests,
+            count(*) FILTER (WHERE o.state = 'in_doubt'::text) AS in_doubt_requests
+           FROM requests o
+          WHERE o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text])
+          GROUP BY o.sync) q ON q.sync = n.sync;
+
+-- What each sync asked, input by input, with how it ended the last time: one row a sync and question. Windows that were cut are not here, but their parts are; nor are readings of the request log on behalf of other syncs.
 create view sluice."sync_inputs" (
   -- Name of the sync in the config.
   "sync" text,
@@ -1204,21 +2855,29 @@ create view sluice."sync_inputs" (
   "endpoint" text,
   -- SHA-256, in hex, of the endpoint and the canonical body.
   "request_key" text,
-  -- The fields that the sync’s input brought; {} without for_each.
-  "input" jsonb,
+  -- The fields that the sync’s input brought, as JSON; {} without for_each.
+  "input" text,
   -- How it ended: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt while it has not; abandoned when it was given up.
   "outcome" text,
   -- Receipt of the answer; without one, when it ended, was sent or was planned.
   "at" timestamp with time zone,
-  -- The paid answer, in the operations schema; null without one.
+  -- The paid answer; joins paid_answers. Null without one.
   "answer_id" bigint,
   -- What went wrong, in words; null when nothing did.
-  "error" text
+  "error" text,
+  -- What to do about it; null when there is nothing to do.
+  "next" text,
+  -- The input’s values without their names, with commas between them; an URN as type:value.
+  "input_value" text,
+  -- Items in the answer; null without one.
+  "received" bigint,
+  -- The run that asked last.
+  "run_id" bigint
 ) as
  SELECT request.sync,
     request.endpoint,
     request.request_key,
-    request.input,
+    request.input::text AS input,
         CASE
             WHEN request.state <> ALL (ARRAY['fresh'::text, 'loaded'::text]) THEN request.state
             WHEN answer.loaded_at IS NULL THEN 'stored'::text
@@ -1230,32 +2889,345 @@ create view sluice."sync_inputs" (
         END AS outcome,
     COALESCE(answer.received_at, request.finished_at, request.sent_at, request.planned_at) AS at,
     request.answer_id,
-    request.error
+    request.error,
+    request.next,
+    ( SELECT string_agg(
+                CASE
+                    WHEN jsonb_typeof(field.value) = 'object'::text AND field.value ? 'type'::text AND field.value ? 'value'::text THEN ((field.value ->> 'type'::text) || ':'::text) || (field.value ->> 'value'::text)
+                    ELSE field.value #>> '{}'::text[]
+                END, ', '::text ORDER BY field.key) AS string_agg
+           FROM jsonb_each(request.input) field(key, value)) AS input_value,
+    answer.received,
+    request.run_id
    FROM ( SELECT DISTINCT ON (requests.request_key, requests.sync) requests.id,
-            requests.run_id,
             requests.sync,
             requests.endpoint,
             requests.request_key,
-            requests.body,
-            requests.sent_body,
-            requests.input,
-            requests.depth,
-            requests.parent_id,
+            requests.run_id,
             requests.state,
             requests.attempts,
-            requests.points,
-            requests.x_request_id,
+            requests.input,
+            requests.answer_id,
+            requests.error,
+            requests.next,
             requests.planned_at,
             requests.sent_at,
-            requests.finished_at,
-            requests.answer_id,
-            requests.status,
-            requests.failure_class,
-            requests.error,
-            requests.next
+            requests.finished_at
            FROM requests
           ORDER BY requests.request_key DESC, requests.sync DESC, requests.id DESC) request
-     LEFT JOIN answers answer ON answer.id = request.answer_id;
+     LEFT JOIN answers answer ON answer.id = request.answer_id
+  WHERE strpos(request.sync, ':'::text) = 0 AND NOT (request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NOT NULL);
+
+-- How clean what each sync brings is, over all its answers and as things stand: one row a sync.
+create view sluice."sync_quality" (
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- Answers in the vault.
+  "answers" bigint,
+  -- Items in the loaded answers; the sum of the next four.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Items that said what the rows already said.
+  "unchanged" bigint,
+  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  "superseded" bigint,
+  -- Items that could not be loaded and are kept in quarantine.
+  "quarantined" bigint,
+  -- Quarantined items among those received, from 0 to 1; null when there are none.
+  "quarantined_share" double precision,
+  -- Items and whole answers that are still in quarantine.
+  "open_quarantine" bigint,
+  -- When something was last put in quarantine.
+  "last_quarantined_at" timestamp with time zone,
+  -- Requests of the newest run that ended without a usable answer.
+  "last_run_failed" bigint,
+  -- Requests of the newest run whose entity the service does not know.
+  "last_run_missing" bigint,
+  -- Slices of the newest run of which more may exist.
+  "last_run_truncated" bigint
+) as
+ SELECT n.sync,
+    n.endpoint,
+    COALESCE(a.answers, 0::bigint) AS answers,
+    COALESCE(a.received, 0::bigint) AS received,
+    COALESCE(a.loaded, 0::bigint) AS loaded,
+    COALESCE(a.unchanged, 0::bigint) AS unchanged,
+    COALESCE(a.superseded, 0::bigint) AS superseded,
+    COALESCE(a.quarantined, 0::bigint) AS quarantined,
+    a.quarantined::double precision / NULLIF(a.received, 0)::double precision AS quarantined_share,
+    COALESCE(q.open_quarantine, 0::bigint) AS open_quarantine,
+    q.last_quarantined_at,
+    n.failed AS last_run_failed,
+    n.missing AS last_run_missing,
+    n.truncated AS last_run_truncated
+   FROM ( SELECT DISTINCT ON (runs.sync) runs.id,
+            runs.sync,
+            runs.endpoint,
+            runs.failed,
+            runs.missing,
+            runs.truncated
+           FROM runs
+          WHERE strpos(runs.sync, ':'::text) = 0
+          ORDER BY runs.sync, runs.id DESC) n
+     LEFT JOIN ( SELECT w.sync,
+            count(*) AS answers,
+            sum(w.received)::bigint AS received,
+            sum(w.loaded)::bigint AS loaded,
+            sum(w.unchanged)::bigint AS unchanged,
+            sum(w.superseded)::bigint AS superseded,
+            sum(w.quarantined)::bigint AS quarantined
+           FROM answers w
+          GROUP BY w.sync) a ON a.sync = n.sync
+     LEFT JOIN ( SELECT i.sync,
+            count(*) FILTER (WHERE i.resolved_at IS NULL) AS open_quarantine,
+            max(i.created_at) AS last_quarantined_at
+           FROM quarantine i
+          GROUP BY i.sync) q ON q.sync = n.sync;
+
+-- The runs of each sync, with how they ended and what they brought: one row a run.
+create view sluice."sync_runs" (
+  -- The run; tables name it as _run_id.
+  "run_id" bigint,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- How it stands or ended: running, complete, partial, out_of_points, failed, interrupted or abandoned.
+  "state" text,
+  -- Exit code that the run’s outcome gives; null while it runs.
+  "exit_code" bigint,
+  -- When it started.
+  "started_at" timestamp with time zone,
+  -- When it ended; null while it runs or when its process was killed.
+  "ended_at" timestamp with time zone,
+  -- Seconds from its start to its end, pauses of a continued run included.
+  "duration_s" double precision,
+  -- Requests in the plan, those that paging and splitting added included.
+  "planned" bigint,
+  -- Requests that a stored answer served, so that nothing was sent.
+  "fresh" bigint,
+  -- Requests sent, each counted once however often it was tried.
+  "asked" bigint,
+  -- Answers stored.
+  "stored" bigint,
+  -- Items in the loaded answers; the sum of the next four.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Items that said what the rows already said.
+  "unchanged" bigint,
+  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  "superseded" bigint,
+  -- Items that could not be loaded and are kept in quarantine.
+  "quarantined" bigint,
+  -- Requests that ended without a usable answer.
+  "failed" bigint,
+  -- Requests whose entity the service does not know.
+  "missing" bigint,
+  -- Slices that came back full and could not be cut further, so that more may exist.
+  "truncated" bigint,
+  -- Points spent, by the service’s own count where it told one, else by the price list.
+  "points" numeric,
+  -- Why the run ended early; null when it did not.
+  "error" text
+) as
+ SELECT id AS run_id,
+    sync,
+    endpoint,
+    state,
+    exit_code,
+    started_at,
+    ended_at,
+    EXTRACT(epoch FROM ended_at - started_at)::double precision AS duration_s,
+    planned,
+    fresh,
+    asked,
+    stored,
+    received,
+    loaded,
+    unchanged,
+    superseded,
+    quarantined,
+    failed,
+    missing,
+    truncated,
+    points,
+    error
+   FROM runs r
+  WHERE strpos(sync, ':'::text) = 0;
+
+-- The newest answer to each slice that a sync asked, with what it covers: one row a slice.
+create view sluice."sync_slices" (
+  -- The slice.
+  "slice_id" bigint,
+  -- Name of the sync in the config.
+  "sync" text,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- SHA-256, in hex, of the endpoint and the canonical body.
+  "request_key" text,
+  -- The run that asked it.
+  "run_id" bigint,
+  -- The fields that narrow the question, as JSON.
+  "filters" text,
+  -- Most items that were asked for; null when the request has no limit.
+  "asked" bigint,
+  -- Items that came.
+  "returned" bigint,
+  -- How many times the question was cut to make this slice.
+  "depth" bigint,
+  -- complete when this is all there is; lower_bound when more may exist; open when its parts were asked or its last day had not ended.
+  "extent" text,
+  -- Why it is a lower bound.
+  "reason" text,
+  -- Receipt of the answer.
+  "as_of" timestamp with time zone
+) as
+ WITH narrowing(endpoint, facets, day_from, day_to) AS (
+         VALUES ('sec.search.companies'::text,ARRAY['forms'::text, 'location_codes'::text],'date_from'::text,'date_to'::text), ('pronet.search.users'::text,ARRAY['current_company'::text, 'past_company'::text, 'location'::text, 'industry'::text, 'education'::text],''::text,''::text)
+        ), slices AS (
+         SELECT c_1.id,
+            c_1.request_id,
+            c_1.sync,
+            c_1.endpoint,
+            c_1.request_key,
+            c_1.run_id,
+            c_1.filters,
+            c_1.asked,
+            c_1.returned,
+            c_1.depth,
+            c_1.complete,
+            c_1.reason,
+            c_1.as_of,
+            w.facets,
+            w.day_from <> ''::text AS dated,
+            (c_1.filters -> w.day_from)::text AS first_day,
+            (c_1.filters -> w.day_to)::text AS last_day,
+            c_1.filters - ((w.facets || w.day_from) || w.day_to) AS rest
+           FROM coverage c_1
+             LEFT JOIN narrowing w ON w.endpoint = c_1.endpoint
+          WHERE strpos(c_1.sync, ':'::text) = 0
+        ), newest AS (
+         SELECT DISTINCT ON (slices.sync, slices.endpoint, slices.filters) slices.id,
+            slices.request_id,
+            slices.sync,
+            slices.endpoint,
+            slices.request_key,
+            slices.run_id,
+            slices.filters,
+            slices.asked,
+            slices.returned,
+            slices.depth,
+            slices.complete,
+            slices.reason,
+            slices.as_of,
+            slices.facets,
+            slices.dated,
+            slices.first_day,
+            slices.last_day,
+            slices.rest
+           FROM slices
+          ORDER BY slices.sync, slices.endpoint, slices.filters, slices.id DESC
+        )
+ SELECT c.id AS slice_id,
+    c.sync,
+    c.endpoint,
+    c.request_key,
+    c.run_id,
+    c.filters::text AS filters,
+    c.asked,
+    c.returned,
+    c.depth,
+    x.extent,
+        CASE
+            WHEN x.extent = 'lower_bound'::text THEN c.reason
+            ELSE NULL::text
+        END AS reason,
+    c.as_of
+   FROM newest c
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN c.complete THEN 'complete'::text
+                    WHEN c.reason IS NULL THEN 'open'::text
+                    WHEN (EXISTS ( SELECT
+                       FROM requests s
+                      WHERE s.sync = c.sync AND s.request_key = c.request_key AND s.id > c.request_id AND s.state = 'skipped'::text AND s.attempts = 0 AND s.next IS NOT NULL)) THEN 'open'::text
+                    WHEN (EXISTS ( SELECT
+                       FROM slices n
+                      WHERE n.id > c.id AND n.sync = c.sync AND n.endpoint = c.endpoint AND n.returned < n.asked AND n.rest = c.rest AND (NOT n.dated OR n.first_day <= c.first_day AND n.last_day >= c.last_day) AND NOT (EXISTS ( SELECT
+                               FROM unnest(n.facets) f(f)
+                              WHERE (n.filters -> f.f) IS NOT NULL AND (n.filters -> f.f) IS DISTINCT FROM (c.filters -> f.f))))) THEN 'open'::text
+                    ELSE 'lower_bound'::text
+                END AS extent) x;
+
+-- Web pages with counts of what was found on them: one row for each address and set of content options asked for.
+create view sluice."web_page_overview" (
+  -- SHA-256, in hex, of the requested address and the content options.
+  "page_key" text,
+  -- Address that was asked for.
+  "requested_url" text,
+  -- Address of the original page; after redirects it may differ from the one asked for.
+  "url" text,
+  -- Host of the page’s address, in lower case.
+  "host" text,
+  -- Whether the page’s address differs from the one asked for.
+  "is_redirected" boolean,
+  -- Title of the page.
+  "title" text,
+  -- Description in the page’s head.
+  "meta_description" text,
+  -- Content options that differ from the service’s defaults, as JSON; {} for none.
+  "options" text,
+  -- Size of the cleaned content in UTF-8, in bytes.
+  "content_bytes" integer,
+  -- Links on the page; null when not asked for.
+  "link_count" bigint,
+  -- Links to the page’s own host; null when links are not asked for.
+  "host_link_count" bigint,
+  -- E-mail addresses on the page; null when not asked for.
+  "email_count" bigint,
+  -- E-mail addresses on the page, with semicolons between them.
+  "emails" text,
+  -- Phone numbers on the page; null when not asked for.
+  "phone_count" bigint,
+  -- Phone numbers on the page, with semicolons between them.
+  "phones" text,
+  -- Receipt of the first answer that held it.
+  "first_seen_at" timestamp with time zone,
+  -- Receipt of the answer that last changed it.
+  "changed_at" timestamp with time zone
+) as
+ SELECT p.page_key,
+    p.requested_url,
+    p.url,
+    h.host,
+    p.url <> p.requested_url AS is_redirected,
+    p.title,
+    p.meta_description,
+    p.options::text AS options,
+    octet_length(p.cleaned_html) AS content_bytes,
+    p.links_count AS link_count,
+        CASE
+            WHEN p.links_count IS NOT NULL THEN ( SELECT count(*) AS count
+               FROM web_page_links l
+              WHERE l.page_key = p.page_key AND (lower("substring"(l.link, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) = h.host OR l.link !~ '^[a-zA-Z][a-zA-Z0-9+.-]*:'::text))
+            ELSE NULL::bigint
+        END AS host_link_count,
+    p.emails_count AS email_count,
+    ( SELECT string_agg(l.email, '; '::text ORDER BY l."position") AS string_agg
+           FROM web_page_emails l
+          WHERE l.page_key = p.page_key) AS emails,
+    p.phones_count AS phone_count,
+    ( SELECT string_agg(l.phone, '; '::text ORDER BY l."position") AS string_agg
+           FROM web_page_phones l
+          WHERE l.page_key = p.page_key) AS phones,
+    p._first_seen_at AS first_seen_at,
+    p._changed_at AS changed_at
+   FROM web_pages p
+     CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
 -- The vault: every answer that was paid for, as received. Ids rise in the order of storing.
 create table sluice_ops."answers" (
@@ -1559,11 +3531,10 @@ create table sluice_ops."requests" (
   constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null,
   constraint "requests_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete no action
 );
-create index "requests_answer_id_idx" on sluice_ops."requests" using btree (answer_id);
 create index "requests_parent_id_idx" on sluice_ops."requests" using btree (parent_id);
 create index "requests_request_key_sync_id_idx" on sluice_ops."requests" using btree (request_key, sync, id);
+create index "requests_run_id_id_idx" on sluice_ops."requests" using btree (run_id, id);
 create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
-create index "requests_sync_state_idx" on sluice_ops."requests" using btree (sync, state);
 
 -- One run of one sync, from its plan to its end.
 create table sluice_ops."runs" (

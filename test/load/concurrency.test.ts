@@ -1,6 +1,4 @@
 /** Two writers at once on the same rows, told in opposite orders: no deadlock, and the rows of one order or the other. */
-import { setTimeout as wait } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
 import { type Run, runOn } from '../../src/load/run.ts';
@@ -9,6 +7,7 @@ import type { Warehouse } from '../../src/warehouse/connect.ts';
 import type { OperationsTables } from '../../src/warehouse/operations.ts';
 import { batchOf, contextOf, loadBatch, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
+import { waitUntilBlocked } from './blocked.ts';
 
 const ROUNDS = 100;
 const ENTITIES = 8;
@@ -141,18 +140,6 @@ function roundOf(round: number): Round {
   };
 }
 
-/** Waits until so many of the database's connections wait for a lock. */
-async function waitUntilBlocked(warehouse: Warehouse, connections: () => number): Promise<void> {
-  for (let waiting = 0; waiting < connections(); ) {
-    await wait(1);
-    const { rows } = await sql<{ waiting: number }>`
-      select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
-      warehouse.db,
-    );
-    waiting = rows[0]?.waiting ?? 0;
-  }
-}
-
 /** Lets two writers begin while a third holds rows that both want, so that they meet; it lets go when they wait or are done. */
 async function holding(
   warehouse: Warehouse,
@@ -160,7 +147,8 @@ async function holding(
   writers: () => Promise<unknown>[],
 ): Promise<void> {
   const held = await warehouse.db.startTransaction().execute();
-  await load(runOn<OperationsTables>(held), batchOf(endpoint, request, items), contextOf(warehouse, ROUNDS * 10));
+  const batch = batchOf(endpoint, request, items);
+  await load(runOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
   let open = 0;
   const writing = writers().map((it) => {
     open += 1;
@@ -249,7 +237,7 @@ it('a writer that lost a new row to another takes no lock out of order for it', 
     (statement, parameters) =>
       statement.includes('for no key update') && parameters.some((it) => String(it).includes('"a"')),
   );
-  const slow = load(locking.run, people('slow', 'a', 'b'), contextOf(warehouse, 3));
+  const slow = load(locking.run, warehouse.schema, [{ batch: people('slow', 'a', 'b'), context: contextOf(3) }]);
   await inserting.reached;
   await loadBatch(warehouse, people('quick', 'a'), 2);
   inserting.letGo();
@@ -259,7 +247,7 @@ it('a writer that lost a new row to another takes no lock out of order for it', 
   const other = loadBatch(warehouse, people('other', 'a', 'b'), 4).finally(() => (writing = 0));
   await waitUntilBlocked(warehouse, () => writing);
   locking.letGo();
-  expect(await slow).toMatchObject({ received: 2, superseded: 2 });
+  expect(await slow).toMatchObject([{ received: 2, superseded: 2 }]);
   await held.commit().execute();
   expect(await other).toMatchObject({ received: 2, loaded: 2 });
   const rows = await loaderOf(warehouse).rows('pronet_users');

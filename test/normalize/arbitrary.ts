@@ -92,8 +92,8 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   ),
 });
 
-/** One to three valid items, in each of which anything may have been changed. */
-export const mutatedAnswer: fc.Arbitrary<Answered> = endpoint.chain((it) =>
+/** One to three valid items of this endpoint, in each of which anything may have been changed. */
+export const mutatedAnswerOf = (it: Endpoint): fc.Arbitrary<Answered> =>
   fc.record({
     endpoint: fc.constant(it),
     entity: fc.nat(3),
@@ -112,8 +112,10 @@ export const mutatedAnswer: fc.Arbitrary<Answered> = endpoint.chain((it) =>
         .map(([options, mutations]) => mutations.reduce(mutated, sampleItem(it.returns, options) as unknown)),
       { minLength: 1, maxLength: 3 },
     ),
-  }),
-);
+  });
+
+/** The same of any endpoint. */
+export const mutatedAnswer: fc.Arbitrary<Answered> = endpoint.chain(mutatedAnswerOf);
 
 type Path = readonly (string | number)[];
 

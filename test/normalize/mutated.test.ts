@@ -8,7 +8,7 @@ import { takeIn } from '../../src/flow/intake.ts';
 import { openRequests, planRequests } from '../../src/ops/ledger.ts';
 import { createRun } from '../../src/ops/runs.ts';
 import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { storeAnswer } from '../../src/ops/vault.ts';
+import { storeAnswers } from '../../src/ops/vault.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
@@ -97,7 +97,7 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: 600_000 }, async () => {
     for (const { id } of await requestsFor(ops, source, ANSWERS / sources.length)) {
       const body = mutatedBody(source.items, draw);
       const answer = { status: 200, headers: {}, body, receivedAt: clock.now(), tookMs: 1 };
-      const answerId = await storeAnswer(ops, id, answer);
+      const [answerId = ''] = await storeAnswers(ops, [{ requestId: id, answer }]);
       const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
       const { answer: kept, batch, receipt, fault } = await takeIn(warehouse, answerId, how);
       expect({ fault, body: body.toString('latin1') }).toEqual({

@@ -39,6 +39,14 @@ eachWarehouse('a lease', (open) => {
     expect(Number((await acquireLease(ops, 'sync:a', 'three', false)).token)).toBe(Number(first.token) + 2);
   });
 
+  it('is given again to the holder who asks again, as one whose commit got no answer', async () => {
+    const ops = operationsOf(await open());
+    const first = await acquireLease(ops, 'sync:a', 'one', false);
+    const again = await acquireLease(ops, 'sync:a', 'one', false);
+    expect(await renewLease(ops, first)).toBe(false);
+    expect(await renewLease(ops, again)).toBe(true);
+  });
+
   it('is taken over at once where only one process can be', async () => {
     const ops = operationsOf(await open());
     await acquireLease(ops, 'sync:a', 'dead', false);

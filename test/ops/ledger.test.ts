@@ -14,7 +14,7 @@ import {
 } from '../../src/ops/ledger.ts';
 import { createRun, type Run } from '../../src/ops/runs.ts';
 import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { readAnswer, storeAnswer, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
+import { readAnswer, storeAnswers, type StoredBytes, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
 
@@ -56,6 +56,9 @@ const answer = (body: string | Uint8Array) => ({
   body: typeof body === 'string' ? Buffer.from(body) : body,
 });
 
+const store = async (ops: Ops, requestId: string, stored: StoredBytes): Promise<string> =>
+  (await storeAnswers(ops, [{ requestId, answer: stored }]))[0] ?? 'not stored';
+
 const all = async (ops: Ops, run: Run) => openRequests(ops, run.id, '0', 10_000);
 
 eachWarehouse('the ledger', (open) => {
@@ -80,25 +83,36 @@ eachWarehouse('the ledger', (open) => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
-    expect(await markSent(ops, lease, id, sent)).toBe(true);
+    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
     await settle(ops, id, { state: 'planned', at, pointsBack: 1 });
-    expect(await markSent(ops, lease, id, { ...sent, requestId: randomUUID() })).toBe(true);
+    expect(await markSent(ops, lease, [{ ...sent, id, requestId: randomUUID() }])).toEqual(new Set([id]));
     await settle(ops, id, { state: 'planned', at });
     expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
 
     await acquireLease(ops, lease.name, 'another', true);
-    expect(await markSent(ops, lease, id, sent)).toBe(false);
+    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
     expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2 }]);
   });
 
   it('sends nothing that is settled', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
-    await settle(ops, request?.id ?? '', { state: 'failed', at, status: 422, error: 'no good' });
-    expect(await markSent(ops, lease, request?.id ?? '', sent)).toBe(false);
+    const id = request?.id ?? '';
+    await settle(ops, id, { state: 'failed', at, status: 422, error: 'no good' });
+    expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
+    await settle(ops, id, { state: 'planned', at });
     expect(await countByState(ops, run.id)).toEqual({ failed: 1 });
+  });
+
+  it('leaves a stored answer as it is, whatever a late holder says of its request', async () => {
+    const { ops, lease, run } = await begun(open, 1);
+    const id = (await all(ops, run))[0]?.id ?? '';
+    await markSent(ops, lease, [{ ...sent, id }]);
+    await store(ops, id, answer('[1]'));
+    for (const state of ['planned', 'failed', 'in_doubt'] as const) await settle(ops, id, { state, at });
+    expect(await countByState(ops, run.id)).toEqual({ stored: 1 });
   });
 });
 
@@ -110,8 +124,8 @@ eachWarehouse('the vault', (open) => {
     const { ops, lease, run } = await begun(open, bodies.length);
     const stored: string[] = [];
     for (const [n, request] of (await all(ops, run)).entries()) {
-      await markSent(ops, lease, request.id, sent);
-      stored.push(await storeAnswer(ops, request.id, answer(bodies[n] ?? '')));
+      await markSent(ops, lease, [{ ...sent, id: request.id }]);
+      stored.push(await store(ops, request.id, answer(bodies[n] ?? '')));
       const read = await readAnswer(ops, stored[n] ?? '');
       expect(Buffer.from(read?.body ?? []).equals(bodies[n] ?? Buffer.alloc(0))).toBe(true);
       expect(read).toMatchObject({
@@ -127,38 +141,46 @@ eachWarehouse('the vault', (open) => {
       });
     }
     expect(await countByState(ops, run.id)).toEqual({ stored: 4 });
-    expect(await unloadedAnswers(ops, 'people')).toEqual(stored);
+    expect(await unloadedAnswers(ops, 'people')).toEqual(
+      stored.map((id, n) => ({ id, bytes: (bodies[n] ?? []).length })),
+    );
     expect(await readAnswer(ops, '999')).toBeUndefined();
   });
 
   it('keeps every answer that was paid for, and tells whether this very one is there', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
-    await markSent(ops, lease, id, sent);
+    await markSent(ops, lease, [{ ...sent, id }]);
     expect(await storedAs(ops, id, answer('[1]'))).toBeUndefined();
-    const first = await storeAnswer(ops, id, answer('[1]'));
+    const first = await store(ops, id, answer('[1]'));
     expect(await storedAs(ops, id, answer('[1]'))).toBe(first);
     expect(await storedAs(ops, id, answer('[2]'))).toBeUndefined();
 
-    const second = await storeAnswer(ops, id, answer('[2]'));
+    const second = await store(ops, id, answer('[2]'));
     expect(BigInt(second)).toBeGreaterThan(BigInt(first));
-    expect(await unloadedAnswers(ops, 'people')).toEqual([first, second]);
-    await expect(storeAnswer(ops, '999', answer('[3]'))).rejects.toThrow('no request 999');
+    expect(await unloadedAnswers(ops, 'people')).toMatchObject([{ id: first }, { id: second }]);
+    const third = { requestId: id, answer: answer('[3]') };
+    const [unknown, last] = await storeAnswers(ops, [{ requestId: '999', answer: answer('[3]') }, third]);
+    expect([unknown, last]).toEqual([undefined, await storedAs(ops, id, answer('[3]'))]);
   });
 
   it('gives the newest answer to a question that is young enough', async () => {
     const { ops, lease, run } = await begun(open, 2);
     const ids = (await all(ops, run)).map(({ id }) => id);
-    for (const id of ids) await markSent(ops, lease, id, sent);
-    await storeAnswer(ops, ids[0] ?? '', { ...answer('[1]'), receivedAt: new Date('2026-03-01T00:00:00Z') });
-    const newest = await storeAnswer(ops, ids[0] ?? '', answer('[2]'));
+    await markSent(
+      ops,
+      lease,
+      ids.map((id) => ({ ...sent, id })),
+    );
+    await store(ops, ids[0] ?? '', { ...answer('[1]'), receivedAt: new Date('2026-03-01T00:00:00Z') });
+    const newest = await store(ops, ids[0] ?? '', answer('[2]'));
     const within = (day: string, ...keys: readonly string[]) =>
       keys.map((requestKey) => ({ requestKey, since: new Date(`${day}T00:00:00Z`) }));
     const keys = ['key 0', 'key 1', `key '"\\,{}`];
     expect(await freshAnswers(ops, within('2026-03-06', ...keys))).toEqual(new Map([['key 0', newest]]));
     expect(await freshAnswers(ops, within('2026-03-07', ...keys))).toEqual(new Map());
 
-    const other = await storeAnswer(ops, ids[1] ?? '', {
+    const other = await store(ops, ids[1] ?? '', {
       ...answer('[3]'),
       receivedAt: new Date('2026-03-02T00:00:00Z'),
     });

@@ -183,9 +183,13 @@ eachWarehouse('what the ledger tells', (open) => {
     const [once = '', twice = '', more = ''] = await sentBy(warehouse, 'people', search, [10, 20, 30]);
     await ops.updateTable('requests').set({ attempts: '2', points: '10' }).where('id', '=', twice).execute();
     // Set aside when the price was another.
-    await settlePoints(ops, once, { points: 2, aside: 1 });
-    await settlePoints(ops, twice, { points: 2, aside: 5 });
-    await settlePoints(ops, more, { points: 6.5, aside: 5 });
+    await settlePoints(ops, [
+      { requestId: once, points: 2, aside: 1 },
+      { requestId: twice, points: 1, aside: 2 },
+      { requestId: twice, points: 1, aside: 3 },
+      { requestId: more, points: 6.5, aside: 5 },
+    ]);
+    await settlePoints(ops, []);
     const rows = await ops.selectFrom('requests').select('points').orderBy('id').execute();
     expect(rows.map(({ points }) => Number(points))).toEqual([2, 7, 6.5]);
   });

@@ -1,9 +1,9 @@
 /** Answers into a warehouse and rows out of it, as tests of normalizing and loading need them. */
 import { sql } from 'kysely';
 import { expect } from 'vitest';
+import type { LoadContext } from '../../src/load/answer.ts';
 import { load } from '../../src/load/load.ts';
 import type { Receipt } from '../../src/load/receipt.ts';
-import type { LoadContext } from '../../src/load/root.ts';
 import { runOn } from '../../src/load/run.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
@@ -79,12 +79,17 @@ export function expectAllAccounted({ received, loaded, unchanged, superseded, qu
 export const rowsCount = ({ written }: Receipt): number => Object.values(written).reduce((sum, rows) => sum + rows, 0);
 
 /** Loads a batch in a transaction of its own. */
-export const loadBatch = (warehouse: Warehouse, batch: Batch, answerId: number): Promise<Receipt> =>
-  warehouse.db.transaction().execute((tx) => load(runOn(tx), batch, contextOf(warehouse, answerId)));
+export async function loadBatch(warehouse: Warehouse, batch: Batch, answerId: number): Promise<Receipt> {
+  const context = contextOf(answerId);
+  const [receipt] = await warehouse.db
+    .transaction()
+    .execute((tx) => load(runOn(tx), warehouse.schema, [{ batch, context }]));
+  if (!receipt) throw new Error(`no receipt of answer ${answerId}`);
+  return receipt;
+}
 
 /** What the rows of the answer of this number carry. */
-export const contextOf = ({ schema }: Pick<Warehouse, 'schema'>, answerId: number): LoadContext => ({
-  schema,
+export const contextOf = (answerId: number): LoadContext => ({
   answerId: String(answerId),
   runId: '1',
   receivedAt: receivedAt(answerId),

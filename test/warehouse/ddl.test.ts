@@ -28,7 +28,7 @@ const EXAMPLE: DdlTable = {
     { columns: ['tries'], table: 'counts', references: ['n'], onDelete: 'no action' },
   ],
   indexes: [
-    { columns: ['body'], using: 'spgist' },
+    { columns: ['body'], using: 'hash' },
     { columns: ['id'], where: 'tries = 0', named: 'fresh', unique: true },
   ],
 };

@@ -30,13 +30,13 @@ eachWarehouse('schema', (open, kind) => {
   it.each([
     [
       'a lost table',
-      'drop table sluice.web_page_links',
+      'drop table sluice.photoshare_user_hashtags',
       [
         {
           ...analyst,
-          relation: 'web_page_links',
+          relation: 'photoshare_user_hashtags',
           kind: 'missing',
-          message: 'table web_page_links is declared and not there',
+          message: 'table photoshare_user_hashtags is declared and not there',
         },
       ],
     ],
@@ -52,14 +52,14 @@ eachWarehouse('schema', (open, kind) => {
     ],
     [
       'a lost column',
-      'alter table sluice.web_pages drop column title',
+      'alter table sluice.web_pages drop column metadata',
       [
         {
           ...analyst,
           relation: 'web_pages',
-          part: 'title',
+          part: 'metadata',
           kind: 'missing',
-          message: 'column title is declared and not there',
+          message: 'column metadata is declared and not there',
         },
       ],
     ],
@@ -70,14 +70,14 @@ eachWarehouse('schema', (open, kind) => {
     ],
     [
       'another type',
-      'alter table sluice.web_pages alter column title type varchar(20)',
+      'alter table sluice.pronet_posts alter column share_url type varchar(20)',
       [
         {
           ...analyst,
-          relation: 'web_pages',
-          part: 'title',
+          relation: 'pronet_posts',
+          part: 'share_url',
           kind: 'different',
-          message: 'column title: type is character varying(20), declared text',
+          message: 'column share_url: type is character varying(20), declared text',
         },
       ],
     ],
@@ -187,14 +187,14 @@ eachWarehouse('schema', (open, kind) => {
     ],
     [
       'another kind of index',
-      'drop index sluice.sec_filings_filing_type_idx; create index sec_filings_filing_type_idx on sluice.sec_filings (filing_type)',
+      'drop index sluice.pronet_users_alias_idx; create index pronet_users_alias_idx on sluice.pronet_users (alias)',
       [
         {
           ...analyst,
-          relation: 'sec_filings',
-          part: 'sec_filings_filing_type_idx',
+          relation: 'pronet_users',
+          part: 'pronet_users_alias_idx',
           kind: 'different',
-          message: 'index sec_filings_filing_type_idx: using is btree, declared spgist',
+          message: 'index pronet_users_alias_idx: using is btree, declared hash',
         },
       ],
     ],

@@ -98,11 +98,15 @@ eachWarehouse('sync_inputs', (open) => {
         sync: 's',
         endpoint: 'e',
         request_key,
-        input: { url: 'u' },
+        input: '{"url": "u"}',
         outcome,
         at,
         answer_id,
         error: request.error ?? null,
+        next: null,
+        input_value: 'u',
+        received: answer ? String(answer.received ?? 3) : null,
+        run_id: expect.stringMatching(/^\d+$/),
       });
     }
     const { rows } = await sql`select * from sluice.sync_inputs order by request_key`.execute(warehouse.db);
@@ -118,9 +122,32 @@ eachWarehouse('sync_inputs', (open) => {
       warehouse.db,
     );
     expect(rows).toEqual([
-      { sync: 'other', outcome: 'unchanged', input: { url: 'u' }, at: RECEIVED },
-      { sync: 's', outcome: 'failed', input: { url: 'new' }, at: new Date('2024-05-03T00:00:00Z') },
+      { sync: 'other', outcome: 'unchanged', input: '{"url": "u"}', at: RECEIVED },
+      { sync: 's', outcome: 'failed', input: '{"url": "new"}', at: new Date('2024-05-03T00:00:00Z') },
     ]);
+  });
+
+  it('leaves out questions that were cut into parts, and readings of the log for other syncs', async () => {
+    const warehouse = await open();
+    await enter(warehouse, { request_key: 'cut', state: 'skipped', next: 'its parts are asked' });
+    await enter(warehouse, { request_key: 'whole', state: 'loaded' }, {});
+    await enter(warehouse, { request_key: 'whole', state: 'skipped', next: 'its parts are asked' });
+    await enter(warehouse, { request_key: 'tried', state: 'skipped', attempts: '1', next: 'ask again' });
+    await enter(warehouse, { request_key: 'log', sync: 's:log', state: 'loaded' }, { sync: 's:log' });
+    const { rows } = await sql`select request_key, outcome, next from sluice.sync_inputs`.execute(warehouse.db);
+    expect(rows).toEqual([{ request_key: 'tried', outcome: 'skipped', next: 'ask again' }]);
+  });
+
+  it('shows an input’s values as one text', async () => {
+    const warehouse = await open();
+    const inputs = [
+      '{}',
+      '{"count": 3, "urn": {"type": "group", "value": "1"}}',
+      '{"location": ["Berlin"], "url": null}',
+    ];
+    for (const [key, input] of inputs.entries()) await enter(warehouse, { request_key: `k${key}`, input });
+    const { rows } = await sql`select input_value from sluice.sync_inputs order by request_key`.execute(warehouse.db);
+    expect(rows).toEqual([{ input_value: null }, { input_value: '3, group:1' }, { input_value: '["Berlin"]' }]);
   });
 
   it('can be read by who may not read the machinery', async () => {

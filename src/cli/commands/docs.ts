@@ -11,7 +11,7 @@ export const docs = command({
   name: 'docs',
   summary: 'Writes the reference and the editor’s schema from the code.',
   about:
-    'Writes docs/endpoints.md, docs/tables.md, docs/commands.md, docs/errors.md and configs/sync.schema.json from the code. ' +
+    'Writes to docs/ the reference of commands, endpoints, errors and tables, the data dictionary as one page with a search (dictionary.html), the diagrams of the tables (entities.md, schema.dbml), and configs/sync.schema.json, all from the code. ' +
     'With --check nothing is written: what is missing or stale is listed, and the exit code is 1.',
   options: {
     check: { type: 'flag', about: 'Only compare the files with the code.' },

@@ -1,6 +1,5 @@
 /** The reference of commands, from the same data as the help. */
-import { type Command, commonOptions, type Options } from '../command.ts';
-import { usageOf } from '../program.ts';
+import { type Command, commonOptions, type Options, usageOf } from '../command.ts';
 import { anchor, code, generated, markdownTable, page, plain } from './markdown.ts';
 
 /** `docs/commands.md`. */

@@ -1,6 +1,8 @@
 /** The files that are made from the code, committed, and compared with it by `docs --check`. */
 import type { Command } from '../command.ts';
 import { commandsPage } from './commands.ts';
+import { entitiesPage, schemaDbml } from './diagram.ts';
+import { dictionaryPage } from './dictionary-page.ts';
 import { endpointsPage } from './endpoints.ts';
 import { errorsPage } from './errors.ts';
 import { tablesPage } from './tables.ts';
@@ -14,8 +16,11 @@ export interface GeneratedFile {
 /** Every generated file as it should be. `schemaText` is the editor's schema of a config. */
 export const generatedFiles = (commands: readonly Command[], schemaText: string): readonly GeneratedFile[] => [
   { path: 'docs/commands.md', content: commandsPage(commands) },
+  { path: 'docs/dictionary.html', content: dictionaryPage() },
   { path: 'docs/endpoints.md', content: endpointsPage() },
+  { path: 'docs/entities.md', content: entitiesPage() },
   { path: 'docs/errors.md', content: errorsPage() },
+  { path: 'docs/schema.dbml', content: schemaDbml() },
   { path: 'docs/tables.md', content: tablesPage() },
   { path: 'configs/sync.schema.json', content: schemaText },
 ];

@@ -32,7 +32,7 @@ function entryBlocks({ table, kind, about, key, columns, references }: Dictionar
   const keyed = key.length > 0 ? ` Key: ${codes(key)}.` : '';
   return [
     `## ${table}`,
-    `${about}${kind === 'view' ? ' A view.' : keyed}`,
+    `${about}${kind === 'view' ? ' A view.' : ''}${keyed}`,
     ...references.map(
       (it) => `${codes(it.columns)} ${it.columns.length === 1 ? 'refers' : 'refer'} to ${link(it.table)}.`,
     ),

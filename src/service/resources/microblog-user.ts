@@ -14,6 +14,18 @@ export const microblogUser = resource({
   key: ['rest_id'],
   filters: ['alias'],
   names: { rest_id: 'id', alias: 'alias', url: 'url' },
+  measures: [
+    'follower_count',
+    'following_count',
+    'tweet_count',
+    'listed_count',
+    'favorites_count',
+    'media_count',
+    'highlighted_tweets_count',
+    'user_seed_tweet_count',
+    'creator_subscriptions_count',
+  ],
+  logged: true,
   fields: {
     internal_id: required(text('The network’s internal identifier.')),
     rest_id: required(text('Identifier of the profile.')),

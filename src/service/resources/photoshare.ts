@@ -27,6 +27,8 @@ export const photoshareUser: Resource = resource({
   shared: true,
   filters: ['alias'],
   names: { id: 'id', alias: 'alias', url: 'url' },
+  measures: ['follower_count', 'following_count', 'media_count'],
+  logged: true,
   fields: {
     id: required(text('Identifier of the profile.')),
     alias: required(text('Handle; changes hands, so it identifies nobody.')),
@@ -81,6 +83,7 @@ export const photosharePost: Resource = resource({
   key: ['id'],
   shared: true,
   filters: ['created_at', 'code'],
+  measures: ['like_count', 'comment_count', 'reshare_count', 'view_count'],
   fields: {
     id: required(text('Identifier of the post.')),
     code: required(text('Short code in the post’s address; not unique over time.')),

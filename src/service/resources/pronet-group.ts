@@ -23,6 +23,8 @@ export const pronetGroup = resource({
   about: 'Groups of the professional network.',
   key: ['urn_type', 'urn_value'],
   names: { urn: 'urn', urn_value: 'id', url: 'url' },
+  measures: ['member_count'],
+  logged: true,
   fields: {
     urn: required(urn('The group’s URN.')),
     name: required(text('Name of the group.')),

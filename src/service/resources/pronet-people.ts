@@ -13,6 +13,7 @@ export const pronetUser = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
+  logged: true,
   fields: {
     internal_id: required(urn('The network’s internal identifier of the person.')),
     urn: required(urn('The person’s URN.')),
@@ -74,6 +75,7 @@ export const pronetCompany = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
+  logged: true,
   fields: {
     internal_id: urn('The network’s internal identifier of the organization.'),
     ...educationCompanyFields,

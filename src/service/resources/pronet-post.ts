@@ -41,6 +41,16 @@ export const pronetPost: Resource = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['created_at', 'author_urn_value'],
+  measures: [
+    'comment_count',
+    'share_count',
+    {
+      name: 'reaction_count',
+      about: 'Reactions of all types, hidden ones left out; null when not told.',
+      list: 'reactions',
+      field: 'count',
+    },
+  ],
   fields: {
     urn: required(urn('The post’s URN.')),
     url: required(text('Address of the post.')),

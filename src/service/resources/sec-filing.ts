@@ -9,7 +9,7 @@ export const secFiling = resource({
   noun: 'filing',
   about: 'Documents of public company filings; one filing has one accession number and several documents.',
   key: ['accession_number', 'file_name'],
-  filters: ['filing_type', 'file_date', 'period_ending'],
+  filters: ['file_date', 'period_ending'],
   fields: {
     accession_number: required(text('Number of the filing; shared by all its documents.')),
     file_name: required(text('File name of the document within the filing.')),

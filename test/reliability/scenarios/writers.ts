@@ -6,7 +6,7 @@ import { acquireLease } from '../../../src/ops/lease.ts';
 import { planRequests } from '../../../src/ops/ledger.ts';
 import { createRun } from '../../../src/ops/runs.ts';
 import { operationsOf } from '../../../src/ops/schema.ts';
-import { storeAnswer } from '../../../src/ops/vault.ts';
+import { storeAnswers } from '../../../src/ops/vault.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
 import { canonicalRequest, requestKeyOf } from '../../../src/service/identity.ts';
@@ -82,7 +82,7 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       const items = told.map((post) => ({ ...post, text: `${name} ${round}`, [`unknown_${round % 3}`]: name }));
       const body = Buffer.from(JSON.stringify(items));
       const answer = { status: 200, headers: {}, body, receivedAt: new Date(), tookMs: 1 };
-      const answerId = await storeAnswer(ops, planned[round]?.id ?? '', answer);
+      const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
       await takeIn(warehouse, answerId, {
         sync: name,
         settles: true,

@@ -1,0 +1,171 @@
+/** The loader of a run: what is stored is loaded in the order of storing, many answers together. */
+import pLimit from 'p-limit';
+import type { Lease } from '../ops/lease.ts';
+import type { LedgerRequest } from '../ops/ledger.ts';
+import { settlePoints } from '../ops/prices.ts';
+import { operationsOf } from '../ops/schema.ts';
+import { readAnswer, type VaultAnswer, unloadedAnswers } from '../ops/vault.ts';
+import { costOf, mostOf, type PriceBook } from '../plan/price-book.ts';
+import { countOf } from '../service/endpoint.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import type { OnCheckpoint } from './checkpoint.ts';
+import { answersToServe, type Following, type Known, planFollowing } from './follow.ts';
+import { gathered } from './gather.ts';
+import { type IntakeOptions, type Served, type Serving, type Taken, takeInAll } from './intake.ts';
+import { servedMeanwhile } from './known.ts';
+import type { Steady } from './steady.ts';
+
+/** An answer in the vault. */
+export interface Stored {
+  readonly answerId: string;
+  /** Of its body. */
+  readonly bytes: number;
+  /** What was stored, where it is at hand still. */
+  readonly answer?: VaultAnswer;
+  /** For whom it is loaded, when not for the request that it answered. */
+  readonly serves?: Served;
+}
+
+export interface Loading extends Following, Steady {
+  readonly warehouse: Warehouse;
+  readonly lease: Lease;
+  readonly prices: PriceBook;
+  readonly checkpoint?: OnCheckpoint;
+  /** Told of each answer that was loaded. */
+  readonly onLoaded: (taken: Taken) => void;
+}
+
+export interface Loader {
+  /** Loads a stored answer, together with others that wait; what follows from it is planned in the same transaction. */
+  readonly load: (stored: Stored) => Promise<Taken>;
+  /** The stored answer that serves this request by what was loaded before it was asked for; undefined without one. */
+  readonly served: (request: LedgerRequest) => Promise<string | undefined>;
+  /** Does other work behind what was to be loaded before, and before what comes later. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Loads what an earlier invocation left and what serves this run; tells how many answers that were. */
+  readonly loadWaiting: () => Promise<number>;
+  /** Answers that wait. */
+  readonly backlog: () => number;
+}
+
+/** Answers of one item share a statement so; larger ones are bounded by their bytes. */
+const MOST_ANSWERS = 500;
+const HEAVIEST_BYTES = 2 * 2 ** 20;
+/** Requests that are looked up together. */
+const MOST_REQUESTS = 500;
+
+/** A loader for one run. */
+export function openLoader(it: Loading, known: Known): Loader {
+  const ops = operationsOf(it.warehouse);
+  const alone = pLimit(1);
+  let last: Promise<unknown> = Promise.resolve();
+  let backlog = 0;
+  let served = '0';
+  const sync = it.definition.name;
+  const options: IntakeOptions = {
+    sync,
+    settles: true,
+    now: it.now,
+    sleep: it.sleep,
+    random: it.random,
+    lease: it.lease,
+    ...(it.checkpoint && { checkpoint: it.checkpoint }),
+    also: async (inside, takens) => {
+      for (const taken of takens) await planFollowing(it, inside, taken, known);
+      await settlePoints(
+        inside,
+        takens.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settledOf(it)),
+      );
+    },
+  };
+
+  const loadAll = async (stored: readonly Stored[]): Promise<Taken[]> => {
+    const answers: Serving[] = [];
+    for (const { answerId, answer, serves } of stored)
+      answers.push({ ...(answer ?? (await answerOf(answerId))), ...(serves && { serves }) });
+    const takens = await takeInAll(it.warehouse, answers, options);
+    for (const taken of takens) it.onLoaded(taken);
+    return takens;
+  };
+  const answerOf = async (id: string): Promise<VaultAnswer> => {
+    const answer = await readAnswer(ops, id);
+    if (!answer) throw new Error(`answer ${id} is not in the vault`);
+    return answer;
+  };
+  const loading = gathered((stored: readonly Stored[]) => alone(() => loadAll(stored)), {
+    most: MOST_ANSWERS,
+    weightOf: ({ bytes }) => bytes,
+    heaviest: HEAVIEST_BYTES,
+    // Each load by itself was tried already where that could help.
+    isOfAll: () => true,
+  });
+  const load = (stored: Stored): Promise<Taken> => {
+    backlog += 1;
+    const loaded = loading(stored).finally(() => {
+      backlog -= 1;
+    });
+    last = loaded.catch(() => undefined);
+    return loaded;
+  };
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    // They are loaded in the order of asking, so the last of them ends last.
+    await last;
+    return alone(work);
+  };
+  const looking = gathered(
+    (requests: readonly LedgerRequest[]) =>
+      inTurn(async () => {
+        const found = await servedMeanwhile({ ...it, ops }, requests);
+        // What the question returned is told of each question by itself.
+        if (it.definition.endpoint.bridge)
+          for (const asked of requests) {
+            const answerId = found.get(asked.id);
+            if (answerId !== undefined) await loadAll([{ answerId, bytes: 0, serves: { sync, asked } }]);
+          }
+        return requests.map(({ id }) => found.get(id));
+      }),
+    { most: MOST_REQUESTS, isOfAll: () => true },
+  );
+
+  return {
+    load,
+    served: looking,
+    inTurn,
+    loadWaiting: async () => {
+      const unloaded = await unloadedAnswers(ops, sync);
+      await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
+      const rows = await answersToServe(it, ops, served);
+      await allOf(
+        rows.map(({ answer_id: answerId, bytes, request_key: requestKey, body: request }) =>
+          load({ answerId, bytes: Number(bytes), serves: { sync, asked: { requestKey, request } } }),
+        ),
+      );
+      served = rows.at(-1)?.id ?? served;
+      return unloaded.length + rows.length;
+    },
+    backlog: () => backlog,
+  };
+}
+
+/** Waits for them all, whatever becomes of one; throws the first error. */
+async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
+  for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
+}
+
+const settledOf = (it: Pick<Loading, 'prices'>) => (taken: Taken) => ({
+  requestId: taken.answer.requestId,
+  points: pointsOf(it, taken),
+  aside: mostOf(it.prices, countOf(taken.answer.request)),
+});
+
+/** What an answer cost, in points; one that could not be read may have held any number of items. */
+export function pointsOf({ prices }: Pick<Loading, 'prices'>, { answer, batch, receipt }: Taken): number {
+  const asked = countOf(answer.request);
+  const isUnread = batch.items.length === 0 && receipt.quarantined > 0;
+  if (isUnread) return mostOf(prices, asked);
+  return costOf(prices, {
+    asked,
+    returned: receipt.received,
+    outcome: answer.status === 412 ? 'missing' : 'answered',
+  });
+}

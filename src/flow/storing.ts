@@ -1,0 +1,108 @@
+/** Stores the answers of a run, those that come together in one commit, and hands each to the loader. */
+import pLimit from 'p-limit';
+import type { Answered } from '../extract/outcome.ts';
+import type { Storing } from '../ops/vault.ts';
+import { operationsOf } from '../ops/schema.ts';
+import type { SentRequest } from './attempt.ts';
+import type { Course } from './course.ts';
+import { gathered } from './gather.ts';
+import type { Taken } from './intake.ts';
+import type { Loader, Loading, Stored } from './loader.ts';
+import { storeSurely } from './mark.ts';
+import type { KeepAside } from './spooling.ts';
+import { isRefused } from './steady.ts';
+
+export interface Keeping extends Loading {
+  /** Keeps an answer that could not be stored; returns the error to end the run with. */
+  readonly keepAside?: KeepAside;
+}
+
+/**
+ * Commits an answer's bytes, and returns its id with the promise of its load: undefined when the run failed meanwhile,
+ * and the answer waits for the next.
+ */
+export type Store = (request: SentRequest, answer: Answered) => Promise<Kept>;
+
+export interface Kept {
+  readonly answerId: string;
+  readonly loaded: Promise<Taken | undefined>;
+}
+
+/** Answers that share a commit. */
+const MOST_TOGETHER = 500;
+/** A larger answer has a commit of its own. */
+const HEAVIEST_BYTES = 2 ** 20;
+/** Bodies that are kept in memory from storing to loading, of all answers together; others are read back. */
+const AT_HAND_BYTES = 16 * 2 ** 20;
+
+/** Stores a run's answers. After one that could not be stored, what is stored is no longer loaded. */
+export function openStore(it: Keeping, loader: Loader, course: Course): Store {
+  const ops = operationsOf(it.warehouse);
+  const keeping = pLimit(1);
+  const storing = gathered(
+    // Once one could not be stored, waiting was of no use.
+    (answers: readonly Storing[]) => storeSurely({ ...it, ops }, answers, course.hasFailed() ? 1 : undefined),
+    {
+      most: MOST_TOGETHER,
+      weightOf: ({ answer }) => answer.body.byteLength,
+      heaviest: HEAVIEST_BYTES,
+      isOfAll: (error) => !isRefused(error),
+    },
+  );
+  let atHandBytes = 0;
+  const load = async (stored: Stored): Promise<Taken | undefined> => {
+    if (course.hasFailed()) return undefined;
+    const { answerId, bytes } = stored;
+    if (atHandBytes + bytes > AT_HAND_BYTES) return loader.load({ answerId, bytes });
+    atHandBytes += bytes;
+    try {
+      return await loader.load(stored);
+    } finally {
+      atHandBytes -= bytes;
+    }
+  };
+  return async (request, answer) => {
+    it.checkpoint?.('before_store');
+    try {
+      const answerId = await storing({ requestId: request.id, answer });
+      if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer that came`);
+      it.checkpoint?.('after_store');
+      return { answerId, loaded: load(storedOf(it, request, answer, answerId)) };
+    } catch (error) {
+      course.breakOff();
+      return keeping(async () => {
+        const { id: requestId, xRequestId } = request;
+        const [runId, sync] = [it.run.id, it.definition.name];
+        const told = await (it.keepAside?.({ ...answer, requestId, xRequestId, runId, sync }, error) ?? error);
+        course.failToStore(told);
+        throw told;
+      });
+    }
+  };
+}
+
+/** An answer as the vault would give it back. */
+const storedOf = (
+  { run, definition }: Loading,
+  { id: requestId, requestKey, request }: SentRequest,
+  { status, body, receivedAt }: Answered,
+  answerId: string,
+): Stored => ({
+  answerId,
+  bytes: body.byteLength,
+  answer: {
+    id: answerId,
+    requestId,
+    runId: run.id,
+    sync: definition.name,
+    endpoint: definition.endpoint.name,
+    requestKey,
+    request,
+    // To the microsecond, as the vault tells it.
+    receivedAt: receivedAt.toISOString().replace('Z', '000Z'),
+    status,
+    body,
+    damage: undefined,
+    loaded: false,
+  },
+});

@@ -1,0 +1,122 @@
+/**
+ * Keeps the numbers of each day: a row for each entity and UTC day on which an answer showed it, with the last value of
+ * each number that was told that day. Each number goes by the receipt of the answer that told it, so a late answer finds
+ * its place and a replay changes nothing. As with all rows, what tells the same again is not written.
+ */
+import type { Cell, RootRow } from '../normalize/batch.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
+import type { DailyMeasure, DailyTable } from '../warehouse/history.ts';
+import type { RootTable } from '../warehouse/table.ts';
+import { upsertDaily } from './daily-statement.ts';
+import type { Run } from './run.ts';
+import { byReceipt, type Received, type Seen } from './seen.ts';
+import { sighted, type State } from './state.ts';
+
+/** A number, and the answer that told it last that day. */
+interface Told {
+  readonly value: Cell;
+  readonly by: Received;
+}
+
+/** What a day's answers told of one entity. */
+interface Day {
+  readonly id: string;
+  readonly date: string;
+  /** The day's last answer that showed the entity. */
+  readonly last: Received;
+  /** Numbers by column; one that no answer told is not here. */
+  readonly told: ReadonlyMap<string, Told>;
+}
+
+/** Writes the days on which these answers showed entities of a table; does nothing for one that keeps no numbers. */
+export async function writeDays(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  answers: readonly Received[],
+  seen: Seen,
+): Promise<void> {
+  const { daily } = table;
+  if (!daily) return;
+  const days = daysOf(table, daily, answers, seen);
+  if (days.length > 0) await run.count(upsertDaily(schema, daily), valuesOf(daily, days));
+}
+
+/**
+ * The days that answers make, in key order. A full sighting always makes its day's row; a lesser one does where it tells
+ * one of the numbers.
+ */
+function daysOf(table: RootTable, daily: DailyTable, answers: readonly Received[], seen: Seen): readonly Day[] {
+  const days = new Map<string, Day>();
+  for (const [id, shown] of seen) {
+    for (const { answer, rows } of shown) {
+      const by = answers[answer];
+      const state = rows.reduce<State | undefined>((known, row) => sighted(table, known, row), undefined);
+      if (!by || !state) continue;
+      const told = toldBy(daily.measures, state, by);
+      if (told.size === 0 && !rows.some(isFull)) continue;
+      const date = by.receivedAt.slice(0, 10);
+      const key = `${id}\0${date}`;
+      const day = { id, date, last: by, told };
+      const known = days.get(key);
+      days.set(key, known ? together(known, day) : day);
+    }
+  }
+  return [...days].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
+}
+
+const isFull = ({ detail }: RootRow): boolean => detail === 'full';
+
+function toldBy(measures: readonly DailyMeasure[], state: State, by: Received): Map<string, Told> {
+  return new Map(
+    measures.flatMap((measure) => {
+      const value = valueOf(measure, state);
+      return value === null ? [] : [[measure.column, { value, by }] as const];
+    }),
+  );
+}
+
+function valueOf({ column, sum }: DailyMeasure, { cells, lists }: State): Cell {
+  if (!sum) return cells[column] ?? null;
+  const rows = lists[sum.child];
+  if (!rows) return null;
+  // Exact, because counts may be beyond what a number holds; negative ones are hidden.
+  const counts = rows.map((row) => BigInt(String(row[sum.place] ?? 0)));
+  return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
+}
+
+function together(a: Day, b: Day): Day {
+  const isChanged = [...b.told].some(([column, it]) => {
+    const known = a.told.get(column);
+    return !known || (byReceipt(known.by, it.by) < 0 && String(known.value) !== String(it.value));
+  });
+  if (!isChanged) return a;
+  const told = new Map(a.told);
+  for (const [column, it] of b.told) {
+    const known = told.get(column);
+    if (!known || byReceipt(known.by, it.by) < 0) told.set(column, it);
+  }
+  return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, told };
+}
+
+/** One array a column. */
+function valuesOf({ entityKey, columns }: DailyTable, days: readonly Day[]): string[] {
+  const machinery: Readonly<Record<string, (day: Day) => Cell>> = {
+    date: ({ date }) => date,
+    _seen_at: ({ last }) => last.receivedAt,
+    _answer_id: ({ last }) => last.answerId,
+    _earlier: earlierOf,
+  };
+  return columns.map(({ name }) => {
+    const part = entityKey.indexOf(name);
+    const of = machinery[name] ?? ((day: Day): Cell => day.told.get(name)?.value ?? null);
+    return arrayLiteral(days.map(part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null));
+  });
+}
+
+/** The numbers that the day's last answer did not tell, each with who told it. */
+function earlierOf({ told, last }: Day): Cell {
+  const earlier = [...told].filter(([, { by }]) => byReceipt(by, last) < 0);
+  if (earlier.length === 0) return null;
+  return JSON.stringify(Object.fromEntries(earlier.map(([name, { by }]) => [name, [by.receivedAt, by.answerId]])));
+}

@@ -1,0 +1,240 @@
+/** The numbers of each day, however the answers that tell them come. */
+import { sql } from 'kysely';
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { writeDays } from '../../src/load/daily.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { select } from '../flow/rows.ts';
+import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';
+
+const MICROBLOG = tableNamed('microblog_users');
+const POSTS = tableNamed('photoshare_posts');
+const USERS = tableNamed('photoshare_users');
+const PRONET = tableNamed('pronet_posts');
+
+/** Loads answers together. */
+async function keep(warehouse: Warehouse, table: typeof POSTS, ...answers: readonly Answer[]): Promise<void> {
+  const seen = seenIn(table, answers);
+  await onRows(warehouse, table, seen.keys(), (run) =>
+    writeDays(
+      run,
+      warehouse.schema,
+      table,
+      answers.map(({ by }) => by),
+      seen,
+    ),
+  );
+}
+
+const microblogger = (id: number, at: string, more: Readonly<Record<string, unknown>>): Answer =>
+  answerOf(id, at, 'microblog.user', [{ rest_id: '1', ...more }], { user: 'x' });
+const posts = (id: number, at: string, ...items: readonly unknown[]): Answer =>
+  answerOf(id, at, 'photoshare.user.posts', items, { user: 'x', count: 50 });
+/** Posts inside a profile are previews. */
+const profile = (id: number, at: string, ...items: readonly unknown[]): Answer =>
+  answerOf(id, at, 'photoshare.user', [{ id: 'u', follower_count: 7, posts: items }], { user: 'x', with_posts: true });
+
+const stored = (warehouse: Warehouse, table: string, columns: string): Promise<readonly unknown[]> =>
+  select(warehouse, `select date::text, ${columns} from sluice.${table} order by 1, 2`);
+
+eachWarehouse('numbers by day', (open) => {
+  it('are the last told of each UTC day; an unchanged sighting makes its day’s row too', async () => {
+    const warehouse = await open();
+    await keep(warehouse, MICROBLOG, microblogger(1, '2026-03-01T08:00:00Z', { follower_count: 10 }));
+    await keep(warehouse, MICROBLOG, microblogger(2, '2026-03-01T23:59:59.999Z', { follower_count: 12 }));
+    await keep(
+      warehouse,
+      MICROBLOG,
+      microblogger(3, '2026-03-02T00:00:00Z', { follower_count: 12 }),
+      microblogger(4, '2026-03-03T00:00:00Z', { follower_count: 9_007_199_254_740_991 }),
+    );
+    expect(
+      await stored(warehouse, 'fact_microblog_user_daily', 'user_rest_id, follower_count, listed_count, _answer_id'),
+    ).toEqual([
+      { date: '2026-03-01', user_rest_id: '1', follower_count: '12', listed_count: null, _answer_id: '2' },
+      { date: '2026-03-02', user_rest_id: '1', follower_count: '12', listed_count: null, _answer_id: '3' },
+      {
+        date: '2026-03-03',
+        user_rest_id: '1',
+        follower_count: '9007199254740991',
+        listed_count: null,
+        _answer_id: '4',
+      },
+    ]);
+  });
+
+  it('go by receipt, so that an answer that was stored late does not win the day', async () => {
+    const warehouse = await open();
+    await keep(warehouse, MICROBLOG, microblogger(1, '2026-03-01T12:00:00Z', { follower_count: 12 }));
+    await keep(warehouse, MICROBLOG, microblogger(2, '2026-03-01T10:00:00Z', { follower_count: 10 }));
+    await keep(warehouse, MICROBLOG, microblogger(3, '2026-03-01T12:00:00Z', { follower_count: 13 }));
+    expect(await stored(warehouse, 'fact_microblog_user_daily', 'follower_count, _answer_id')).toEqual([
+      { date: '2026-03-01', follower_count: '13', _answer_id: '3' },
+    ]);
+  });
+
+  it('are taken from previews that tell them; what a preview leaves out stays', async () => {
+    const warehouse = await open();
+    await keep(warehouse, POSTS, posts(1, '2026-03-01T08:00:00Z', { id: 'a', like_count: 5, view_count: 100 }));
+    await keep(
+      warehouse,
+      POSTS,
+      profile(2, '2026-03-01T09:00:00Z', { id: 'a', like_count: 6 }, { id: 'b', text: 'no number' }),
+    );
+    await keep(warehouse, POSTS, profile(3, '2026-03-02T09:00:00Z', { id: 'a', like_count: -1 }));
+    expect(
+      await stored(
+        warehouse,
+        'fact_photoshare_post_daily',
+        'post_id, like_count, comment_count, view_count, _answer_id, _earlier',
+      ),
+    ).toEqual([
+      {
+        date: '2026-03-01',
+        post_id: 'a',
+        like_count: '6',
+        comment_count: '0',
+        view_count: '100',
+        _answer_id: '2',
+        _earlier: Object.fromEntries(
+          ['comment_count', 'reshare_count', 'view_count'].map((it) => [it, ['2026-03-01T08:00:00.000000Z', '1']]),
+        ),
+      },
+      {
+        date: '2026-03-02',
+        post_id: 'a',
+        like_count: '-1',
+        comment_count: null,
+        view_count: null,
+        _answer_id: '3',
+        _earlier: null,
+      },
+    ]);
+    await keep(
+      warehouse,
+      USERS,
+      profile(4, '2026-03-03T09:00:00Z'),
+      posts(5, '2026-03-03T10:00:00Z', { id: 'a', user: { id: 'u' } }),
+    );
+    expect(await stored(warehouse, 'fact_photoshare_user_daily', 'user_id, follower_count, _answer_id')).toEqual([
+      { date: '2026-03-03', user_id: 'u', follower_count: '7', _answer_id: '4' },
+    ]);
+  });
+
+  it('count reactions of all types, hidden ones left out', async () => {
+    const warehouse = await open();
+    const post = (value: string, reactions?: unknown) => ({
+      urn: { type: 'activity', value },
+      comment_count: 1,
+      reactions,
+    });
+    const reactions = [
+      { type: 'like', count: 2 },
+      { type: 'praise', count: -1 },
+      { type: 'odd', count: 3 },
+      { type: 'none' },
+    ];
+    await keep(
+      warehouse,
+      PRONET,
+      answerOf(1, '2026-03-01T08:00:00Z', 'pronet.post.reposts', [post('a', reactions), post('b', []), post('c')], {
+        urn: { type: 'activity', value: '9' },
+        count: 50,
+      }),
+    );
+    expect(await stored(warehouse, 'fact_pronet_post_daily', 'post_urn_value, reaction_count')).toEqual([
+      { date: '2026-03-01', post_urn_value: 'a', reaction_count: '5' },
+      { date: '2026-03-01', post_urn_value: 'b', reaction_count: '0' },
+      { date: '2026-03-01', post_urn_value: 'c', reaction_count: null },
+    ]);
+  });
+
+  it('are not written again by a replay, and go with their entity', async () => {
+    const warehouse = await open();
+    const answers = [
+      posts(1, '2026-03-01T08:00:00Z', { id: 'a', like_count: 5, view_count: 100 }),
+      profile(2, '2026-03-01T09:00:00Z', { id: 'a', like_count: 6 }),
+      posts(3, '2026-03-02T08:00:00Z', { id: 'a', like_count: 5 }),
+    ];
+    const versions = () => select(warehouse, 'select xmin::text, ctid::text from sluice.fact_photoshare_post_daily');
+    for (const it of answers) await keep(warehouse, POSTS, it);
+    const before = await versions();
+    for (const it of answers) await keep(warehouse, POSTS, it);
+    await keep(warehouse, POSTS, ...answers);
+    expect(await versions()).toEqual(before);
+    expect(before).toHaveLength(2);
+    await sql`delete from sluice.photoshare_posts`.execute(warehouse.db);
+    expect(await versions()).toEqual([]);
+  });
+
+  it('are the last told, together with whatever others answers are loaded, and stand when they are loaded again', async () => {
+    const warehouse = await open();
+    const count = fc.option(fc.integer({ min: -1, max: 3 }), { nil: undefined });
+    const told = fc.record({
+      full: fc.boolean(),
+      id: fc.constantFrom('a', 'b'),
+      hour: fc.integer({ min: 0, max: 40 }),
+      like: count,
+      view: count,
+      comment: count,
+    });
+    const plan = fc.array(told, { minLength: 1, maxLength: 6 }).chain((items) =>
+      fc.record({
+        items: fc.constant(items.toSorted((a, b) => a.hour - b.hour)),
+        again: fc.shuffledSubarray([...items.keys()]),
+        together: fc.integer({ min: 1, max: 3 }),
+      }),
+    );
+    const days = () =>
+      stored(warehouse, 'fact_photoshare_post_daily', 'post_id, like_count, view_count, comment_count');
+    await fc.assert(
+      fc.asyncProperty(plan, async ({ items, again, together }) => {
+        await sql`truncate sluice.photoshare_posts cascade`.execute(warehouse.db);
+        const answers = items.map(({ full, id, hour, like, view, comment }, place) =>
+          (full ? posts : profile)(place + 1, new Date(Date.UTC(2026, 2, 1, hour)).toISOString(), {
+            id,
+            like_count: like,
+            view_count: view,
+            comment_count: comment,
+          }),
+        );
+        for (let at = 0; at < answers.length; at += together)
+          await keep(warehouse, POSTS, ...answers.slice(at, at + together));
+        expect(await days()).toEqual(expectedOf(items));
+        for (const place of again) await keep(warehouse, POSTS, ...answers.slice(place, place + 1));
+        expect(await days()).toEqual(expectedOf(items));
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+interface Item {
+  readonly full: boolean;
+  readonly id: string;
+  readonly hour: number;
+  readonly like: number | undefined;
+  readonly view: number | undefined;
+  readonly comment: number | undefined;
+}
+
+/** The rows as one would work them out by hand: of each number the last told that day. */
+function expectedOf(items: readonly Item[]): unknown[] {
+  const days = new Map<string, Record<string, unknown>>();
+  for (const it of items) {
+    // What a full answer leaves out of these two is none, of views it is not told.
+    const numbers = {
+      like_count: it.like ?? (it.full ? 0 : undefined),
+      comment_count: it.comment ?? (it.full ? 0 : undefined),
+      view_count: it.view,
+    };
+    const told = Object.entries(numbers).filter(([, value]) => value !== undefined);
+    if (!it.full && told.length === 0) continue;
+    const date = it.hour < 24 ? '2026-03-01' : '2026-03-02';
+    const key = `${date} ${it.id}`;
+    const day = days.get(key) ?? { date, post_id: it.id, like_count: null, view_count: null, comment_count: null };
+    days.set(key, { ...day, ...Object.fromEntries(told.map(([name, value]) => [name, String(value)])) });
+  }
+  return [...days.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, day]) => day);
+}

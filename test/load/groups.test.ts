@@ -1,0 +1,162 @@
+/** Answers loaded together leave what they leave one by one: the same rows to the byte, and the same receipts. */
+import * as fc from 'fast-check';
+import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { groupsOf } from '../../src/load/group.ts';
+import { load } from '../../src/load/load.ts';
+import type { Receipt } from '../../src/load/receipt.ts';
+import { type Run, runOn } from '../../src/load/run.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import {
+  batchOf,
+  contextOf,
+  expectAllAccounted,
+  type Loader,
+  loaderOf,
+  shapesOf,
+  type TextRow,
+} from '../support/loading.ts';
+import { eachWarehouse, SCHEMA } from '../support/warehouse.ts';
+import { profile, urn } from './items.ts';
+import { anySequence, type Step } from './sequence.ts';
+
+/** A number that changes within a group and back again is not written for it, so who told it last is another answer. */
+const withoutTeller = ({ _seen_at, _answer_id, _earlier, ...row }: TextRow): TextRow => row;
+
+const allRows = async ({ warehouse, rows }: Loader): Promise<Readonly<Record<string, TextRow[]>>> => {
+  const tables = [...(await shapesOf(warehouse.db)).keys()];
+  const found = await Promise.all(
+    tables.map(async (table) => {
+      const all = await rows(table);
+      return [table, table.endsWith('_daily') ? all.map(withoutTeller) : all] as const;
+    }),
+  );
+  return Object.fromEntries(found.filter(([, of]) => of.length > 0));
+};
+
+async function empty({ db }: Warehouse): Promise<void> {
+  const all = [...(await shapesOf(db)).keys()].map((table) => sql.id(SCHEMA, table));
+  await sql`truncate ${sql.join(all)}`.execute(db);
+}
+
+/** Loads each group in a transaction of its own; returns the receipts in order. */
+async function loadIn(warehouse: Warehouse, groups: Iterable<readonly Step[]>): Promise<Receipt[]> {
+  const receipts: Receipt[] = [];
+  for (const group of groups)
+    receipts.push(...(await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group))));
+  return receipts;
+}
+
+/** The same, which tells of each statement before it runs it. */
+const recorded = (run: Run, tell: (text: string) => void): Run => ({
+  rows: (text, parameters) => {
+    tell(text);
+    return run.rows(text, parameters);
+  },
+  count: (text, parameters) => {
+    tell(text);
+    return run.count(text, parameters);
+  },
+});
+
+eachWarehouse('answers loaded together', (open, kind) => {
+  it('leave the rows and receipts of loading one by one, however they are cut', { timeout: 600_000 }, async () => {
+    const oneByOne = loaderOf(await open());
+    const together = loaderOf(await open());
+    const sizes: number[] = [];
+    await fc.assert(
+      fc.asyncProperty(anySequence, fc.integer({ min: 1, max: 12 }), async (steps, most) => {
+        await empty(oneByOne.warehouse);
+        await empty(together.warehouse);
+        const groups = [...groupsOf(steps, { rows: Number.POSITIVE_INFINITY, bytes: most })];
+        sizes.push(...groups.map(({ length }) => length));
+        const expected = await loadIn(
+          oneByOne.warehouse,
+          steps.map((step) => [step]),
+        );
+        for (const receipt of expected) expectAllAccounted(receipt);
+        expect(await loadIn(together.warehouse, groups)).toEqual(expected);
+        expect(await allRows(together)).toEqual(await allRows(oneByOne));
+        // The newest of each entity again, alone or with others: nothing that rests there is written.
+        const before = await together.versions();
+        const [last] = steps.toSorted((a, b) => Number(b.context.answerId) - Number(a.context.answerId));
+        if (last) await loadIn(together.warehouse, [[last]]);
+        expect(await together.versions()).toEqual(before);
+      }),
+      { seed: 7, numRuns: kind === 'postgres' ? 100 : 40 },
+    );
+    // Groups of one would show nothing.
+    expect(sizes.filter((size) => size > 2).length).toBeGreaterThan(sizes.length / 5);
+  });
+
+  it('are written in one set of statements, each row once', async () => {
+    const warehouse = await open();
+    const loader = loaderOf(warehouse);
+    const answers = Array.from({ length: 50 }, (_, at) =>
+      batchOf('microblog.user', { user: `u${at}` }, [profile(String(at)), profile('shared', { name: `n${at}` })]),
+    );
+    const statements: string[] = [];
+    const receipts = await warehouse.db.transaction().execute((tx) =>
+      load(
+        recorded(runOn(tx), (text) => statements.push(text)),
+        warehouse.schema,
+        answers.map((batch, at) => ({ batch, context: contextOf(at + 1) })),
+      ),
+    );
+    expect(receipts).toHaveLength(50);
+    for (const receipt of receipts)
+      expect(receipt).toMatchObject({ received: 2, loaded: 2, written: { microblog_users: 2 } });
+    // Heads, rows, numbers of the day; then what the log of changes has to know.
+    expect(statements.map((text) => text.replace(/^(\S+ \S+ \S+).*$/s, '$1'))).toEqual([
+      expect.stringMatching(/^select/),
+      'insert into "sluice"."microblog_users"',
+      expect.stringMatching(/^insert into "sluice"."microblog_user_changes"/),
+      'insert into "sluice"."fact_microblog_user_daily"',
+    ]);
+    expect(await loader.row('microblog_users', { rest_id: 'shared' })).toMatchObject({
+      name: 'n49',
+      _answer_id: '50',
+      _first_seen_at: contextOf(1).receivedAt,
+      _changed_at: contextOf(50).receivedAt,
+    });
+  });
+});
+
+describe('a group', () => {
+  const most = { rows: 10, bytes: 100 };
+  const people = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ urn: urn(`p${count} ${at}`), name: 'n' }));
+  const weighed = (batch: ReturnType<typeof batchOf>, bytes = 1) => ({ batch, bytes });
+  const sizes = (answers: readonly ReturnType<typeof weighed>[]) =>
+    [...groupsOf(answers, most)].map(({ length }) => length);
+  const profiles = (bytes: number) => weighed(batchOf('microblog.user', { user: 'x' }, [profile('1')]), bytes);
+  const search = (title: string, count: number) =>
+    weighed(batchOf('pronet.search.users', { title, count: 100 }, people(count)));
+  const education = (person: string) =>
+    weighed(
+      batchOf('pronet.user.education', { urn: { type: 'fsd_profile', value: person }, count: 9 }, [{ major: 'x' }]),
+    );
+
+  it('holds no more rows and bytes than it may, but for an answer that is larger by itself', () => {
+    expect(sizes(Array.from({ length: 25 }, () => profiles(1)))).toEqual([10, 10, 5]);
+    expect(sizes([40, 40, 40, 500, 1].map(profiles))).toEqual([2, 1, 1, 1]);
+    expect(sizes([search('a', 2), search('b', 20), search('c', 2), search('d', 2)])).toEqual([1, 1, 2]);
+  });
+
+  it('ends before a set or a question that it touched already', () => {
+    expect(sizes([education('p'), education('q'), education('p'), education('q')])).toEqual([2, 2]);
+    expect(sizes([search('a', 1), search('b', 1), search('b', 0), search('a', 1)])).toEqual([2, 2]);
+  });
+
+  it('is cut without taking more answers than one after it', () => {
+    let taken = 0;
+    const endless = (function* () {
+      for (;;) {
+        taken += 1;
+        yield profiles(1);
+      }
+    })();
+    expect(groupsOf(endless, most).next().value).toHaveLength(10);
+    expect(taken).toBe(11);
+  });
+});

@@ -1,0 +1,52 @@
+/** Numbers keep their digits, whether or not an answer is suspected of holding long ones. */
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { parseExact } from '../../src/service/exact-json.ts';
+import { canonicalJson } from '../../src/service/identity.ts';
+
+const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
+const number = fc
+  .tuple(
+    fc.constantFrom('', '-'),
+    digits(20),
+    fc.option(digits(20)),
+    fc.option(fc.tuple(fc.constantFrom('e', 'E+', 'e-'), digits(3))),
+  )
+  .map(([sign, whole, fraction, exponent]) => {
+    const start = sign + whole.replace(/^0+(?=\d)/, '');
+    return start + (fraction === null ? '' : `.${fraction}`) + (exponent === null ? '' : exponent.join(''));
+  });
+const text = fc
+  .oneof(
+    fc.string(),
+    number,
+    fc.stringMatching(/^[0-9a-f]{8,24}$/),
+    number.map((it) => `, ${it}`),
+  )
+  .map((it) => JSON.stringify(it));
+const blanks = fc.constantFrom('', ' ', '\n\t');
+
+const json = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    number,
+    text,
+    fc.tuple(fc.array(tie('value'), { maxLength: 4 }), blanks).map(([of, gap]) => `[${of.join(`,${gap}`)}]`),
+    fc
+      .tuple(fc.array(fc.tuple(text, blanks, tie('value')), { maxLength: 4 }))
+      .map(([of]) => `{${of.map(([name, gap, value]) => `${name}:${gap}${value}`).join(',')}}`),
+  ),
+})).value;
+
+/** Beside a number that no double holds, every number is looked at. */
+const LONG = '1234567890123456789.5';
+
+it('looks at every number that may lose digits', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const [looked] = parseExact(`[${value},${LONG}]`) as unknown[];
+      expect(canonicalJson(parseExact(value))).toBe(canonicalJson(looked));
+    }),
+    { seed: 1, numRuns: 5_000 },
+  );
+});

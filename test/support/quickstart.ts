@@ -1,0 +1,32 @@
+/** A warehouse in which the quickstart has run: every endpoint once, against a small world. */
+import { fileURLToPath } from 'node:url';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Summary } from '../../src/ops/summary.ts';
+import { serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { runSyncs } from '../../src/sync.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { clockFrom } from '../flow/clock.ts';
+import { countingIds, SMALL } from '../flow/scene.ts';
+
+const CONFIG = fileURLToPath(new URL('../../configs/quickstart.yaml', import.meta.url));
+
+/** Runs the quickstart into this warehouse, at an instant of its own. */
+export async function runQuickstart(warehouse: Warehouse, start?: string): Promise<Summary> {
+  const clock = clockFrom(start);
+  const sandbox = await serveSandbox({ seed: 7, size: SMALL, now: clock.now, newId: countingIds(1) });
+  try {
+    const env = { SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN };
+    const config = await loadConfig(CONFIG, env);
+    const effects = { now: clock.now, sleep: clock.sleep, random: () => 0.5, newId: countingIds(2) };
+    return await runSyncs(
+      config,
+      warehouse,
+      { names: [], refresh: false, failOnTruncated: false },
+      { ...effects, onProgress: () => undefined, onNotice: () => undefined },
+      new AbortController().signal,
+    );
+  } finally {
+    await sandbox.close();
+  }
+}
