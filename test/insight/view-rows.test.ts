@@ -10,6 +10,17 @@ import { eachWarehouse } from '../support/warehouse.ts';
 
 const SEEN = '2026-03-06T12:00:00.000Z';
 
+/** A slice that was asked, or a question that was cut in its stead. */
+interface Slice {
+  readonly endpoint: string;
+  readonly sync: string;
+  readonly request_key: string;
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly returned: number;
+  readonly reason: string | null;
+  readonly isCut: boolean;
+}
+
 eachWarehouse('views of rows made by hand', (open) => {
   const root = {
     _first_seen_at: SEEN,
@@ -234,7 +245,15 @@ eachWarehouse('views of rows made by hand', (open) => {
           isCut: fc.constantFrom(false, false, false, true),
         }),
       )
-      .map(([question, rest]) => ({ ...question, ...rest }));
+      .map(([question, rest]): Slice => ({ ...question, ...rest }));
+    const of = { endpoint: 'sec.search.companies', sync: 'a', request_key: 'k', isCut: false };
+    const after = (date_from: string, date_to: string): Slice => ({
+      ...of,
+      filters: { entity_name: 'x', date_from, date_to },
+      returned: 9,
+      reason: null,
+    });
+    const bound = { ...after('2026-01-01', '2026-01-02'), returned: 10, reason: 'full' };
     await fc.assert(
       fc.asyncProperty(fc.array(slice, { minLength: 4, maxLength: 14 }), async (slices) => {
         await sql`truncate sluice_ops.coverage, sluice_ops.runs cascade`.execute(warehouse.db);
@@ -266,7 +285,10 @@ eachWarehouse('views of rows made by hand', (open) => {
         );
         expect(shown.map((it) => it.run_id).toSorted()).toEqual(bounds.map(({ runId }) => runId).toSorted());
       }),
-      { numRuns: 100 },
+      {
+        numRuns: 100,
+        examples: [[[bound, after('2026-01-02', '2026-01-02')]], [[bound, after('2026-01-01', '2026-01-01')]]],
+      },
     );
   });
 });
