@@ -40,7 +40,7 @@ export class UsageError extends SluiceError {
   }
 }
 
-/** The service refused the credential: replace it. */
+/** The service or the database refused the credential: replace it. */
 export class CredentialError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.credential, message, options);

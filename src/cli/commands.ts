@@ -1,6 +1,7 @@
 /** Every command of the command line, in the order of the help. Each loads what it works with only when it runs. */
 import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
+import { costs } from './commands/costs.ts';
 import { dbt } from './commands/dbt.ts';
 import { docs } from './commands/docs.ts';
 import { grants } from './commands/grants.ts';
@@ -10,6 +11,7 @@ import { plan } from './commands/plan.ts';
 import { quarantine } from './commands/quarantine.ts';
 import { query } from './commands/query.ts';
 import { replay } from './commands/replay.ts';
+import { report } from './commands/report.ts';
 import { sandbox } from './commands/sandbox.ts';
 import { schema } from './commands/schema.ts';
 import { start } from './commands/start.ts';
@@ -25,7 +27,9 @@ export const commands: readonly Command[] = [
   replay,
   status,
   quarantine,
+  costs,
   query,
+  report,
   sandbox,
   docs,
   schema,

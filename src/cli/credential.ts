@@ -6,6 +6,8 @@ import { CredentialError } from '../errors.ts';
 export function requireToken({ file, service }: Config): void {
   if (service.token) return;
   throw new CredentialError(`no token: service.token of ${file} is empty`, {
-    next: 'Set the variable that it names, SLUICE_SERVICE_TOKEN as shipped, to an API token of the service.',
+    next:
+      'Set the variable that it names, SLUICE_SERVICE_TOKEN as shipped, to an API token of the service, ' +
+      'or SLUICE_SERVICE_TOKEN_FILE to a file that holds one.',
   });
 }

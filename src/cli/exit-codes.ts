@@ -26,8 +26,8 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   },
   credential: {
     short: 'credential refused',
-    meaning: 'The token is missing, malformed or refused by the service, or the database refused the login.',
-    next: 'Set the variable that the config names to a valid token.',
+    meaning: 'The token is missing or was refused by the service, or the database refused the login.',
+    next: 'Set the variable that the message names to a valid token, or to the right password.',
   },
   rejects: {
     short: 'too many rejects',

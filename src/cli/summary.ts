@@ -76,7 +76,7 @@ function score(syncs: readonly SyncSummary[]): string {
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
   // What was guessed is spent by the same guess, until the log tells.
   const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' by a guess' : '';
-  return `quoted ${rangeOf(low, high)} points${guess}, spent ${grouped(spent)}: ${verdict}${because}${others}\n`;
+  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${grouped(spent)}: ${verdict}${because}${others}\n`;
 }
 
 const placeIn = (spent: number, low: number, high: number): string =>
@@ -95,9 +95,13 @@ function outOfRange({ sync, quote: { low, high }, points, left, inDoubt }: Quote
 
 function endings(syncs: readonly SyncSummary[], channel: Channel): string[] {
   return syncs.flatMap(({ sync, error }) =>
-    error === null ? [] : [`${paint(channel, 'red', visible(sync))}: ${linesOf(error).join('\n  ')}\n`],
+    error === null ? [] : [`${paint(channel, 'red', visible(sync))}: ${linesOf(causeOf(sync, error)).join('\n  ')}\n`],
   );
 }
+
+/** Why a sync did not end well, without its name where that comes first. */
+export const causeOf = (sync: string, error: string): string =>
+  error.startsWith(`${sync}: `) ? error.slice(sync.length + 2) : error;
 
 const linesOf = (text: string): string[] => text.split('\n').map(visible);
 

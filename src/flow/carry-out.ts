@@ -21,6 +21,7 @@ import { inTurns, maybeKnown } from './known.ts';
 import { openLoader, pointsOf } from './loader.ts';
 import { markSentSurely } from './mark.ts';
 import { type Aside, openPurse } from './purse.ts';
+import { steadily } from './steady.ts';
 import { type Keeping, openStore } from './storing.ts';
 import { countUnderWay } from './under-way.ts';
 
@@ -159,7 +160,8 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     const tried = it.run.continued ? await triedRequests(ops, it.run.id) : [];
     for (let last = '0'; !either.aborted; ) {
       hasNews = false;
-      const page = await openRequests(ops, it.run.id, last, ahead);
+      const after = last;
+      const page = await steadily(() => openRequests(ops, it.run.id, after, ahead), it);
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests) asking.track(inTurn(request, () => handling(() => handle(request))));

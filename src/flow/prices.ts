@@ -9,7 +9,7 @@ import type { Warehouse } from '../warehouse/connect.ts';
 export async function readPrices(
   warehouse: Warehouse,
   { prices }: Pick<Config, 'prices'>,
-  { name, endpoint }: SyncDefinition,
+  { name, endpoint }: Pick<SyncDefinition, 'name' | 'endpoint'>,
 ): Promise<PriceBook> {
   const samples = await readSamples(warehouse, endpoint, name);
   const returned = await readReturned(operationsOf(warehouse), name);

@@ -114,11 +114,14 @@ export interface Reconciliation {
 /** What status looks back at. */
 const RECENT_MS = 30 * 24 * 3_600_000;
 
-/** How log and ledger agree over the last 30 days; undefined when the log was never read. */
-export async function readReconciliation({ db, schema, ops }: Books, now: Date): Promise<Reconciliation | undefined> {
+/** How log and ledger agree since an instant, else over the last 30 days; undefined when the log was never read. */
+export async function readReconciliation(
+  { db, schema, ops }: Books,
+  now: Date,
+  since: Date = new Date(now.getTime() - RECENT_MS),
+): Promise<Reconciliation | undefined> {
   const tables = booksOf({ schema, ops });
   const { log, runs, requests, answers, matches } = tables;
-  const since = new Date(now.getTime() - RECENT_MS);
   const from = sql`${since.toISOString()}::timestamptz`;
   const { rows } = await sql<{
     is_read: boolean;

@@ -2,9 +2,10 @@
  * Keeps paid answers as files while the database can't take them: one file an answer, on the disk before its name is
  * there, for its owner's eyes alone. What can't be read is set aside and never thrown away.
  */
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { TransientError, UsageError } from '../errors.ts';
+import { makeFolders } from '../warehouse/folder.ts';
 import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './spool-head.ts';
 import { sha256Of } from './vault.ts';
 
@@ -121,7 +122,7 @@ const fileNameOf = (it: SpooledAnswer): string =>
   `${it.receivedAt.toISOString().replace(/[-:.]/g, '')}-${it.requestId}-${sha256Of(it.body).slice(0, 16)}${WAITS}`;
 
 async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const first = await makeFolders(folder, 0o700);
   // A folder that was there may be open to others.
   await chmod(folder, 0o700);
   if (first === undefined) return;

@@ -29,6 +29,7 @@ export async function readInputs(sync: Asks, effects: InputEffects): Promise<Inp
     if (inputs.length * rows.length > MOST_INPUTS) {
       throw new UsageError(
         `${sync.name}: for_each makes ${inputs.length * rows.length} inputs; at most ${MOST_INPUTS} are allowed`,
+        { next: 'Divide them among several syncs; nothing was sent.' },
       );
     }
     inputs = inputs.flatMap((input) => rows.map((row) => both(input, row)));
@@ -73,8 +74,9 @@ async function fileRows(
   { readFile }: InputEffects,
 ): Promise<Input[]> {
   const { path, where, field, column } = source;
+  const next = `Mend the file or its name; nothing was sent for ${sync.name}.`;
   const fail = (message: string, cause?: unknown): UsageError =>
-    new UsageError(`${sync.name}: ${message}\n  named at ${where}`, { cause });
+    new UsageError(`${sync.name}: ${message}\n  named at ${where}`, { next, cause });
   if (!hasColumns(path) && (field === undefined || column !== undefined)) {
     throw fail(
       `${path} has no named columns; name a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }`,
@@ -112,7 +114,11 @@ async function queryRows(
   reader: RowReader,
   { query }: InputEffects,
 ): Promise<Input[]> {
-  const found = await query(sql);
+  const found = await query(sql).catch((cause: unknown) => {
+    if (!(cause instanceof UsageError)) throw cause;
+    const { message, next = 'Mend the query; nothing was sent.' } = cause;
+    throw new UsageError(`${sync.name}: ${message}\n  asked for at ${where}`, { next, cause });
+  });
   const rows = found.map((value, at): InputRow => ({ line: at + 1, value }));
   return readRows(
     sync.name,

@@ -22,7 +22,9 @@ export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
   const known = syncs.map(({ name }) => name);
   for (const name of names) {
     if (!known.includes(name))
-      throw new UsageError(`${JSON.stringify(name)} is no sync of this config${insteadOf(name, known)}`);
+      throw new UsageError(`${JSON.stringify(name)} is no sync of this config${insteadOf(name, known)}`, {
+        next: 'Name syncs of the config, or none to take them all.',
+      });
   }
   return orderSyncs(names.length === 0 ? syncs : syncs.filter(({ name }) => names.includes(name)));
 }

@@ -2,12 +2,13 @@
  * Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. The second keeps
  * what it has acknowledged when the process is killed; a loss of power can take the last seconds from it.
  */
-import { access, chmod, constants, mkdir } from 'node:fs/promises';
+import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
 import type { Secret } from '../config/secret.ts';
 import { TransientError, UsageError } from '../errors.ts';
+import { makeFolders } from './folder.ts';
 import { operationsSchema } from './identifier.ts';
 import { acquireLock } from './lock.ts';
 import type { OperationsTables } from './operations.ts';
@@ -59,9 +60,9 @@ const MEMORY = 'memory://';
 const LOCK_FILE = 'lock.json';
 
 /**
- * Opens the warehouse that the settings name, ready to be written to. Throws a UsageError for an address, password or
- * database that is wrong, a TransientError for one that can't be used now, and a HeldError when another process has the
- * folder.
+ * Opens the warehouse that the settings name, ready to be written to. Throws a UsageError for an address or database that
+ * is wrong, a CredentialError for a login that is refused, a TransientError for a database that can't be used now, and a
+ * HeldError when another process has the folder.
  */
 export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
   const ops = operationsSchema(settings.schema);
@@ -165,7 +166,7 @@ async function close(db: Kysely<OperationsTables>, pglite: PGlite): Promise<void
 
 async function makeFolder(folder: string): Promise<void> {
   try {
-    const created = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const created = await makeFolders(folder, 0o700);
     if (created !== undefined) await chmod(folder, 0o700);
     await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {

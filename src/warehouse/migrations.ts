@@ -18,4 +18,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0006_lookups': () => import('../../migrations/0006_lookups.ts'),
   '0007_insight': () => import('../../migrations/0007_insight.ts'),
   '0008_ledger_updates': () => import('../../migrations/0008_ledger_updates.ts'),
+  '0009_costs': () => import('../../migrations/0009_costs.ts'),
 };

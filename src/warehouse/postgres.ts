@@ -33,7 +33,7 @@ class PooledDialect extends PostgresDialect {
   }
 }
 
-/** Connects in the first way that the address allows and the server takes. Throws a UsageError or TransientError. */
+/** Connects in the first way that the address allows and the server takes. Throws what `connectTrouble` says. */
 export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);

@@ -1,5 +1,5 @@
 /** What a database says when it can't be used, as an error that its reader can act on. */
-import { EXIT, SluiceError, TransientError, UsageError } from '../errors.ts';
+import { CredentialError, EXIT, SluiceError, TransientError, UsageError } from '../errors.ts';
 
 interface Told {
   readonly code?: unknown;
@@ -15,8 +15,9 @@ export interface Place {
 }
 
 const wrong = (message: string, next: string) => ({ exitCode: EXIT.usage, message, next });
+const refused = (message: string, next: string) => ({ exitCode: EXIT.credential, message, next });
 const passing = (message: string, next: string) => ({ exitCode: EXIT.transient, message, next });
-type Verdict = ReturnType<typeof wrong> | ReturnType<typeof passing>;
+type Verdict = ReturnType<typeof wrong> | ReturnType<typeof refused> | ReturnType<typeof passing>;
 
 /** The code of a database or system error, wherever the driver keeps it. */
 export function errorCode(error: unknown): string | undefined {
@@ -35,12 +36,12 @@ const reachable = ({ host, port }: Place): string => (host.startsWith('/') ? hos
 
 const VERDICTS: Readonly<Record<string, (place: Place) => Verdict>> = {
   '28P01': (it) =>
-    wrong(
+    refused(
       `The database refused the password of ${it.user}`,
       'Correct the user and password in DATABASE_URL; encode characters such as @ / ? # as %40 %2F %3F %23.',
     ),
   '28000': (it) =>
-    wrong(
+    refused(
       `The database refuses ${it.user} from this machine`,
       'Allow the user, database and kind of connection in the server’s pg_hba.conf, or change sslmode in DATABASE_URL.',
     ),
@@ -84,6 +85,12 @@ const UNTRUSTED = new Set([
   'CERT_NOT_YET_VALID',
 ]);
 
+const CLASSES = {
+  [EXIT.usage]: UsageError,
+  [EXIT.credential]: CredentialError,
+  [EXIT.transient]: TransientError,
+} as const;
+
 function verdictOf(error: unknown, place: Place): Verdict | undefined {
   const code = errorCode(error);
   const message = errorText(error);
@@ -100,7 +107,7 @@ function verdictOf(error: unknown, place: Place): Verdict | undefined {
     );
   }
   if (/client password must be a string/.test(message)) {
-    return wrong(
+    return refused(
       `The database wants a password of ${place.user}, and there is none`,
       'Put it into DATABASE_URL, or into PGPASSWORD.',
     );
@@ -128,7 +135,7 @@ function verdictOf(error: unknown, place: Place): Verdict | undefined {
   return undefined;
 }
 
-/** The error to show for one that came while connecting: a UsageError or TransientError that says what to do. */
+/** The error to show for one that came while connecting: a UsageError, CredentialError or TransientError that says what to do. */
 export function connectTrouble(error: unknown, place: Place): SluiceError {
   if (error instanceof SluiceError) return error;
   const verdict = verdictOf(error, place);
@@ -144,7 +151,5 @@ export function connectTrouble(error: unknown, place: Place): SluiceError {
     );
   }
   const { message, next } = verdict;
-  return verdict.exitCode === EXIT.usage
-    ? new UsageError(`${message}.`, { next, cause: error })
-    : new TransientError(`${message}.`, { next, cause: error });
+  return new CLASSES[verdict.exitCode](`${message}.`, { next, cause: error });
 }

@@ -1,5 +1,7 @@
 /** The views for analysts, declared: what a row is and what each column means. Their SQL is in the migrations. */
+import { balanceViews } from './views/balance.ts';
 import { calendarViews } from './views/calendar.ts';
+import { costViews } from './views/costs.ts';
 import { filingViews } from './views/filings.ts';
 import { peopleViews } from './views/people.ts';
 import { postViews } from './views/posts.ts';
@@ -15,4 +17,6 @@ export const views: readonly View[] = [
   ...peopleViews,
   ...profileViews,
   ...syncViews,
+  ...costViews,
+  ...balanceViews,
 ];

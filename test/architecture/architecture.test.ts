@@ -27,8 +27,10 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   flow: { values: ['service', 'config', 'warehouse', 'ops', ...STAGES] },
   'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  // Of `ops`, what makes text harmless.
+  report: { values: ['warehouse', 'ops'] },
   engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
-  cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', ...COMPOSERS] },
+  cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', 'report', ...COMPOSERS] },
   'main.ts': { values: ['cli', 'ops', 'service'] },
 };
 
@@ -48,6 +50,8 @@ const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],
+  'd3-scale': ['report'],
+  'd3-shape': ['report'],
   yargs: ['cli', 'main.ts'],
 };
 

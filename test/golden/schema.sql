@@ -1425,6 +1425,151 @@ create table sluice."web_pages" (
 );
 create index "web_pages_requested_url_idx" on sluice."web_pages" using hash (requested_url);
 
+-- What each paid answer cost and what it brought for that: one row an answer.
+create view sluice."answer_costs" (
+  -- The answer; joins paid_answers.
+  "answer_id" bigint,
+  -- The request that was sent for it.
+  "request_id" bigint,
+  -- The run that sent it.
+  "run_id" bigint,
+  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  "sync" text,
+  -- Name of the endpoint: its path with dots. Joins dim_endpoint.
+  "endpoint" text,
+  -- SHA-256, in hex, of the endpoint and the canonical body: the same for the same question.
+  "request_key" text,
+  -- When its last byte came in.
+  "received_at" timestamp with time zone,
+  -- The UTC day of that; joins dim_date.
+  "date" date,
+  -- Points that its request cost with all attempts, by the log where it has them, else by the ledger. Of several answers to one request, the newest has them.
+  "points" numeric,
+  -- Whether the log has the request, so that the points are the service’s own count.
+  "is_logged" boolean,
+  -- Items in it.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Items that said what the rows already said.
+  "unchanged" bigint,
+  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  "new_rows" bigint,
+  -- Whether it brought nothing new: every item said what was known, or there were none.
+  "is_nothing_new" boolean,
+  -- Receipt of the same sync’s answer before to the same question; null for the first.
+  "previous_at" timestamp with time zone,
+  -- Days since that.
+  "days_since_previous" double precision
+) as
+ WITH appearances(endpoint, at, rows) AS (
+         SELECT 'token.requests'::text AS "?column?",
+            t._first_seen_at,
+            count(*) AS count
+           FROM fact_request_costs t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'webparser.parse'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM web_pages t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'sec.search.companies'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM sec_filings t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'pronet.post.reposts'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM pronet_posts t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'pronet.search.users'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM pronet_users t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'pronet.user.education'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM pronet_user_educations t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'pronet.group'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM pronet_groups t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'microblog.user'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM microblog_users t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'photoshare.user'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM photoshare_users t
+          GROUP BY t._first_seen_at
+        UNION ALL
+         SELECT 'photoshare.user.posts'::text,
+            t._first_seen_at,
+            count(*) AS count
+           FROM photoshare_posts t
+          GROUP BY t._first_seen_at
+        )
+ SELECT a.id AS answer_id,
+    a.request_id,
+    a.run_id,
+    split_part(a.sync, ':'::text, 1) AS sync,
+    a.endpoint,
+    a.request_key,
+    a.received_at,
+    (a.received_at AT TIME ZONE 'UTC'::text)::date AS date,
+        CASE
+            WHEN a.of_request = 1 THEN COALESCE(l.points, q.charged, q.points, 0::numeric)
+            ELSE 0::numeric
+        END AS points,
+    l.points IS NOT NULL AS is_logged,
+    COALESCE(a.received, 0::bigint) AS received,
+    COALESCE(a.loaded, 0::bigint) AS loaded,
+    COALESCE(a.unchanged, 0::bigint) AS unchanged,
+        CASE
+            WHEN a.of_moment = 1 THEN COALESCE(n.rows, 0::bigint)
+            ELSE 0::bigint
+        END AS new_rows,
+    a.loaded_at IS NOT NULL AND COALESCE(a.loaded, 0::bigint) = 0 AND COALESCE(a.quarantined, 0::bigint) = 0 AS is_nothing_new,
+    a.previous_at,
+    (EXTRACT(epoch FROM a.received_at - a.previous_at) / 86400::numeric)::double precision AS days_since_previous
+   FROM ( SELECT w.id,
+            w.request_id,
+            w.run_id,
+            w.sync,
+            w.endpoint,
+            w.request_key,
+            w.received_at,
+            w.received,
+            w.loaded,
+            w.unchanged,
+            w.quarantined,
+            w.loaded_at,
+            row_number() OVER (PARTITION BY w.request_id ORDER BY w.id DESC) AS of_request,
+            row_number() OVER (PARTITION BY w.endpoint, w.received_at ORDER BY w.id) AS of_moment,
+            lag(w.received_at) OVER (PARTITION BY w.sync, w.request_key ORDER BY w.received_at, w.id) AS previous_at
+           FROM answers w) a
+     LEFT JOIN requests q ON q.id = a.request_id
+     LEFT JOIN ( SELECT r.request_id,
+            sum(r.points) AS points
+           FROM logged_requests r
+          WHERE r.request_id IS NOT NULL
+          GROUP BY r.request_id) l ON l.request_id = a.request_id
+     LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at;
+
 -- What changed of people, organizations, groups and profiles, over all their logs: one row a change.
 create view sluice."attribute_changes" (
   -- The table that holds the entity, such as pronet_users.
@@ -1506,6 +1651,141 @@ UNION ALL
    FROM photoshare_user_changes c
      JOIN photoshare_users e ON e.id = c.user_id;
 
+-- Points left and when they run out at the present pace, by the log as far as it was read: one row a token.
+create view sluice."balance_forecast" (
+  -- Identifier of the token; (not told) where the log has none.
+  "token" text,
+  -- Whether a request of this warehouse’s ledger was surely sent with it.
+  "is_ours" boolean,
+  -- Points left after the newest request that tells them.
+  "points_left" bigint,
+  -- When that request started.
+  "told_at" timestamp with time zone,
+  -- Start of the token’s newest request in the log, from which the paces are counted back.
+  "newest_at" timestamp with time zone,
+  -- Points charged in the 7 days before that.
+  "points_7d" numeric,
+  -- Points charged in the 30 days before that.
+  "points_30d" numeric,
+  -- Points a day over 7 days; over fewer, and at least one, when the log is younger.
+  "points_per_day_7d" double precision,
+  -- Points a day over 30 days; over fewer, and at least one, when the log is younger.
+  "points_per_day_30d" double precision,
+  -- When the points run out at the pace of the last 7 days, counted from told_at; null without a balance, where nothing is spent, or a century ahead.
+  "runs_out_at" timestamp with time zone,
+  -- When the points run out at the pace of the last 30 days, counted from told_at; null without a balance, where nothing is spent, or a century ahead.
+  "runs_out_at_30d" timestamp with time zone
+) as
+ SELECT p.token,
+    p.is_ours,
+    b.points_left,
+    b.started_at AS told_at,
+    p.newest_at,
+    p.points_7d,
+    p.points_30d,
+    x.week AS points_per_day_7d,
+    x.month AS points_per_day_30d,
+        CASE
+            WHEN x.week > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.week) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.week * '1 day'::interval
+            ELSE NULL::timestamp with time zone
+        END AS runs_out_at,
+        CASE
+            WHEN x.month > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.month) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.month * '1 day'::interval
+            ELSE NULL::timestamp with time zone
+        END AS runs_out_at_30d
+   FROM ( SELECT e.token,
+            e.first_at,
+            e.newest_at,
+            bool_or(l.request_id IS NOT NULL) AS is_ours,
+            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '7 days'::interval)), 0::numeric) AS points_7d,
+            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '30 days'::interval)), 0::numeric) AS points_30d
+           FROM ( SELECT t.token,
+                    min(t.started_at) AS first_at,
+                    max(t.started_at) AS newest_at
+                   FROM logged_requests t
+                  GROUP BY t.token) e
+             JOIN logged_requests l ON l.token = e.token
+          GROUP BY e.token, e.first_at, e.newest_at) p
+     CROSS JOIN LATERAL ( SELECT GREATEST(EXTRACT(epoch FROM p.newest_at - p.first_at) / 86400::numeric, 1::numeric)::double precision AS days) s
+     CROSS JOIN LATERAL ( SELECT p.points_7d::double precision / LEAST(s.days, 7::double precision) AS week,
+            p.points_30d::double precision / LEAST(s.days, 30::double precision) AS month) x
+     LEFT JOIN LATERAL ( SELECT l.points_left,
+            l.started_at
+           FROM logged_requests l
+          WHERE l.token = p.token AND l.points_left IS NOT NULL
+          ORDER BY l.started_at DESC, l.log_id DESC
+         LIMIT 1) b ON true;
+
+-- Requests that were charged for nothing: one row a logged request that failed, or whose answer was lost on its way.
+create view sluice."charged_failures" (
+  -- The row of the log; joins fact_request_costs.id.
+  "log_id" uuid,
+  -- When the request started.
+  "started_at" timestamp with time zone,
+  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  "date" date,
+  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  "plan" text,
+  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  "sync" text,
+  -- The run that sent it; null where it is not surely known. Joins sync_runs.
+  "run_id" bigint,
+  -- The request of the ledger; null where it is not surely known.
+  "request_id" bigint,
+  -- failed when the service says so; lost when it was answered and no answer is stored.
+  "kind" text,
+  -- HTTP status of the answer.
+  "status" bigint,
+  -- Error text of the answer.
+  "error" text,
+  -- Points charged.
+  "points" numeric
+) as
+ SELECT log_id,
+    started_at,
+    date,
+    endpoint,
+    plan,
+    sync,
+    run_id,
+    request_id,
+        CASE
+            WHEN outcome = 'failed'::text THEN 'failed'::text
+            ELSE 'lost'::text
+        END AS kind,
+    status,
+    error,
+    points
+   FROM ( SELECT l.log_id,
+            l.started_at,
+            l.date,
+            l.endpoint,
+            l.logged_endpoint,
+            l.plan,
+            l.sync,
+            l.run_id,
+            l.request_id,
+            l.match,
+            l.token,
+            l.cost,
+            l.is_paid,
+            l.points,
+            l.points_left,
+            l.outcome,
+            l.status,
+            l.error,
+            l.asked,
+            l.items,
+            l.duration_s,
+            row_number() OVER (PARTITION BY l.request_id ORDER BY l.started_at DESC, l.log_id) AS place
+           FROM logged_requests l
+          WHERE l.points > 0::numeric) p
+  WHERE outcome = 'failed'::text OR request_id IS NOT NULL AND place > (( SELECT count(*) AS count
+           FROM answers a
+          WHERE a.request_id = p.request_id));
+
 -- How answers differ from the service’s contract, counted: one row for each difference.
 create view sluice."contract_drift" (
   -- The contract’s name of the thing.
@@ -1534,6 +1814,169 @@ create view sluice."contract_drift" (
     last_seen_at,
     (last_seen_at AT TIME ZONE 'UTC'::text)::date - (first_seen_at AT TIME ZONE 'UTC'::text)::date + 1 AS days_seen
    FROM drift d;
+
+-- Points left at the end of each day: one row a token and day.
+create view sluice."daily_balance" (
+  -- Identifier of the token; (not told) where the log has none.
+  "token" text,
+  -- The UTC day; joins dim_date.
+  "date" date,
+  -- Rows of the request log.
+  "requests" bigint,
+  -- Points charged on that day.
+  "points" numeric,
+  -- Points left after the day’s last request that tells them; null when none does.
+  "points_left" bigint,
+  -- When that request started.
+  "told_at" timestamp with time zone
+) as
+ SELECT d.token,
+    d.date,
+    d.requests,
+    d.points,
+    b.points_left,
+    b.started_at AS told_at
+   FROM ( SELECT l.token,
+            l.date,
+            count(*) AS requests,
+            sum(l.points) AS points
+           FROM logged_requests l
+          GROUP BY l.token, l.date) d
+     LEFT JOIN ( SELECT DISTINCT ON (l.token, l.date) l.token,
+            l.date,
+            l.points_left,
+            l.started_at
+           FROM logged_requests l
+          WHERE l.points_left IS NOT NULL
+          ORDER BY l.token, l.date, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
+
+-- Points by day, endpoint, plan and sync, over the whole request log: one row for each of the four together.
+create view sluice."daily_costs" (
+  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  "date" date,
+  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  "plan" text,
+  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  "sync" text,
+  -- Rows of the request log.
+  "requests" bigint,
+  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  "points" numeric,
+  -- Cost of all these requests by the log, charged or not, in points.
+  "list_points" numeric,
+  -- Of these, those that failed by their status or error; unknown entities are not among them.
+  "failed_requests" bigint,
+  -- Points charged for requests that failed.
+  "failed_points" numeric,
+  -- Of these, those whose entity the service does not know.
+  "missing_requests" bigint,
+  -- Points charged for such requests.
+  "missing_points" numeric,
+  -- Of these, those that had not ended when the log was read.
+  "open_requests" bigint,
+  -- Items in the answers, by the log.
+  "items" numeric
+) as
+ SELECT date,
+    endpoint,
+    plan,
+    sync,
+    count(*) AS requests,
+    sum(points) AS points,
+    COALESCE(sum(cost), 0::numeric) AS list_points,
+    count(*) FILTER (WHERE outcome = 'failed'::text) AS failed_requests,
+    COALESCE(sum(points) FILTER (WHERE outcome = 'failed'::text), 0::numeric) AS failed_points,
+    count(*) FILTER (WHERE outcome = 'missing'::text) AS missing_requests,
+    COALESCE(sum(points) FILTER (WHERE outcome = 'missing'::text), 0::numeric) AS missing_points,
+    count(*) FILTER (WHERE outcome = 'under way'::text) AS open_requests,
+    COALESCE(sum(items), 0::numeric) AS items
+   FROM logged_requests l
+  GROUP BY date, endpoint, plan, sync;
+
+-- How the request log and the ledger agree, day by day: one row a day on which either has something.
+create view sluice."daily_reconciliation" (
+  -- The UTC day; joins dim_date. A request counts by the clock of whoever wrote it down.
+  "date" date,
+  -- Rows of the log.
+  "logged" bigint,
+  -- Points charged for them.
+  "logged_points" numeric,
+  -- Of these, rows that are surely requests of the ledger.
+  "matched" bigint,
+  -- Points charged for those.
+  "matched_points" numeric,
+  -- Rows that may be one of several requests.
+  "ambiguous" bigint,
+  -- Points charged for those.
+  "ambiguous_points" numeric,
+  -- Rows that are no request of this ledger: of other programs or tokens.
+  "others" bigint,
+  -- Points charged for those.
+  "other_points" numeric,
+  -- Matched rows that were charged beyond the answers that are stored.
+  "lost" bigint,
+  -- Points charged for those.
+  "lost_points" numeric,
+  -- Requests of the ledger that were last sent on this day.
+  "asked" bigint,
+  -- Points for them by the ledger: by the log where it told them, else by the price list.
+  "ledger_points" numeric,
+  -- Of these, answered requests that no row of the log is. Some of the last days may only not have been read yet.
+  "unlogged" bigint
+) as
+ WITH entries AS (
+         SELECT l_1.date,
+            l_1.points,
+            l_1.match,
+            l_1.request_id,
+            row_number() OVER (PARTITION BY l_1.request_id, (l_1.points > 0::numeric) ORDER BY l_1.started_at DESC, l_1.log_id) AS place
+           FROM logged_requests l_1
+        ), logged AS (
+         SELECT e.date,
+            count(*) AS logged,
+            sum(e.points) AS logged_points,
+            count(*) FILTER (WHERE e.request_id IS NOT NULL) AS matched,
+            COALESCE(sum(e.points) FILTER (WHERE e.request_id IS NOT NULL), 0::numeric) AS matched_points,
+            count(*) FILTER (WHERE e.match = 'ambiguous'::text) AS ambiguous,
+            COALESCE(sum(e.points) FILTER (WHERE e.match = 'ambiguous'::text), 0::numeric) AS ambiguous_points,
+            count(*) FILTER (WHERE e.match = 'none'::text) AS others,
+            COALESCE(sum(e.points) FILTER (WHERE e.match = 'none'::text), 0::numeric) AS other_points,
+            count(*) FILTER (WHERE x.is_lost) AS lost,
+            COALESCE(sum(e.points) FILTER (WHERE x.is_lost), 0::numeric) AS lost_points
+           FROM entries e
+             CROSS JOIN LATERAL ( SELECT e.request_id IS NOT NULL AND e.points > 0::numeric AND e.place > (( SELECT count(*) AS count
+                           FROM answers a
+                          WHERE a.request_id = e.request_id)) AS is_lost) x
+          GROUP BY e.date
+        ), sent AS (
+         SELECT (q.sent_at AT TIME ZONE 'UTC'::text)::date AS date,
+            count(*) AS asked,
+            COALESCE(sum(q.points), 0::numeric) AS ledger_points,
+            count(*) FILTER (WHERE q.answer_id IS NOT NULL AND NOT (EXISTS ( SELECT
+                   FROM request_cost_matches k
+                  WHERE k.request_id = q.id))) AS unlogged
+           FROM requests q
+          WHERE q.sent_at IS NOT NULL AND q.attempts > 0
+          GROUP BY ((q.sent_at AT TIME ZONE 'UTC'::text)::date)
+        )
+ SELECT date,
+    COALESCE(l.logged, 0::bigint) AS logged,
+    COALESCE(l.logged_points, 0::numeric) AS logged_points,
+    COALESCE(l.matched, 0::bigint) AS matched,
+    COALESCE(l.matched_points, 0::numeric) AS matched_points,
+    COALESCE(l.ambiguous, 0::bigint) AS ambiguous,
+    COALESCE(l.ambiguous_points, 0::numeric) AS ambiguous_points,
+    COALESCE(l.others, 0::bigint) AS others,
+    COALESCE(l.other_points, 0::numeric) AS other_points,
+    COALESCE(l.lost, 0::bigint) AS lost,
+    COALESCE(l.lost_points, 0::numeric) AS lost_points,
+    COALESCE(s.asked, 0::bigint) AS asked,
+    COALESCE(s.ledger_points, 0::numeric) AS ledger_points,
+    COALESCE(s.unlogged, 0::bigint) AS unlogged
+   FROM logged l
+     FULL JOIN sent s USING (date);
 
 -- The calendar: one row for each day from 1990-01-01 to 2049-12-31. It begins before the first filing that the source holds and the oldest profile, and ends beyond any plan.
 create view sluice."dim_date" (
@@ -1624,6 +2067,178 @@ create view sluice."dim_date" (
     EXTRACT(day FROM date_trunc('month'::text, d::timestamp without time zone) + '1 mon -1 days'::interval)::integer AS days_in_month
    FROM ( SELECT '1990-01-01'::date + n.n AS d
            FROM generate_series(0, 21914) n(n)) days;
+
+-- Endpoints: one row for each that can be synced or stands in the request log.
+create view sluice."dim_endpoint" (
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text,
+  -- The first part of the name: token, webparser, sec, pronet, microblog or photoshare.
+  "network" text,
+  -- The table that its items fill; null of an endpoint that can’t be synced.
+  "table_name" text,
+  -- Whether it can be synced.
+  "is_known" boolean,
+  -- The first day with such a row in the request log.
+  "first_logged_on" date,
+  -- The last day with such a row in the request log.
+  "last_logged_on" date
+) as
+ WITH known(endpoint, table_name) AS (
+         VALUES ('token.requests'::text,'fact_request_costs'::text), ('webparser.parse'::text,'web_pages'::text), ('sec.search.companies'::text,'sec_filings'::text), ('pronet.post.reposts'::text,'pronet_posts'::text), ('pronet.search.users'::text,'pronet_users'::text), ('pronet.user.education'::text,'pronet_user_educations'::text), ('pronet.group'::text,'pronet_groups'::text), ('microblog.user'::text,'microblog_users'::text), ('photoshare.user'::text,'photoshare_users'::text), ('photoshare.user.posts'::text,'photoshare_posts'::text)
+        ), used AS (
+         SELECT l.endpoint,
+            min(l.date) AS first_on,
+            max(l.date) AS last_on
+           FROM logged_requests l
+          GROUP BY l.endpoint
+        )
+ SELECT endpoint,
+    split_part(endpoint, '.'::text, 1) AS network,
+    k.table_name,
+    k.endpoint IS NOT NULL AS is_known,
+    u.first_on AS first_logged_on,
+    u.last_on AS last_logged_on
+   FROM known k
+     FULL JOIN used u USING (endpoint);
+
+-- Plans of the token that stand in the request log: one row a plan.
+create view sluice."dim_plan" (
+  -- Name of the plan; (not told) where the log has none.
+  "plan" text,
+  -- Rows of the request log.
+  "requests" bigint,
+  -- The first day with such a row in the request log.
+  "first_logged_on" date,
+  -- The last day with such a row in the request log.
+  "last_logged_on" date
+) as
+ SELECT plan,
+    count(*) AS requests,
+    min(date) AS first_logged_on,
+    max(date) AS last_logged_on
+   FROM logged_requests l
+  GROUP BY plan;
+
+-- Syncs that ran, and what stands for requests that are not surely of one: one row for each.
+create view sluice."dim_sync" (
+  -- Name of the sync in the config, or (other programs) or (ambiguous).
+  "sync" text,
+  -- Whether it is a sync that ran here.
+  "is_sync" boolean,
+  -- Name of the endpoint that its newest run asked.
+  "endpoint" text,
+  -- Its runs.
+  "runs" bigint,
+  -- When the first run started.
+  "first_run_at" timestamp with time zone,
+  -- When the newest run started.
+  "last_run_at" timestamp with time zone
+) as
+ SELECT sync,
+    r.sync IS NOT NULL AS is_sync,
+    r.endpoint,
+    COALESCE(r.runs, 0::bigint) AS runs,
+    r.first_run_at,
+    r.last_run_at
+   FROM ( SELECT split_part(n.sync, ':'::text, 1) AS sync,
+            (array_agg(n.endpoint ORDER BY (strpos(n.sync, ':'::text)), n.id DESC))[1] AS endpoint,
+            count(*) FILTER (WHERE strpos(n.sync, ':'::text) = 0) AS runs,
+            min(n.started_at) AS first_run_at,
+            max(n.started_at) AS last_run_at
+           FROM runs n
+          GROUP BY (split_part(n.sync, ':'::text, 1))) r
+     FULL JOIN ( SELECT DISTINCT l.sync
+           FROM logged_requests l) u USING (sync);
+
+-- The service’s request log with the sync, run and request that each row is of: one row a logged request. Sums over it are sums over fact_request_costs.
+create view sluice."logged_requests" (
+  -- The row of the log; joins fact_request_costs.id.
+  "log_id" uuid,
+  -- When the request started; where the log does not say, when its row was first seen.
+  "started_at" timestamp with time zone,
+  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  "date" date,
+  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- The endpoint as the log writes it.
+  "logged_endpoint" text,
+  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  "plan" text,
+  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  "sync" text,
+  -- The run that sent it; null where it is not surely known. Joins sync_runs.
+  "run_id" bigint,
+  -- The request of the ledger; null where it is not surely known.
+  "request_id" bigint,
+  -- How sure the request is: identifier, only_candidate, ambiguous when it may be one of several, none when it is no request of this ledger.
+  "match" text,
+  -- Identifier of the token; (not told) where the log has none.
+  "token" text,
+  -- Price of the request, in points.
+  "cost" bigint,
+  -- Whether the points were charged.
+  "is_paid" boolean,
+  -- Points charged: the cost where the row says it was paid, or does not say and has a cost; else 0.
+  "points" numeric,
+  -- Points left after the request.
+  "points_left" bigint,
+  -- answered (status 2xx), missing (412: no such entity), failed (another status, or an error), under way (not ended yet), not told.
+  "outcome" text,
+  -- HTTP status of the answer.
+  "status" bigint,
+  -- Error text of the answer.
+  "error" text,
+  -- Most items that were asked for; null when the request has no limit or is not surely known.
+  "asked" bigint,
+  -- Items in the answer.
+  "items" bigint,
+  -- Time the request took, in seconds.
+  "duration_s" double precision
+) as
+ SELECT c.id AS log_id,
+    COALESCE(c.started_at, c._first_seen_at) AS started_at,
+    (COALESCE(c.started_at, c._first_seen_at) AT TIME ZONE 'UTC'::text)::date AS date,
+    COALESCE(q.endpoint, NULLIF(regexp_replace(btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$'::text, ''::text)), '/ '::text, '..'::text), '.'::text), '^(.*[.])?api[.]'::text, ''::text), ''::text), '(not told)'::text) AS endpoint,
+    c.endpoint AS logged_endpoint,
+    COALESCE(NULLIF(c.plan, ''::text), '(not told)'::text) AS plan,
+        CASE
+            WHEN q.id IS NOT NULL THEN split_part(q.sync, ':'::text, 1)
+            WHEN m.log_id IS NULL THEN '(other programs)'::text
+            ELSE '(ambiguous)'::text
+        END AS sync,
+    q.run_id,
+    q.id AS request_id,
+    COALESCE(m.sure, 'none'::text) AS match,
+    COALESCE(c.token_id::text, '(not told)'::text) AS token,
+    c.cost,
+    c.is_paid,
+        CASE
+            WHEN COALESCE(c.is_paid, c.cost > 0) THEN COALESCE(c.cost, 0::bigint)
+            ELSE 0::bigint
+        END::numeric AS points,
+    c.points_left,
+        CASE
+            WHEN c.response_status_code >= 200 AND c.response_status_code <= 299 THEN 'answered'::text
+            WHEN c.response_status_code = 412 THEN 'missing'::text
+            WHEN c.response_status_code IS NOT NULL OR c.response_error_text <> ''::text THEN 'failed'::text
+            WHEN c.duration IS NULL THEN 'under way'::text
+            ELSE 'not told'::text
+        END AS outcome,
+    c.response_status_code AS status,
+    c.response_error_text AS error,
+        CASE
+            WHEN (q.body ->> 'count'::text) ~ '^[0-9]{1,15}$'::text THEN (q.body ->> 'count'::text)::bigint
+            ELSE NULL::bigint
+        END AS asked,
+    c.response_count AS items,
+    c.duration AS duration_s
+   FROM fact_request_costs c
+     LEFT JOIN ( SELECT k.log_id,
+            min(k.request_id) FILTER (WHERE k.sure <> 'ambiguous'::text) AS request_id,
+            COALESCE(min(k.sure) FILTER (WHERE k.sure <> 'ambiguous'::text), 'ambiguous'::text) AS sure
+           FROM request_cost_matches k
+          GROUP BY k.log_id) m ON m.log_id = c.id
+     LEFT JOIN requests q ON q.id = m.request_id;
 
 -- Profiles of the microblogging network with rates worked out: one row a profile.
 create view sluice."microblog_user_overview" (
@@ -2025,6 +2640,61 @@ create view sluice."photoshare_user_post_overview" (
    FROM photoshare_user_posts b
      JOIN photoshare_posts p ON p.id = b.post_id
      LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
+
+-- What calls cost by the whole request log, with their spread: one row an endpoint and plan. Rows that were not charged though they have a price are left out.
+create view sluice."price_book" (
+  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  "plan" text,
+  -- Answered requests.
+  "samples" bigint,
+  -- The least points for one.
+  "min_points" numeric,
+  -- A tenth of them cost no more points than this.
+  "low_points" numeric,
+  -- Half of them cost no more points than this.
+  "median_points" numeric,
+  -- Points for one in the mean.
+  "mean_points" double precision,
+  -- Nine tenths of them cost no more points than this.
+  "high_points" numeric,
+  -- The most points for one.
+  "max_points" numeric,
+  -- A tenth of those with items cost no more points an item than this.
+  "low_points_per_item" double precision,
+  -- Half of them cost no more points an item than this.
+  "median_points_per_item" double precision,
+  -- Nine tenths of them cost no more points an item than this.
+  "high_points_per_item" double precision,
+  -- Median of the points for an answer without items; null when there was none.
+  "empty_points" numeric,
+  -- Median of the points for an entity that the service does not know.
+  "missing_points" numeric,
+  -- Median of the points for a request that failed.
+  "failed_points" numeric,
+  -- Start of the newest of these requests.
+  "last_at" timestamp with time zone
+) as
+ SELECT endpoint,
+    plan,
+    count(*) FILTER (WHERE outcome = 'answered'::text) AS samples,
+    min(points) FILTER (WHERE outcome = 'answered'::text) AS min_points,
+    percentile_disc(0.1::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'answered'::text) AS low_points,
+    percentile_disc(0.5::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'answered'::text) AS median_points,
+    avg(points) FILTER (WHERE outcome = 'answered'::text)::double precision AS mean_points,
+    percentile_disc(0.9::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'answered'::text) AS high_points,
+    max(points) FILTER (WHERE outcome = 'answered'::text) AS max_points,
+    percentile_disc(0.1::double precision) WITHIN GROUP (ORDER BY (points / NULLIF(items, 0)::numeric)) FILTER (WHERE outcome = 'answered'::text AND items > 0)::double precision AS low_points_per_item,
+    percentile_disc(0.5::double precision) WITHIN GROUP (ORDER BY (points / NULLIF(items, 0)::numeric)) FILTER (WHERE outcome = 'answered'::text AND items > 0)::double precision AS median_points_per_item,
+    percentile_disc(0.9::double precision) WITHIN GROUP (ORDER BY (points / NULLIF(items, 0)::numeric)) FILTER (WHERE outcome = 'answered'::text AND items > 0)::double precision AS high_points_per_item,
+    percentile_disc(0.5::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'answered'::text AND items = 0) AS empty_points,
+    percentile_disc(0.5::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'missing'::text) AS missing_points,
+    percentile_disc(0.5::double precision) WITHIN GROUP (ORDER BY points) FILTER (WHERE outcome = 'failed'::text) AS failed_points,
+    max(started_at) AS last_at
+   FROM logged_requests l
+  WHERE (outcome = ANY (ARRAY['answered'::text, 'missing'::text, 'failed'::text])) AND cost >= 0 AND NOT (outcome = 'answered'::text AND cost > 0 AND points = 0::numeric)
+  GROUP BY endpoint, plan;
 
 -- Members that groups show, with the group and the person: one row for each of the two.
 create view sluice."pronet_group_member_overview" (
@@ -2611,6 +3281,79 @@ create view sluice."quarantined_items" (
     resolved_at IS NULL AS is_open
    FROM quarantine i;
 
+-- What each run cost and what it brought for that: one row a run.
+create view sluice."run_costs" (
+  -- The run; joins sync_runs, unless it only looked for lost answers.
+  "run_id" bigint,
+  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  "sync" text,
+  -- Name of the endpoint: its path with dots. Joins dim_endpoint.
+  "endpoint" text,
+  -- When the run started.
+  "started_at" timestamp with time zone,
+  -- The UTC day of that; joins dim_date.
+  "date" date,
+  -- How it stands or ended: running, complete, partial, out_of_points, failed, interrupted or abandoned.
+  "state" text,
+  -- Rows of the request log that are surely of this run.
+  "requests" bigint,
+  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  "points" numeric,
+  -- Points charged for requests that failed.
+  "failed_points" numeric,
+  -- Points by the ledger: by the log where it told them, else by the price list; null until known.
+  "ledger_points" numeric,
+  -- Points that the plan was likely to cost, as quoted before anything was sent.
+  "quoted_points" numeric,
+  -- Items in its answers.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  "new_rows" bigint,
+  -- Points for answers that brought nothing new: every item said what was known, or there were none.
+  "nothing_new_points" numeric,
+  -- Points for each item that made or changed a row, by the log where it has these requests, else by the ledger; null without such items.
+  "points_per_loaded" double precision,
+  -- Points for each new row, reckoned alike; null without new rows.
+  "points_per_new_row" double precision
+) as
+ SELECT r.id AS run_id,
+    split_part(r.sync, ':'::text, 1) AS sync,
+    r.endpoint,
+    r.started_at,
+    (r.started_at AT TIME ZONE 'UTC'::text)::date AS date,
+    r.state,
+    COALESCE(l.requests, 0::bigint) AS requests,
+    COALESCE(l.points, 0::numeric) AS points,
+    COALESCE(l.failed_points, 0::numeric) AS failed_points,
+    r.points AS ledger_points,
+        CASE
+            WHEN jsonb_typeof(r.quote -> 'likely'::text) = 'number'::text THEN (r.quote ->> 'likely'::text)::numeric
+            ELSE NULL::numeric
+        END AS quoted_points,
+    COALESCE(a.received, 0::bigint) AS received,
+    COALESCE(a.loaded, 0::bigint) AS loaded,
+    COALESCE(a.new_rows, 0::bigint) AS new_rows,
+    COALESCE(a.nothing_new_points, 0::numeric) AS nothing_new_points,
+    (COALESCE(l.points, r.points) / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
+    (COALESCE(l.points, r.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row
+   FROM runs r
+     LEFT JOIN ( SELECT g.run_id,
+            count(*) AS requests,
+            sum(g.points) AS points,
+            sum(g.points) FILTER (WHERE g.outcome = 'failed'::text) AS failed_points
+           FROM logged_requests g
+          WHERE g.run_id IS NOT NULL
+          GROUP BY g.run_id) l ON l.run_id = r.id
+     LEFT JOIN ( SELECT w.run_id,
+            sum(w.received)::bigint AS received,
+            sum(w.loaded)::bigint AS loaded,
+            sum(w.new_rows)::bigint AS new_rows,
+            sum(w.points) FILTER (WHERE w.is_nothing_new) AS nothing_new_points
+           FROM answer_costs w
+          GROUP BY w.run_id) a ON a.run_id = r.id;
+
 -- Who filed which document: one row for each document and filer.
 create view sluice."sec_filing_filers" (
   -- Number of the filing; shared by all its documents.
@@ -2731,6 +3474,100 @@ create view sluice."sec_filing_overview" (
     _first_seen_at AS first_seen_at,
     _changed_at AS changed_at
    FROM sec_filings f;
+
+-- What each sync cost so far and what it brought for that; other programs’ requests too: one row a sync and endpoint.
+create view sluice."sync_costs" (
+  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  "sync" text,
+  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  "endpoint" text,
+  -- Rows of the request log.
+  "requests" bigint,
+  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  "points" numeric,
+  -- Of these, those that failed by their status or error; unknown entities are not among them.
+  "failed_requests" bigint,
+  -- Points charged for requests that failed.
+  "failed_points" numeric,
+  -- The first day with a row in the log.
+  "first_on" date,
+  -- The last day with a row in the log.
+  "last_on" date,
+  -- Points by the ledger: by the log where it told them, else by the price list.
+  "ledger_points" numeric,
+  -- Answers in the vault.
+  "answers" bigint,
+  -- Points for these answers, by the log where it has their requests, else by the ledger.
+  "answer_points" numeric,
+  -- Items in these answers.
+  "received" bigint,
+  -- Items that made or changed rows.
+  "loaded" bigint,
+  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  "new_rows" bigint,
+  -- Points for each item that made or changed a row, by the log where it has these requests, else by the ledger; null without such items.
+  "points_per_loaded" double precision,
+  -- Points for each new row, reckoned alike; null without new rows.
+  "points_per_new_row" double precision,
+  -- Answers that brought nothing new.
+  "nothing_new_answers" bigint,
+  -- Points for answers that brought nothing new: every item said what was known, or there were none.
+  "nothing_new_points" numeric,
+  -- These points among those for all answers, from 0 to 1; null where those are 0.
+  "nothing_new_share" double precision
+) as
+ WITH logged AS (
+         SELECT g.sync,
+            g.endpoint,
+            count(*) AS requests,
+            sum(g.points) AS points,
+            count(*) FILTER (WHERE g.outcome = 'failed'::text) AS failed_requests,
+            COALESCE(sum(g.points) FILTER (WHERE g.outcome = 'failed'::text), 0::numeric) AS failed_points,
+            min(g.date) AS first_on,
+            max(g.date) AS last_on
+           FROM logged_requests g
+          GROUP BY g.sync, g.endpoint
+        ), ledger AS (
+         SELECT split_part(q.sync, ':'::text, 1) AS sync,
+            q.endpoint,
+            sum(q.points) AS points
+           FROM requests q
+          GROUP BY (split_part(q.sync, ':'::text, 1)), q.endpoint
+        ), bought AS (
+         SELECT w.sync,
+            w.endpoint,
+            count(*) AS answers,
+            sum(w.points) AS points,
+            sum(w.received)::bigint AS received,
+            sum(w.loaded)::bigint AS loaded,
+            sum(w.new_rows)::bigint AS new_rows,
+            count(*) FILTER (WHERE w.is_nothing_new) AS nothing_new_answers,
+            COALESCE(sum(w.points) FILTER (WHERE w.is_nothing_new), 0::numeric) AS nothing_new_points
+           FROM answer_costs w
+          GROUP BY w.sync, w.endpoint
+        )
+ SELECT sync,
+    endpoint,
+    COALESCE(l.requests, 0::bigint) AS requests,
+    COALESCE(l.points, 0::numeric) AS points,
+    COALESCE(l.failed_requests, 0::bigint) AS failed_requests,
+    COALESCE(l.failed_points, 0::numeric) AS failed_points,
+    l.first_on,
+    l.last_on,
+    COALESCE(k.points, 0::numeric) AS ledger_points,
+    COALESCE(a.answers, 0::bigint) AS answers,
+    COALESCE(a.points, 0::numeric) AS answer_points,
+    COALESCE(a.received, 0::bigint) AS received,
+    COALESCE(a.loaded, 0::bigint) AS loaded,
+    COALESCE(a.new_rows, 0::bigint) AS new_rows,
+    (COALESCE(l.points, k.points) / NULLIF(a.loaded, 0)::numeric)::double precision AS points_per_loaded,
+    (COALESCE(l.points, k.points) / NULLIF(a.new_rows, 0)::numeric)::double precision AS points_per_new_row,
+    COALESCE(a.nothing_new_answers, 0::bigint) AS nothing_new_answers,
+    COALESCE(a.nothing_new_points, 0::numeric) AS nothing_new_points,
+    (a.nothing_new_points / NULLIF(a.points, 0::numeric))::double precision AS nothing_new_share
+   FROM logged l
+     FULL JOIN ledger k USING (sync, endpoint)
+     FULL JOIN bought a USING (sync, endpoint);
 
 -- How much of what each sync asked for it has: one row a sync that searches.
 create view sluice."sync_coverage" (
@@ -2917,6 +3754,92 @@ create view sluice."sync_inputs" (
           ORDER BY requests.request_key DESC, requests.sync DESC, requests.id DESC) request
      LEFT JOIN answers answer ON answer.id = request.answer_id
   WHERE strpos(request.sync, ':'::text) = 0 AND NOT (request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NOT NULL);
+
+-- What a max_age would have saved each sync, had it been set from the beginning: one row a sync and age. The request log’s own readings are left out.
+create view sluice."sync_max_age_savings" (
+  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  "sync" text,
+  -- The max_age, in days: 1, 7 or 30.
+  "max_age_days" integer,
+  -- Answers that were paid for.
+  "answers" bigint,
+  -- Points for these answers, by the log where it has their requests, else by the ledger.
+  "points" numeric,
+  -- Of these, those that an answer of this age or less would have served.
+  "saved_answers" bigint,
+  -- Points for those: what would have been saved, answers of other syncs left aside.
+  "saved_points" numeric,
+  -- These points among all, from 0 to 1; null where those are 0.
+  "saved_share" double precision,
+  -- Answers among those saved that had brought something new, which would have been known later, or not at all.
+  "late_answers" bigint
+) as
+ WITH RECURSIVE repeated AS (
+         SELECT a.sync,
+            a.request_key,
+            min(a.received_at) AS first_at
+           FROM answers a
+          WHERE a.endpoint <> 'token.requests'::text
+          GROUP BY a.sync, a.request_key
+         HAVING count(*) > 1
+        ), ages(days) AS (
+         VALUES (1), (7), (30)
+        ), bought(days, sync, request_key, at) AS (
+         SELECT d_1.days,
+            r.sync,
+            r.request_key,
+            r.first_at
+           FROM repeated r
+             CROSS JOIN ages d_1
+        UNION ALL
+         SELECT b.days,
+            b.sync,
+            b.request_key,
+            n.received_at
+           FROM bought b
+             CROSS JOIN LATERAL ( SELECT a.received_at
+                   FROM answers a
+                  WHERE a.request_key = b.request_key AND a.sync = b.sync AND a.received_at > (b.at + b.days::double precision * '1 day'::interval) AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > (b.at + b.days::double precision * '1 day'::interval)
+                  ORDER BY a.received_at
+                 LIMIT 1) n
+        ), paid AS (
+         SELECT c.sync,
+            c.request_key,
+            c.received_at,
+            count(*) AS answers,
+            count(*) FILTER (WHERE NOT c.is_nothing_new) AS telling,
+            sum(c.points) AS points
+           FROM answer_costs c
+          WHERE c.endpoint <> 'token.requests'::text
+          GROUP BY c.sync, c.request_key, c.received_at
+        ), saved AS (
+         SELECT d_1.days,
+            p.sync,
+            sum(p.answers)::bigint AS answers,
+            sum(p.points) AS points,
+            sum(p.telling)::bigint AS telling
+           FROM paid p
+             JOIN repeated r ON r.sync = p.sync AND r.request_key = p.request_key
+             CROSS JOIN ages d_1
+             LEFT JOIN bought b ON b.days = d_1.days AND b.sync = p.sync AND b.request_key = p.request_key AND b.at = p.received_at
+          WHERE b.days IS NULL
+          GROUP BY d_1.days, p.sync
+        )
+ SELECT t.sync,
+    d.days AS max_age_days,
+    t.answers,
+    t.points,
+    COALESCE(s.answers, 0::bigint) AS saved_answers,
+    COALESCE(s.points, 0::numeric) AS saved_points,
+    (COALESCE(s.points, 0::numeric) / NULLIF(t.points, 0::numeric))::double precision AS saved_share,
+    COALESCE(s.telling, 0::bigint) AS late_answers
+   FROM ( SELECT p.sync,
+            sum(p.answers)::bigint AS answers,
+            sum(p.points) AS points
+           FROM paid p
+          GROUP BY p.sync) t
+     CROSS JOIN ages d
+     LEFT JOIN saved s ON s.sync = t.sync AND s.days = d.days;
 
 -- How clean what each sync brings is, over all its answers and as things stand: one row a sync.
 create view sluice."sync_quality" (

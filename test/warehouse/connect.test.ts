@@ -206,9 +206,9 @@ describe('a warehouse on a server', () => {
   });
 
   it.each([
-    ['a wrong password', (it: URL) => (it.password = 'wrong-password'), 2, /refused the password of postgres/],
-    ['no password', (it: URL) => (it.password = ''), 2, /wants a password of postgres, and there is none/],
-    ['a wrong user', (it: URL) => (it.username = 'nobody_here'), 2, /refused the password of nobody_here/],
+    ['a wrong password', (it: URL) => (it.password = 'wrong-password'), 3, /refused the password of postgres/],
+    ['no password', (it: URL) => (it.password = ''), 3, /wants a password of postgres, and there is none/],
+    ['a wrong user', (it: URL) => (it.username = 'nobody_here'), 3, /refused the password of nobody_here/],
     [
       'a wrong database',
       (it: URL) => (it.pathname = '/no_such_database'),

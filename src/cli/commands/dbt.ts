@@ -1,9 +1,9 @@
 /** `sluice dbt`: the warehouse as sources of dbt. */
-import { stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig } from '../open.ts';
+import { writeOutputFile } from '../output-file.ts';
 
 /** A day and a half: a daily sync may run late without a warning. */
 const WARN_AFTER_HOURS = 36;
@@ -35,9 +35,7 @@ export const dbt = command({
       return 0;
     }
     const file = (await isFolder(output)) ? join(output, 'sources.yml') : output;
-    await writeFile(file, text).catch((cause: unknown) => {
-      throw new UsageError(`dbt: ${file} can’t be written: ${(cause as Error).message}`, { cause });
-    });
+    await writeOutputFile('dbt', '--output', { path: file, content: text });
     context.log.info(`wrote ${file}`);
     return 0;
   },

@@ -1,8 +1,9 @@
 /** `sluice docs`: the reference and the editor’s schema, written from the code or compared with it. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { EXIT, UsageError } from '../../errors.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { EXIT } from '../../errors.ts';
 import { command } from '../command.ts';
+import { writeOutputFile } from '../output-file.ts';
 import { counted } from '../print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
 import { show } from '../show.ts';
@@ -42,7 +43,9 @@ export const docs = command({
       if (paths.length > 0) context.log.warn(`${counted(paths.length, 'generated file')} to mend: run npm run docs`);
       return paths.length === 0 ? EXIT.complete : EXIT.bug;
     }
-    for (const file of stale) await write(join(output, file.path), file.content);
+    for (const { path, content } of stale) {
+      await writeOutputFile('docs', '--output', { path: join(output, path), content, makesFolders: true });
+    }
     show(context, { written: paths }, () => (paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join('')));
     return EXIT.complete;
   },
@@ -54,13 +57,4 @@ const FRESH = 'every generated file is as the code says\n';
 async function staleOf(files: readonly GeneratedFile[], folder: string): Promise<GeneratedFile[]> {
   const found = await Promise.all(files.map(({ path }) => readFile(join(folder, path), 'utf8').catch(() => undefined)));
   return files.filter(({ content }, at) => found[at] !== content);
-}
-
-async function write(path: string, content: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, content);
-  } catch (cause) {
-    throw new UsageError(`docs: ${path} can’t be written: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -69,6 +69,13 @@ const exportLines = (url: string, token: string): string =>
 
 const quoted = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
+/** Why a port can't be listened on, by what the system says. */
+const UNFIT: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process has it',
+  EACCES: 'this account may not',
+  ERR_SOCKET_BAD_PORT: 'allowed are 0 to 65535',
+};
+
 async function listening(
   serve: (options: SandboxOptions) => Promise<Sandbox>,
   options: SandboxOptions,
@@ -77,8 +84,9 @@ async function listening(
     return await serve(options);
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'ERR_SOCKET_BAD_PORT') throw cause;
-    throw new UsageError(`sandbox: port ${options.port ?? 0} can’t be listened on (${code})`, {
+    const because = code === undefined ? undefined : UNFIT[code];
+    if (because === undefined) throw cause;
+    throw new UsageError(`sandbox: port ${options.port ?? 0} can’t be listened on: ${because} (${code})`, {
       next: 'Name another with --port; --port 0 takes a free one.',
       cause,
     });

@@ -1,7 +1,6 @@
 /** `sluice schema`: the JSON Schema of a config. */
-import { writeFile } from 'node:fs/promises';
-import { UsageError } from '../../errors.ts';
 import { command } from '../command.ts';
+import { writeOutputFile } from '../output-file.ts';
 
 export const schema = command({
   name: 'schema',
@@ -20,9 +19,7 @@ export const schema = command({
       context.out.write(schemaText());
       return 0;
     }
-    await writeFile(output, schemaText()).catch((cause: unknown) => {
-      throw new UsageError(`schema: ${output} can’t be written: ${(cause as Error).message}`, { cause });
-    });
+    await writeOutputFile('schema', '--output', { path: output, content: schemaText() });
     context.log.info(`wrote ${output}`);
     return 0;
   },

@@ -8,6 +8,7 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { counted, duration, table } from '../print.ts';
 import { reconciliationLine } from '../reconciliation-line.ts';
 import { show } from '../show.ts';
+import { causeOf } from '../summary.ts';
 import { spoolFolder } from '../spool.ts';
 import { visible } from '../../ops/visible.ts';
 
@@ -67,7 +68,7 @@ function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Co
     ago(it.newestAnswerAt, context),
     ...countsOf(it),
   ]);
-  const errors = syncs.flatMap(({ sync, error }) => (error === null ? [] : [`${visible(`${sync}: ${error}`)}\n`]));
+  const errors = syncs.flatMap(({ sync, error }) => (error === null ? [] : [`${visible(`${sync}: ${causeOf(sync, error)}`)}\n`]));
   return [
     table(columns, rows, context.out),
     ...errors,

@@ -33,6 +33,7 @@ export const numeric = of('numeric');
 export const flag = of('boolean');
 export const date = of('date');
 export const moment = of('timestamptz');
+export const uuid = of('uuid');
 
 /** A view with its columns in the order declared. */
 export const view = (name: string, about: string, key: readonly string[], columns: Columns): View => ({
