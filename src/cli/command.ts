@@ -18,6 +18,8 @@ export interface Positional {
   readonly takes: 'one' | 'optional' | 'many';
   /** The only words allowed. */
   readonly choices?: readonly string[];
+  /** What completion offers for it beside the choices. */
+  readonly completes?: 'syncs';
 }
 export type Positionals = Readonly<Record<string, Positional>>;
 

@@ -1,6 +1,8 @@
 /** Every command of the command line, in the order of the help. Each loads what it works with only when it runs. */
 import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
+import { complete } from './commands/complete.ts';
+import { completion } from './commands/completion.ts';
 import { costs } from './commands/costs.ts';
 import { dbt } from './commands/dbt.ts';
 import { docs } from './commands/docs.ts';
@@ -35,5 +37,7 @@ export const commands: readonly Command[] = [
   schema,
   dbt,
   grants,
+  completion,
+  complete,
   start,
 ];

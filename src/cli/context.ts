@@ -2,6 +2,7 @@
 import type { Log } from '../ops/log.ts';
 import type { Redactor } from '../ops/redact.ts';
 import type { ProgressStyle } from './progress.ts';
+import type { Ask } from './question.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** One of the two streams that a command writes to. */
@@ -25,6 +26,8 @@ export interface Host {
   readonly err: Channel;
   /** All of standard input as text. */
   readonly readInput: () => Promise<string>;
+  /** Asks the person at the terminal; undefined where there is none. */
+  readonly ask: Ask | undefined;
   /** Knows the environment's secrets; commands add those that the config names. */
   readonly redactor: Redactor;
   /** Aborts on the first SIGINT or SIGTERM: nothing new is begun, what is under way ends in order. */

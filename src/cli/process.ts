@@ -8,6 +8,7 @@ import { channelOf } from './channel.ts';
 import { SIGNAL_EXIT } from './exit-codes.ts';
 import { failureOf, failureText } from './failure.ts';
 import { type AwaitedSignal, Interruption } from './interruption.ts';
+import { askerOf } from './question.ts';
 import { runCommandLine } from './run.ts';
 
 /**
@@ -37,6 +38,7 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
     out,
     err,
     readInput: () => text(process.stdin),
+    ask: askerOf({ input: process.stdin, output: err, signal }),
     redactor,
     signal,
     now: () => new Date(),

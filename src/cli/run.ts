@@ -1,5 +1,6 @@
 /** Runs one command line from its words to its exit code. Nothing is thrown out of here. */
 import { EXIT } from '../errors.ts';
+import { isCi } from './ci.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import type { Context, Host } from './context.ts';
@@ -80,8 +81,7 @@ async function contextOf(command: Command, said: Said, host: Host): Promise<Cont
  * collects logs.
  */
 function logStyle(command: Command, { err, env }: Host): 'json' | 'plain' {
-  const inCi = (env['CI'] ?? '') !== '' && env['CI'] !== 'false';
-  return command.logs === true && !err.isTerminal && !inCi ? 'json' : 'plain';
+  return command.logs === true && !err.isTerminal && !isCi(env) ? 'json' : 'plain';
 }
 
 function interruptionOf(signal: AbortSignal): Interruption | undefined {

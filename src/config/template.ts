@@ -1,9 +1,8 @@
 /** The files that `sluice init` writes: a commented sync file, an example of the environment, what git leaves alone. */
 import { LOG_ENDPOINT, type Starter, starters, withNeeds } from './starters.ts';
 
-export interface Wanted {
-  /** Where editors find the schema, taken from the file's folder. */
-  readonly schemaPath: string;
+/** What somebody wants of a first config. */
+export interface Wishes {
   /** Names of the endpoints to begin with; the others are there as comments. */
   readonly endpoints: readonly string[];
   readonly warehouse: 'embedded' | 'postgres';
@@ -11,8 +10,14 @@ export interface Wanted {
   readonly pointsPerRun: number;
 }
 
-/** The text of a sync file to begin with. Its budget of a day is that of five runs. */
-export function configTemplate({ schemaPath, endpoints, warehouse, pointsPerRun }: Wanted): string {
+/** What is taken where nobody says otherwise. */
+export const usualWishes: Wishes = { endpoints: ['webparser.parse'], warehouse: 'embedded', pointsPerRun: 100 };
+
+/**
+ * The text of a sync file to begin with; `schemaPath` is where editors find the schema, taken from the file's folder. The
+ * budget of a day is that of five runs.
+ */
+export function configTemplate({ endpoints, warehouse, pointsPerRun }: Wishes, schemaPath: string): string {
   const taken = withNeeds(endpoints);
   const live = taken.flatMap((it) => starters[it]?.name ?? []);
   return [
@@ -45,7 +50,7 @@ service:
   # retries: 1                      # paid retries of one request after a transient answer
 `;
 
-const WAREHOUSE_URL: Readonly<Record<Wanted['warehouse'], string>> = {
+const WAREHOUSE_URL: Readonly<Record<Wishes['warehouse'], string>> = {
   embedded: '${DATABASE_URL:-embedded:.sluice}   # or postgres://USER@HOST:PORT/DATABASE',
   postgres: '${DATABASE_URL:?set it to postgres://USER:PASSWORD@HOST:5432/DATABASE}',
 };
@@ -61,13 +66,17 @@ function block(endpoint: string, { name, lines }: Starter, isLive: boolean): str
   return [`${mark}${name}:`, ...inside.map((line) => `${mark}  ${line}`)].join('\n');
 }
 
-const costs = (parents: readonly string[]): string => `  costs:                            # the service's own log of what was asked, and what it cost
+const costs = (
+  parents: readonly string[],
+): string => `  costs:                            # the service's own log of what was asked, and what it cost
     endpoint: ${LOG_ENDPOINT}
 ${parents.length === 0 ? '' : `    after: [${parents.join(', ')}]\n`}    lookback: 1h                    # rows of the log change after they start
 `;
 
 /** The text of an `.env.example`: the variables that the sync file uses. */
-export const envExample = (warehouse: Wanted['warehouse']): string => `# Copy to .env, fill in, and load it with: set -a; . ./.env; set +a
+export const envExample = (
+  warehouse: Wishes['warehouse'],
+): string => `# Copy to .env, fill in, and load it with: set -a; . ./.env; set +a
 # Each of these may come from a file instead: SLUICE_SERVICE_TOKEN_FILE=/run/secrets/token
 
 # Address of the service; unset, the sandbox on this machine (sluice sandbox).

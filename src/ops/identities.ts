@@ -34,30 +34,19 @@ export interface Named {
  * nothing that a newer one said; rows that would only move within the lag are not written.
  */
 export async function learnNames(ops: Ops, named: readonly Named[]): Promise<void> {
-  const seen = named.flatMap(({ entities, answer }) =>
-    entities.flatMap(({ resource, entity, names }) => names.map((it) => ({ resource, entity, ...it, ...answer }))),
-  );
-  if (seen.length === 0) return;
-  const array = (of: (it: (typeof seen)[number]) => string) => sql`${arrayLiteral(seen.map(of))}`;
-  // A name that several answers show of an entity is one row, from the first of them to the last.
-  const shown = sql<Shown>`(
-    select *,
-      -- Order decides between names that are shared or follow each other, so between these answers too.
-      min(entity) over shared <> max(entity) over shared and min(answer_id) over shared <> max(answer_id) over shared
-      or kind = ${oneOf(ONE_AT_A_TIME)} and min(name) over renamed <> max(name) over renamed
-        and min(answer_id) over renamed <> max(answer_id) over renamed as is_ordered
-    from (
-      select resource, kind, name, entity, min(seen_at) as first_seen_at, max(seen_at) as last_seen_at,
-        (array_agg(answer_id order by seen_at desc, answer_id desc))[1] as answer_id
-      from unnest(
-        ${array(({ resource }) => resource)}::text[],
-        ${array(({ kind }) => kind)}::text[],
-        ${array(({ name }) => name)}::text[],
-        ${array(({ entity }) => entity)}::text[],
-        ${array(({ receivedAt }) => receivedAt)}::timestamptz[],
-        ${array(({ id }) => id)}::bigint[]) as u(resource, kind, name, entity, seen_at, answer_id)
-      group by resource, kind, name, entity) as each
-    window shared as (partition by resource, kind, name), renamed as (partition by resource, entity, kind))`;
+  const shown = shownIn(named);
+  if (shown.length === 0) return;
+  const array = (of: (it: Shown) => string | boolean) => sql`${arrayLiteral(shown.map(of))}`;
+  const source = sql<ShownRow>`(select * from unnest(
+    ${array(({ resource }) => resource)}::text[],
+    ${array(({ kind }) => kind)}::text[],
+    ${array(({ name }) => name)}::text[],
+    ${array(({ entity }) => entity)}::text[],
+    ${array(({ first }) => first.receivedAt)}::timestamptz[],
+    ${array(({ last }) => last.receivedAt)}::timestamptz[],
+    ${array(({ last }) => last.id)}::bigint[],
+    ${array(({ isOrdered }) => isOrdered)}::boolean[]
+  ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered))`;
   const mustMove = sql<boolean>`i.entity is null or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAG}
     or ${isNewer('t', 'i')} and (
       t.is_ordered or exists ${sharing(ops, 'i').where(isNewer('o', 'i'))} or exists ${renamed(ops, 'i').where(isNewer('o', 'i'))})`;
@@ -68,7 +57,7 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
       eb
         .selectFrom(
           eb
-            .selectFrom(shown.as('t'))
+            .selectFrom(source.as('t'))
             .leftJoinLateral(
               eb
                 .selectFrom('identities')
@@ -104,17 +93,49 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
     .execute();
 }
 
-/** A name of an entity, as the answers of a load show it together. */
+/** A name of an entity, from the first of the answers of a load that show it to the last. */
 interface Shown {
   readonly resource: string;
   readonly kind: NameKind;
   readonly name: string;
   readonly entity: string;
+  readonly first: Named['answer'];
+  readonly last: Named['answer'];
+  /** Order decides between names that are shared or follow each other, so between these answers too. */
+  readonly isOrdered: boolean;
+}
+
+interface ShownRow extends Pick<Shown, 'resource' | 'kind' | 'name' | 'entity'> {
   readonly first_seen_at: Date;
   readonly last_seen_at: Date;
   readonly answer_id: string;
   readonly is_ordered: boolean;
 }
+
+function shownIn(named: readonly Named[]): Shown[] {
+  const shown = new Map<string, Omit<Shown, 'isOrdered'>>();
+  for (const { entities, answer } of named)
+    for (const { resource, entity, names } of entities)
+      for (const { kind, name } of names) {
+        const key = JSON.stringify([resource, kind, name, entity]);
+        const { first = answer, last = answer } = shown.get(key) ?? {};
+        const span = { first: isBefore(answer, first) ? answer : first, last: isBefore(last, answer) ? answer : last };
+        shown.set(key, { resource, kind, name, entity, ...span });
+      }
+  const all = [...shown.values()];
+  const ofName = Map.groupBy(all, ({ resource, kind, name }) => JSON.stringify([resource, kind, name]));
+  const ofEntity = Map.groupBy(all, ({ resource, entity, kind }) => JSON.stringify([resource, entity, kind]));
+  const rivals = [
+    ...ofName.values(),
+    ...[...ofEntity.values()].filter(([one]) => one !== undefined && ONE_AT_A_TIME.includes(one.kind)),
+  ].filter((group) => group.length > 1 && new Set(group.map(({ last }) => last.id)).size > 1);
+  const ordered = new Set(rivals.flat());
+  return all.map((it) => ({ ...it, isOrdered: ordered.has(it) }));
+}
+
+/** True of an answer that was received before the other; of two at one instant, one that was stored before. */
+const isBefore = (one: Named['answer'], other: Named['answer']): boolean =>
+  one.receivedAt === other.receivedAt ? BigInt(one.id) < BigInt(other.id) : one.receivedAt < other.receivedAt;
 
 /** True when the one row's last sighting came after the other's; of two at one instant the later stored did. */
 export const isNewer = (one: string, other: string): RawBuilder<SqlBool> =>

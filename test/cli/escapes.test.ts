@@ -73,6 +73,8 @@ describe('nothing that a terminal obeys is printed', () => {
     [['quarantine'], 'MicroblogUser'],
     [['quarantine', 'show', '1'], String.raw`\u001b[2J`],
     [['quarantine', 'retry'], 'answer'],
+    [['report'], 'Sluice report'],
+    [['report', '--json'], '"quarantine"'],
     [['replay'], 'answer'],
     [['query', QUERY], '␛[2J'],
     [['query', QUERY, '--json'], String.raw`\u001b[2J`],

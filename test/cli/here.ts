@@ -8,6 +8,8 @@ import type { Ran } from './program-run.ts';
 export interface HereOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** What the person at the terminal answers, in order; absent, there is nobody to ask. */
+  readonly answers?: readonly string[];
   /** Width of the terminals that both streams are; absent, they are none. */
   readonly columns?: number;
   readonly color?: boolean;
@@ -16,8 +18,14 @@ export interface HereOptions {
 
 /** What the command line did. */
 export async function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
-  const { env = {}, input = '', columns, color = false, signal = new AbortController().signal } = options;
+  const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
   const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];
+  const left = [...(answers ?? [])];
+  const ask = (question: string): Promise<string> => {
+    err.write(question);
+    const answer = left.shift();
+    return answer === undefined ? Promise.reject(new Error(`nobody answers ${question}`)) : Promise.resolve(answer);
+  };
   let ids = 0;
   const code = await runCommandLine(words, {
     env,
@@ -25,6 +33,7 @@ export async function runHere(words: readonly string[], options: HereOptions = {
     out,
     err,
     readInput: () => Promise.resolve(input),
+    ask: answers && ask,
     redactor: createRedactor(secretsIn(env)),
     signal,
     now: () => new Date(),

@@ -41,6 +41,7 @@ const AFTER = [
   ['quarantine'],
   ['quarantine', 'show', '1', '--json'],
   ['quarantine', 'show', '1'],
+  ['report'],
 ];
 const SYNC = [['sync', '--verbose'], ['sync', '--json'], ...AFTER];
 const echo = JSON.stringify(TOKEN).slice(1, -1);
@@ -136,6 +137,7 @@ const ALL_READERS = [
   ['query', 'select 1', '--verbose'],
   ['replay', '--verbose'],
   ['quarantine'],
+  ['report'],
   ['plan'],
 ];
 const CHECK = [

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { editorSchema } from '../../src/config/schema.ts';
-import { configTemplate } from '../../src/config/template.ts';
+import { configTemplate, usualWishes } from '../../src/config/template.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { isValid } from './json-schema.ts';
 import { problemsIn } from './written.ts';
@@ -43,7 +43,7 @@ describe('the editor’s schema', () => {
     const shipped = (await readdir('configs')).filter((name) => name.endsWith('.yaml'));
     expect(shipped).toContain('quickstart.yaml');
     for (const name of shipped) expect([name, allows(await readFile(`configs/${name}`, 'utf8'))]).toEqual([name, true]);
-    expect(allows(configTemplate('./sync.schema.json'))).toBe(true);
+    expect(allows(configTemplate(usualWishes, './sync.schema.json'))).toBe(true);
   });
 
   it.each([

@@ -6,7 +6,8 @@ import { loadConfig } from '../../src/config/load.ts';
 import { settable } from '../../src/config/request-fields.ts';
 import { fileSchema, syncSchema } from '../../src/config/settings.ts';
 import { shapeOf } from '../../src/config/shape.ts';
-import { configTemplate, ENV_EXAMPLE, GITIGNORE } from '../../src/config/template.ts';
+import { configTemplate, envExample, GITIGNORE, usualWishes } from '../../src/config/template.ts';
+import { LOG_ENDPOINT, starters } from '../../src/config/starters.ts';
 import { readInputs } from '../../src/plan/inputs.ts';
 import { orderSyncs } from '../../src/plan/order.ts';
 import { planTasks } from '../../src/plan/plan.ts';
@@ -144,30 +145,47 @@ describe('the example', () => {
 
 describe('what init writes', () => {
   it('loads as it is', async () => {
-    const { syncs } = await load(configTemplate('./sync.schema.json'));
+    const { syncs, budget } = await load(configTemplate(usualWishes, './sync.schema.json'));
     expect(syncs.map(({ name }) => name)).toEqual(['pages', 'costs']);
+    expect(budget).toEqual({ perRun: 100, perDay: 500 });
+  });
+
+  it('knows a first sync of every endpoint', () => {
+    expect([...Object.keys(starters), LOG_ENDPOINT].toSorted()).toEqual(everyEndpoint);
+  });
+
+  it.each(Object.entries(starters))('begins with %s alone, and with what brings its inputs', async (endpoint, it) => {
+    const { syncs } = await load(configTemplate({ ...usualWishes, endpoints: [endpoint] }, './sync.schema.json'));
+    const taken = syncs.map((sync) => sync.endpoint.name);
+    expect(taken.toSorted()).toEqual([endpoint, ...(it.needs ?? []), LOG_ENDPOINT].toSorted());
+    expect(syncs.at(-1)?.after).toEqual(syncs.slice(0, -1).map(({ name }) => name));
   });
 
   it('loads with every commented sync and key taken in', async () => {
-    const text = configTemplate('./sync.schema.json')
+    const text = configTemplate(usualWishes, './sync.schema.json')
       .replace(/^( *)# (?= *(?:[a-z_]+:|- ))/gm, '$1')
       .replace(/^ {6}url: \{ file.*\n/m, '');
     const config = await load(text);
-    expect(config.syncs.map(({ name }) => name)).toEqual(['pages', 'people', 'schools', 'filings', 'costs']);
+    expect(config.syncs.map(({ name }) => name)).toEqual([...Object.values(starters).map(({ name }) => name), 'costs']);
     expect(config.warehouse.schema).toBe('sluice');
   });
 
   it('points editors to the schema', () => {
-    expect(configTemplate('https://a.example/sync.schema.json').split('\n')[0]).toBe(
+    expect(configTemplate(usualWishes, 'https://a.example/sync.schema.json').split('\n')[0]).toBe(
       '# yaml-language-server: $schema=https://a.example/sync.schema.json',
     );
   });
 
-  it('names in .env.example every variable that the config uses, and no secret', () => {
-    const used = [...configTemplate('x').matchAll(/^[^#\n]*\$\{([A-Z_]+)/gm)].map(([, name]) => name);
-    expect(used).toEqual(['SLUICE_SERVICE_URL', 'SLUICE_SERVICE_TOKEN', 'DATABASE_URL']);
-    for (const name of used) expect(ENV_EXAMPLE).toMatch(new RegExp(`^#?${name}=`, 'm'));
-    expect(ENV_EXAMPLE).toMatch(/^SLUICE_SERVICE_TOKEN=$/m);
-    expect(GITIGNORE.split('\n')).toEqual(['.env', '.sluice/', '']);
-  });
+  it.each(['embedded', 'postgres'] as const)(
+    'names in .env.example what the config uses, and no secret: %s',
+    (warehouse) => {
+      const text = configTemplate({ ...usualWishes, warehouse }, 'x');
+      const example = envExample(warehouse);
+      const used = [...text.matchAll(/^[^#\n]*\$\{([A-Z_]+)/gm)].map(([, name]) => name);
+      expect(used).toEqual(['SLUICE_SERVICE_URL', 'SLUICE_SERVICE_TOKEN', 'DATABASE_URL']);
+      for (const name of used) expect(example).toMatch(new RegExp(`^#?${name}=`, 'm'));
+      expect(example).toMatch(/^SLUICE_SERVICE_TOKEN=$/m);
+      expect(GITIGNORE.split('\n')).toEqual(['.env', '.sluice/', '']);
+    },
+  );
 });

@@ -1,10 +1,13 @@
 /** `sluice init`: a first config, with what belongs beside it. */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { visible } from '../../ops/visible.ts';
+import { isCi } from '../ci.ts';
 import { command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { writeOutputFile } from '../output-file.ts';
 import { show } from '../show.ts';
 
 export const init = command({
@@ -12,27 +15,30 @@ export const init = command({
   summary: 'Writes a commented config, .env.example and the editor’s schema.',
   about:
     'Writes sluice.yaml, .env.example and sync.schema.json, and a .gitignore where there is none. ' +
+    'On a terminal it asks for what the flags leave open; elsewhere, in CI and with --json it takes what is usual: webparser.parse, an embedded warehouse, 100 points. ' +
+    'Endpoints that are not taken are in the config as comments. ' +
     'What is there already is left alone, and nothing is written, unless --force is given.',
   options: {
     dir: { type: 'text', value: 'DIR', about: 'The folder to write to; else the working directory.' },
+    warehouse: { type: 'text', value: 'KIND', about: 'embedded, or postgres for the one that DATABASE_URL names.' },
+    'per-run': { type: 'number', value: 'POINTS', min: 1, about: 'The most points that a run may spend.' },
     force: { type: 'flag', about: 'Write over what is there.' },
   },
-  positionals: {},
+  positionals: {
+    endpoints: { takes: 'many', about: 'Endpoints to begin with, such as pronet.search.users; all takes every one.' },
+  },
   examples: [
     { line: 'sluice init', about: 'In this folder.' },
     { line: 'sluice init --dir warehouse', about: 'In another, which is made when it is not there.' },
+    {
+      line: 'sluice init sec.search.companies webparser.parse --warehouse postgres --per-run 500',
+      about: 'Without questions.',
+    },
   ],
-  run: async ({ dir = '.', force }, context) => {
-    const [{ configTemplate, ENV_EXAMPLE, GITIGNORE }, { schemaText }] = await Promise.all([
-      import('../../config/template.ts'),
-      import('../reference/schema-text.ts'),
-    ]);
-    const files = [
-      { path: join(dir, 'sluice.yaml'), content: configTemplate('./sync.schema.json') },
-      { path: join(dir, '.env.example'), content: ENV_EXAMPLE },
-      { path: join(dir, 'sync.schema.json'), content: schemaText() },
-    ];
-    const there = files.map(({ path }) => path).filter((path) => existsSync(path));
+  run: async ({ dir = '.', force, endpoints, warehouse, 'per-run': pointsPerRun }, context) => {
+    // Before the first question: whoever has answered them all should not be refused.
+    const names = ['sluice.yaml', '.env.example', 'sync.schema.json'];
+    const there = names.map((name) => join(dir, name)).filter((path) => existsSync(path));
     if (there.length > 0 && !force) {
       throw new UsageError(
         `init: ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already; nothing was written`,
@@ -41,22 +47,54 @@ export const init = command({
         },
       );
     }
+    const [{ firstWishes }, { configTemplate, envExample, GITIGNORE }, { schemaText }] = await Promise.all([
+      import('../first-wishes.ts'),
+      import('../../config/template.ts'),
+      import('../reference/schema-text.ts'),
+    ]);
+    const ask = context.json || isCi(context.env) ? undefined : context.ask;
+    const wishes = await firstWishes({ endpoints, warehouse, pointsPerRun }, ask);
     const ignore = join(dir, '.gitignore');
-    const all = existsSync(ignore) ? files : [...files, { path: ignore, content: GITIGNORE }];
-    await mkdir(dir, { recursive: true }).catch(refuse(dir));
-    for (const { path, content } of all) {
-      await writeFile(path, content, { flag: force ? 'w' : 'wx' }).catch(refuse(path));
+    const keepsIgnore = existsSync(ignore);
+    const files = [
+      { path: join(dir, 'sluice.yaml'), content: configTemplate(wishes, './sync.schema.json') },
+      { path: join(dir, '.env.example'), content: envExample(wishes.warehouse) },
+      { path: join(dir, 'sync.schema.json'), content: schemaText() },
+      ...(keepsIgnore ? [] : [{ path: ignore, content: GITIGNORE }]),
+    ];
+    for (const file of files) {
+      await writeOutputFile('init', '--dir', { ...file, overwrites: force, makesFolders: true });
     }
-    const written = all.map(({ path }) => path);
-    show(context, { written }, () => `${written.map((path) => `wrote ${visible(path)}\n`).join('')}${NEXT}`);
+    if (keepsIgnore) await warnOfSecrets(ignore, GITIGNORE, context);
+    const written = files.map(({ path }) => path);
+    show(context, { written }, () => `${written.map((path) => `wrote ${visible(path)}\n`).join('')}${nextSteps(dir)}`);
     return 0;
   },
 });
 
-const NEXT = 'next: set SLUICE_SERVICE_TOKEN as .env.example shows, then run sluice check and sluice plan\n';
+/** A token that is committed is known to whoever reads the repository. */
+async function warnOfSecrets(path: string, wanted: string, { log }: Context): Promise<void> {
+  const lines = (await readFile(path, 'utf8').catch(() => '')).split(/\r?\n/).map((it) => it.trim());
+  const missing = wanted.split('\n').filter((it) => it !== '' && !lines.includes(it));
+  if (missing.length > 0)
+    log.warn(`${path} is kept as it is and lacks ${missing.join(' and ')}: add what is to stay out of git`);
+}
 
-const refuse =
-  (path: string) =>
-  (cause: unknown): never => {
-    throw new UsageError(`init: ${path} can’t be written: ${(cause as Error).message}`, { cause });
-  };
+function nextSteps(dir: string): string {
+  const at = (name: string): string => shellWord(join(dir, name));
+  const flag = dir === '.' ? '' : ` --config ${at('sluice.yaml')}`;
+  return [
+    'next:',
+    `  cp ${at('.env.example')} ${at('.env')}`,
+    '    and fill in the token; sandbox-token is that of sluice sandbox',
+    `  set -a; . ${dir === '.' ? './.env' : at('.env')}; set +a`,
+    `  sluice check${flag}`,
+    `  sluice plan${flag}`,
+    `  sluice sync${flag}`,
+    '',
+  ].join('\n');
+}
+
+/** The text as one word of a shell. */
+const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", `'\\''`)}'`;

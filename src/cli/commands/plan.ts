@@ -22,7 +22,7 @@ export const plan = command({
     from: { type: 'day', value: 'DAY', about: 'As sync --from.' },
     to: { type: 'day', value: 'DAY', about: 'As sync --to.' },
   },
-  positionals: { names: { takes: 'many', about: 'Syncs to plan; none means all.' } },
+  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan; none means all.' } },
   examples: [
     { line: 'sluice plan', about: 'Every sync of the config.' },
     { line: 'sluice plan --json filings', about: 'One, for a program.' },
@@ -37,7 +37,7 @@ export const plan = command({
     const quoted = await withWarehouse(context, config, (warehouse) =>
       quote(context, config, warehouse, said.names, options),
     );
-    show(context, quoted, () => planText(quoted, context.out));
+    show(context, quoted, () => planText(quoted, { names: said.names, perRun: config.budget.perRun }, context.out));
     return 0;
   },
 });
@@ -49,7 +49,12 @@ interface Planned {
   readonly prices: Readonly<Record<string, readonly Level[]>>;
 }
 
-type SyncQuote = Quote & { readonly sync: string; readonly endpoint: string };
+interface SyncQuote extends Quote {
+  readonly sync: string;
+  readonly endpoint: string;
+  /** Syncs of the same plan that would first bring what this one's query reads. */
+  readonly waitsFor: readonly string[];
+}
 
 async function quote(
   { now }: Context,
@@ -75,10 +80,16 @@ async function quote(
     const prices = await readPrices(warehouse, config, definition);
     const quoted = quoteOf(tasks, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered };
-    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts });
+    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
     seen[endpoint] = prices.levels;
   }
   return { syncs, total: totalQuote(syncs, config.service), prices: seen };
+}
+
+/** The parents that have something to ask, of a sync that reads its inputs from the warehouse. */
+function parentsAmong(planned: readonly SyncQuote[], { after, forEach }: SyncDefinition): string[] {
+  if (forEach?.some(({ from }) => from === 'query') !== true) return [];
+  return planned.filter((it) => after.includes(it.sync) && it.requests > it.fresh).map(({ sync }) => sync);
 }
 
 /** Whether an answer can lead to requests that the plan does not hold. */
@@ -90,7 +101,13 @@ const mayGrow = ({ endpoint, window, splitBy, raiseCountTo }: SyncDefinition): b
 
 const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
 
-function planText({ syncs, total }: Planned, channel: Channel): string {
+interface Asked {
+  /** As the command line named them. */
+  readonly names: readonly string[];
+  readonly perRun: number | undefined;
+}
+
+function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): string {
   const columns = [
     { name: 'sync' },
     { name: 'endpoint' },
@@ -107,12 +124,31 @@ function planText({ syncs, total }: Planned, channel: Channel): string {
     it.most > 0 ? SURE[it.sure] : '',
     duration(it.leastMs),
   ]);
-  return `${table(columns, rows, channel)}${sentence(syncs.length, total)}\n`;
+  return `${table(columns, rows, channel)}${[sentence(syncs.length, total), ...notes(syncs, total, asked)].join('\n')}\n`;
+}
+
+/** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
+function notes(syncs: readonly SyncQuote[], total: Quote, { names, perRun }: Asked): string[] {
+  const waiting = syncs.filter(({ waitsFor }) => waitsFor.length > 0);
+  const readings = waiting.map(
+    ({ sync, waitsFor }) =>
+      `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
+  );
+  if (total.requests === total.fresh) return readings;
+  const isBounded = perRun !== undefined && total.most > perRun;
+  return [
+    ...readings,
+    ...(isBounded
+      ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
+      : []),
+    `next: ${['sluice sync', ...names].join(' ')}`,
+  ];
 }
 
 function sentence(syncs: number, total: Quote): string {
   const { requests, fresh, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
+  if (requests === 0) return 'Nothing to ask: there are no inputs.';
   if (asked === 0)
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =

@@ -17,7 +17,9 @@ export const replay = command({
     'with --rebuild new tables are filled from all answers and take the place of the old in one transaction. Needs no token.',
   logs: true,
   options: { ...configOption, rebuild: { type: 'flag', about: 'Fill all tables anew; takes no names.' } },
-  positionals: { names: { takes: 'many', about: 'Syncs whose answers are loaded again; none means all.' } },
+  positionals: {
+    names: { takes: 'many', completes: 'syncs', about: 'Syncs whose answers are loaded again; none means all.' },
+  },
   examples: [
     { line: 'sluice replay pages', about: 'The answers of one sync, in place.' },
     { line: 'sluice replay --rebuild', about: 'Every table anew, after an update of Sluice.' },

@@ -68,7 +68,9 @@ function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Co
     ago(it.newestAnswerAt, context),
     ...countsOf(it),
   ]);
-  const errors = syncs.flatMap(({ sync, error }) => (error === null ? [] : [`${visible(`${sync}: ${causeOf(sync, error)}`)}\n`]));
+  const errors = syncs.flatMap(({ sync, error }) =>
+    error === null ? [] : [`${visible(`${sync}: ${causeOf(sync, error)}`)}\n`],
+  );
   return [
     table(columns, rows, context.out),
     ...errors,

@@ -30,7 +30,7 @@ export const sync = command({
     to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, in place of the window’s.' },
     'max-points': { type: 'number', value: 'POINTS', about: 'Most points that this invocation may spend.' },
   },
-  positionals: { names: { takes: 'many', about: 'Syncs to run; none means all.' } },
+  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run; none means all.' } },
   examples: [
     { line: 'sluice sync', about: 'Every sync of the config.' },
     { line: 'sluice sync pages costs --max-points 50', about: 'Two of them, for at most 50 points.' },

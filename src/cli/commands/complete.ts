@@ -1,0 +1,42 @@
+/** `sluice complete`: asked by the shells' scripts at each press of the tab key; quick, and silent about trouble. */
+import { existsSync } from 'node:fs';
+import { visible } from '../../ops/visible.ts';
+import { command } from '../command.ts';
+import type { Candidate, Offer } from '../completion/candidates.ts';
+import type { Context } from '../context.ts';
+
+export const complete = command({
+  name: 'complete',
+  summary: 'Tells a shell’s completion what may come next.',
+  about:
+    'For the scripts of sluice completion. Prints a line for each word that may come next, with a tab and its meaning, ' +
+    'or :files or :folders where a path may. Reads only the names of the config’s syncs, and never tells an error.',
+  hidden: true,
+  options: {},
+  positionals: { words: { takes: 'many', about: 'What stands after the program’s name; the last word may be empty.' } },
+  examples: [{ line: 'sluice complete -- sync --max', about: 'What may come of a flag that is being typed.' }],
+  run: async ({ words }, context) => {
+    const [{ offerFor }, { commands }] = await Promise.all([
+      import('../completion/candidates.ts'),
+      import('../commands.ts'),
+    ]);
+    const offer = offerFor(words, commands);
+    const candidates = [...offer.candidates, ...(await syncsFor(offer, context))];
+    const lines = candidates.map(({ word, about }) => `${visible(word)}\t${visible(about)}\n`);
+    context.out.write([...lines, ...(offer.paths ? [`:${offer.paths}\n`] : [])].join(''));
+    return 0;
+  },
+});
+
+/** The syncs of the config that were not named yet. A person who is typing is not to be told what is wrong with a file. */
+async function syncsFor({ syncs }: Offer, { env }: Context): Promise<Candidate[]> {
+  if (!syncs) return [];
+  const [{ configPath }, { syncNames }] = await Promise.all([
+    import('../../config/find.ts'),
+    import('../../config/sync-names.ts'),
+  ]);
+  const names = await syncNames(configPath(syncs.config, env, existsSync)).catch(() => []);
+  return names
+    .filter((name) => name.startsWith(syncs.begins) && !syncs.said.includes(name))
+    .map((word) => ({ word, about: 'A sync of the config.' }));
+}

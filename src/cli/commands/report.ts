@@ -1,0 +1,42 @@
+/** `sluice report`: a page to look at, from the warehouse alone. */
+import { writeFile } from 'node:fs/promises';
+import { UsageError } from '../../errors.ts';
+import { command, configOption } from '../command.ts';
+import { asJson } from '../json.ts';
+import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+
+export const report = command({
+  name: 'report',
+  summary: 'Writes one HTML page with spend, freshness, coverage and quality.',
+  about:
+    'Writes a page that needs no network and runs no script: spend by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
+    'growth of tables, quality and quarantine, slowest calls; the last 90 UTC days, with the figures behind each chart. ' +
+    'Without --output it goes to standard output; with --json the figures do. Needs no token.',
+  options: {
+    ...configOption,
+    output: { type: 'text', value: 'FILE', about: 'Write it there instead; a file that is there is replaced.' },
+  },
+  positionals: {},
+  examples: [{ line: 'sluice report --output report.html', about: 'A page to open in a browser.' }],
+  run: async ({ config: flag, output }, context) => {
+    const config = await readConfig(context, flag);
+    const { emptyReport, readReport } = await import('../../report/read.ts');
+    const { redact } = context.redactor;
+    const found = await withWarehouse(context, config, async (warehouse) =>
+      (await hasSchema(warehouse))
+        ? readReport(warehouse, { now: context.now(), redact })
+        : emptyReport(warehouse.schema, context.now()),
+    );
+    const text = context.json ? asJson(found) : (await import('../../report/page.ts')).reportPage(found);
+    context.status.clear();
+    if (output === undefined) {
+      context.out.write(text);
+      return 0;
+    }
+    await writeFile(output, text).catch((cause: unknown) => {
+      throw new UsageError(`report: ${output} can’t be written: ${(cause as Error).message}`, { cause });
+    });
+    context.log.info(`wrote ${output}`);
+    return 0;
+  },
+});

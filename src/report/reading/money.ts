@@ -1,0 +1,106 @@
+/** Reads what was spent and what is left, by the service’s own log of requests. */
+import { sql } from 'kysely';
+import { dayOf } from '../figures.ts';
+import type { Balance, EndpointSpend, Money } from '../report.ts';
+import { groupedBy, relation, perDay, rowsOf, type Source } from './rows.ts';
+
+/** Money for a report; undefined while the log was never read. */
+export async function readMoney(source: Source): Promise<Money | undefined> {
+  const [newest] = await rowsOf(
+    source,
+    sql<{
+      read_up_to: Date | null;
+    }>`select max(started_at) as read_up_to from ${relation(source, 'fact_request_costs')}`,
+  );
+  if (!newest?.read_up_to) return undefined;
+  return {
+    readUpTo: newest.read_up_to,
+    endpoints: await readSpend(source),
+    chargedFailures: await readChargedFailures(source),
+    balances: await readBalances(source),
+  };
+}
+
+async function readSpend(source: Source): Promise<EndpointSpend[]> {
+  const { days } = source;
+  const rows = await rowsOf(
+    source,
+    sql<{ endpoint: string; day: string; requests: number; points: number }>`
+      select endpoint, date::text as day, sum(requests)::float8 as requests, sum(points)::float8 as points
+      from ${relation(source, 'daily_costs')}
+      where date between ${days[0]}::date and ${days.at(-1)}::date
+      group by endpoint, date order by endpoint, date`,
+  );
+  return [...groupedBy(rows, ({ endpoint }) => endpoint)]
+    .map(([endpoint, its]) => ({
+      endpoint,
+      requests: its.reduce((sum, { requests }) => sum + requests, 0),
+      points: its.reduce((sum, { points }) => sum + points, 0),
+      byDay: perDay(
+        days,
+        its.map(({ day, points }) => [day, points] as const),
+        0,
+      ),
+    }))
+    .toSorted((a, b) => b.points - a.points);
+}
+
+async function readChargedFailures(source: Source): Promise<Money['chargedFailures']> {
+  const { days } = source;
+  const [found] = await rowsOf(
+    source,
+    sql<{ requests: number; points: number }>`
+      select count(*)::float8 as requests, coalesce(sum(points), 0)::float8 as points
+      from ${relation(source, 'charged_failures')}
+      where date between ${days[0]}::date and ${days.at(-1)}::date and points > 0`,
+  );
+  return found ?? { requests: 0, points: 0 };
+}
+
+interface ForecastRow {
+  readonly token: string;
+  readonly points: number;
+  readonly told_at: Date;
+  readonly pace: number | null;
+  readonly runs_out_at: Date | null;
+}
+
+async function readBalances(source: Source): Promise<Balance[]> {
+  const forecasts = await rowsOf(
+    source,
+    sql<ForecastRow>`
+      select token, points_left::float8 as points, told_at, points_per_day_7d::float8 as pace, runs_out_at
+      from ${relation(source, 'balance_forecast')}
+      where points_left is not null and told_at is not null
+      order by is_ours desc, told_at desc, token`,
+  );
+  const rows = await rowsOf(
+    source,
+    sql<{ token: string; day: string; points: number }>`
+      select token, date::text as day, points_left::float8 as points
+      from ${relation(source, 'daily_balance')} where points_left is not null order by token, date`,
+  );
+  const byToken = groupedBy(rows, ({ token }) => token);
+  return forecasts.map(({ token, points, told_at: at, pace, runs_out_at: runsOutAt }) => ({
+    token,
+    points,
+    at,
+    byDay: carriedOver(source.days, byToken.get(token) ?? []),
+    pace,
+    runsOutOn: runsOutAt && dayOf(runsOutAt),
+  }));
+}
+
+/** A day without requests ends with the points of the day before; after the last day with one, nothing is known. */
+function carriedOver(
+  days: readonly string[],
+  told: readonly { readonly day: string; readonly points: number }[],
+): (number | null)[] {
+  const last = told.at(-1)?.day ?? '';
+  const byDay = new Map(told.map(({ day, points }) => [day, points]));
+  let left = told.findLast(({ day }) => day < (days[0] ?? ''))?.points ?? null;
+  return days.map((day) => {
+    left = byDay.get(day) ?? left;
+    return day > last ? null : left;
+  });
+}

@@ -1,0 +1,132 @@
+/** Reads how the syncs stand, what they cover, and how clean what they bring is. */
+import { sql } from 'kysely';
+import type { Coverage, Drift, Quality, Quarantine, QuarantineReason, SyncState, TruncatedSlice } from '../report.ts';
+import { dayOfColumn, groupedBy, relation, perDay, rowsOf, type Source, startOf } from './rows.ts';
+
+/** From bad to good: of a day’s runs the first of these counts. */
+const WORST_FIRST = ['failed', 'interrupted', 'out_of_points', 'partial', 'abandoned', 'running', 'complete'];
+const gravityOf = (state: string): number => WORST_FIRST.indexOf(state);
+
+interface SyncRow {
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly last_state: string;
+  readonly last_started_at: Date;
+  readonly last_ended_at: Date | null;
+  readonly last_error: string | null;
+  readonly refreshed_at: Date | null;
+  readonly open: number;
+  readonly in_doubt: number;
+  readonly waiting: number;
+}
+
+/** The syncs that ever ran, by name. */
+export async function readSyncs(source: Source): Promise<SyncState[]> {
+  const syncs = await rowsOf(
+    source,
+    sql<SyncRow>`
+      select sync, endpoint, last_state, last_started_at, last_ended_at, last_error, refreshed_at,
+        open_requests::float8 as open, in_doubt_requests::float8 as in_doubt, waiting_answers::float8 as waiting
+      from ${relation(source, 'sync_freshness')} order by sync`,
+  );
+  const runs = await rowsOf(
+    source,
+    sql<{ sync: string; day: string; state: string; runs: number }>`
+      select sync, ${dayOfColumn('started_at')} as day, state, count(*)::float8 as runs
+      from ${relation(source, 'sync_runs')} where started_at >= ${startOf(source)}::timestamptz
+      group by 1, 2, 3`,
+  );
+  const bySync = groupedBy(runs, ({ sync }) => sync);
+  return syncs.map((it) => {
+    const its = bySync.get(it.sync) ?? [];
+    const worstLast = its.toSorted((a, b) => gravityOf(b.state) - gravityOf(a.state));
+    return {
+      sync: it.sync,
+      endpoint: it.endpoint,
+      state: it.last_state,
+      startedAt: it.last_started_at,
+      endedAt: it.last_ended_at,
+      error: it.last_error,
+      refreshedAt: it.refreshed_at,
+      open: it.open,
+      inDoubt: it.in_doubt,
+      waiting: it.waiting,
+      runs: its.reduce((sum, { runs: count }) => sum + count, 0),
+      byDay: perDay<string | null>(
+        source.days,
+        worstLast.map(({ day, state }) => [day, state] as const),
+        null,
+      ),
+    };
+  });
+}
+
+/** Coverage of the syncs that search, by name. */
+export const readCoverage = (source: Source): Promise<Coverage[]> =>
+  rowsOf(
+    source,
+    sql<Coverage>`
+      select sync, endpoint, complete_slices::float8 as complete, lower_bound_slices::float8 as "lowerBound",
+        open_slices::float8 as open, returned::float8 as returned, newest_as_of as "newestAt"
+      from ${relation(source, 'sync_coverage')} order by sync, endpoint`,
+  );
+
+const SHOWN_SLICES = 25;
+
+/** Slices of which more may exist, the newest first, and not all of many. */
+export const readTruncated = (source: Source): Promise<TruncatedSlice[]> =>
+  rowsOf(
+    source,
+    sql<TruncatedSlice>`
+      select sync, filters, asked::float8 as asked, returned::float8 as returned, reason, as_of as "asOf"
+      from ${relation(source, 'sync_slices')} where extent = 'lower_bound'
+      order by as_of desc, slice_id desc limit ${sql.lit(SHOWN_SLICES)}`,
+  );
+
+/** What became of the items of each sync. */
+export const readQuality = (source: Source): Promise<Quality[]> =>
+  rowsOf(
+    source,
+    sql<Quality>`
+      select sync, endpoint, received::float8 as received, loaded::float8 as loaded, unchanged::float8 as unchanged,
+        superseded::float8 as superseded, quarantined::float8 as quarantined, open_quarantine::float8 as "openQuarantine",
+        last_run_failed::float8 as "lastFailed", last_run_missing::float8 as "lastMissing"
+      from ${relation(source, 'sync_quality')} order by sync`,
+  );
+
+const SHOWN_REASONS = 25;
+
+/** What was put in quarantine, and what of it is still there. */
+export async function readQuarantine(source: Source): Promise<Quarantine> {
+  const made = await rowsOf(
+    source,
+    sql<{ day: string; entries: number }>`
+      select ${dayOfColumn('created_at')} as day, count(*)::float8 as entries
+      from ${relation(source, 'quarantined_items')} where created_at >= ${startOf(source)}::timestamptz group by 1`,
+  );
+  const reasons = await rowsOf(
+    source,
+    sql<QuarantineReason>`
+      select sync, resource, reason, count(*)::float8 as entries, max(created_at) as "newestAt"
+      from ${relation(source, 'quarantined_items')} where is_open
+      group by sync, resource, reason
+      order by count(*) desc, max(created_at) desc, sync, reason limit ${sql.lit(SHOWN_REASONS)}`,
+  );
+  const byDay = perDay(
+    source.days,
+    made.map(({ day, entries }) => [day, entries] as const),
+    0,
+  );
+  return { byDay, reasons };
+}
+
+const SHOWN_DRIFT = 25;
+
+/** Where answers differ from the contract, the most seen first, and not all of many places. */
+export const readDrift = (source: Source): Promise<Drift[]> =>
+  rowsOf(
+    source,
+    sql<Drift>`
+      select resource, path, kind, seen::float8 as seen, last_seen_at as "lastSeenAt"
+      from ${relation(source, 'contract_drift')} order by seen desc, resource, path, kind limit ${sql.lit(SHOWN_DRIFT)}`,
+  );

@@ -1,0 +1,34 @@
+/** Reads how the tables grew. */
+import { sql } from 'kysely';
+import { tables } from '../../warehouse/table.ts';
+import type { TableGrowth } from '../report.ts';
+import { dayOfColumn, relation, rowsOf, type Source } from './rows.ts';
+
+/** Growth of each table of entities that holds rows; their lists and bridges are left out. */
+export async function readGrowth(source: Source): Promise<TableGrowth[]> {
+  const growth: TableGrowth[] = [];
+  for (const { name } of tables.filter(({ kind }) => kind === 'root')) {
+    const rows = await rowsOf(
+      source,
+      sql<{ day: string; rows: number }>`
+        select ${dayOfColumn('_first_seen_at')} as day, count(*)::float8 as rows
+        from ${relation(source, name)} group by 1 order by 1`,
+    );
+    if (rows.length > 0) growth.push({ table: name, byDay: summedUp(source.days, rows) });
+  }
+  return growth;
+}
+
+/** Rows at the end of each day; those seen before the first day count from the first, those after the last in the last. */
+function summedUp(days: readonly string[], rows: readonly { readonly day: string; readonly rows: number }[]): number[] {
+  const added = days.map(() => 0);
+  for (const { day, rows: count } of rows) {
+    const from = Math.max(
+      0,
+      days.findLastIndex((it) => it <= day),
+    );
+    added[from] = (added[from] ?? 0) + count;
+  }
+  let sum = 0;
+  return added.map((count) => (sum += count));
+}

@@ -1,0 +1,91 @@
+/** Points left day by day, and when they run out at the pace of late. */
+import { daysFrom, drawing, frameOf } from '../chart.ts';
+import { counted, dayAt, dayNumber, dayOf, grouped } from '../figures.ts';
+import { type Content, html, type Markup, named } from '../markup.ts';
+import { expected, filled } from '../marks.ts';
+import { type Balance, PACE_DAYS, type Report } from '../report.ts';
+import { dayTime, emptyState, figuresBehind, panel, timeOf } from '../table.ts';
+import type { Section } from './section.ts';
+import { noLog } from './spend.ts';
+
+const FIGURES = 'balance-figures';
+/** Days ahead that the chart shows at most: beyond, a pace says little. */
+const AHEAD_DAYS = 45;
+
+export function balanceSection({ days, money }: Report): Section {
+  const body =
+    money === undefined
+      ? noLog()
+      : money.balances.length === 0
+        ? emptyState('The service’s log tells no points left.', 'There is nothing to do: not every plan has a limit.')
+        : balancesBody(days, money.balances);
+  return { id: 'balance', title: 'Balance and forecast', body };
+}
+
+function balancesBody(days: readonly string[], balances: readonly Balance[]): Markup {
+  const told = days
+    .map((day, place) => ({ day, left: balances.map(({ byDay }) => byDay[place] ?? null) }))
+    .filter(({ left }) => left.some((it) => it !== null));
+  const many = balances.length > 1;
+  return html`${balances.map((it) => balancePanel(days, it, many))}
+${
+  told.length > 0 &&
+  figuresBehind({
+    id: FIGURES,
+    caption: 'points left at the end of each day',
+    columns: [
+      { name: 'Day' },
+      ...balances.map(({ token }) => ({
+        name: many ? html`Points left of ${named(token)}` : 'Points left',
+        kind: 'figure' as const,
+      })),
+    ],
+    rows: told.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : grouped(it)))]),
+  })
+}`;
+}
+
+const balancePanel = (days: readonly string[], it: Balance, many: boolean): Markup =>
+  html`<p class="lead">${forecast(it)}</p>
+${panel({
+  title: many ? html`Points left of token ${named(it.token)}` : 'Points left',
+  figure: counted(it.points, 'point'),
+  note: html`As of ${timeOf(it.at)}, by the newest logged request that tells it. Dashed is what is expected.`,
+  chart: it.byDay.some((left) => left !== null) && balanceChart(days, it),
+})}`;
+
+/** What is expected, in a sentence. */
+export function forecast({ pace, runsOutOn }: Balance): Content {
+  if (pace === null || runsOutOn === null) return 'Too little was spent of late to tell when the points run out.';
+  return html`At the mean pace of the last ${counted(PACE_DAYS, 'day')}, ${counted(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
+}
+
+function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: Balance): Markup {
+  const [first = '', last = ''] = [days[0], days.at(-1)];
+  const toldOn = dayNumber(dayOf(at)) - dayNumber(first);
+  const ahead = runsOutOn === null ? 0 : Math.max(0, Math.min(AHEAD_DAYS, dayNumber(runsOutOn) - dayNumber(last) + 1));
+  const shown = daysFrom(first, dayAt(dayNumber(last) + ahead));
+  const frame = frameOf({
+    days: shown,
+    most: Math.max(points, ...byDay.map((it) => it ?? 0)),
+    plotHeight: 150,
+    unit: 'points',
+  });
+  const reach = shown.length - toldOn - 1;
+  const line =
+    pace !== null &&
+    toldOn >= 0 &&
+    expected(frame, { at: toldOn + 1, value: points }, endOf({ at: toldOn + 1, points, pace, reach }));
+  return drawing(frame, {
+    label: `Points left by day from ${first} to ${last}: ${counted(points, 'point')} on ${dayOf(at)}${runsOutOn === null ? '' : `; expected to run out on ${runsOutOn}`}.`,
+    figures: FIGURES,
+    marks: html`${filled(frame, byDay, (value) => `${counted(value, 'point')} left`)}${line}`,
+  });
+}
+
+/** Where the dashed line ends: at nothing, or at the edge of the chart. */
+function endOf(from: { readonly at: number; readonly points: number; readonly pace: number; readonly reach: number }) {
+  const { at, points, pace, reach } = from;
+  const left = pace > 0 ? points / pace : Infinity;
+  return left <= reach ? { at: at + left, value: 0 } : { at: at + reach, value: points - pace * reach };
+}

@@ -1,0 +1,90 @@
+/** How long calls took: the usual, the slow and the slowest of each endpoint, then the slowest calls themselves. */
+import { scaleLog } from 'd3-scale';
+import { rounded } from '../chart.ts';
+import { bytes, grouped, milliseconds } from '../figures.ts';
+import { html, type Markup, named } from '../markup.ts';
+import type { EndpointCalls, Report, SlowCall } from '../report.ts';
+import { emptyState, tableOf, timeOf } from '../table.ts';
+import type { Section } from './section.ts';
+
+const TABLE = 'calls-table';
+
+export function callsSection({ days, calls, slowest }: Report): Section {
+  return {
+    id: 'calls',
+    title: 'Slowest calls',
+    body:
+      calls.length === 0
+        ? emptyState('No answer came in these days.', html`<code>sluice sync</code> asks.`)
+        : html`<p class="lead">From the first byte sent to the last received, of calls that were answered since ${days[0]}. The bar is the middle: from the median to the 95th percentile; the ring is the slowest. The scale is logarithmic.</p>
+${callsTable(calls)}
+<h3 class="set">The slowest ${grouped(slowest.length)}</h3>
+${slowestTable(slowest)}`,
+  };
+}
+
+function callsTable(calls: readonly EndpointCalls[]): Markup {
+  const least = Math.max(1, Math.min(...calls.map(({ medianMs }) => medianMs)));
+  const most = Math.max(least * 10, ...calls.map(({ longestMs }) => longestMs));
+  const scale = scaleLog().domain([least, most]).nice().range([5, 95]).clamp(true);
+  const [low = 1, high = 1] = scale.domain();
+  const decades = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, at) => low * 10 ** at);
+  const across = (ms: number): number => rounded(scale(Math.max(ms, low)));
+  return tableOf({
+    id: TABLE,
+    caption: 'How long the calls of each endpoint took',
+    columns: [
+      { name: 'Endpoint' },
+      { name: axis(decades, across), kind: 'drawing' },
+      { name: 'Calls', kind: 'figure' },
+      { name: 'Median', kind: 'figure' },
+      { name: '95th percentile', kind: 'figure' },
+      { name: 'Slowest', kind: 'figure' },
+    ],
+    rows: calls.map((it) => [
+      named(it.endpoint),
+      range(it, decades, across),
+      grouped(it.calls),
+      milliseconds(it.medianMs),
+      milliseconds(it.p95Ms),
+      milliseconds(it.longestMs),
+    ]),
+  });
+}
+
+function axis(decades: readonly number[], across: (ms: number) => number): Markup {
+  const texts = decades.map(
+    (ms) => html`<text class="tick middle" x="${across(ms)}%" y="11">${milliseconds(ms)}</text>`,
+  );
+  return html`<span class="hidden">Range</span><svg class="strip" width="100%" height="14" aria-hidden="true">${texts}</svg>`;
+}
+
+function range(it: EndpointCalls, decades: readonly number[], across: (ms: number) => number): Markup {
+  const [median, slow, longest] = [across(it.medianMs), across(it.p95Ms), across(it.longestMs)];
+  const label = `Calls of ${it.endpoint}: median ${milliseconds(it.medianMs)}, 95th percentile ${milliseconds(it.p95Ms)}, slowest ${milliseconds(it.longestMs)}.`;
+  return html`<svg class="strip" width="100%" height="16" role="img" aria-label="${label}" aria-details="${TABLE}" data-figures="${TABLE}">${decades.map((ms) => html`<line class="rule" x1="${across(ms)}%" x2="${across(ms)}%" y1="0" y2="16"/>`)}<line class="whisker" x1="${median}%" x2="${longest}%" y1="8" y2="8"/><rect class="bar" x="${median}%" y="4" width="${rounded(Math.max(0.6, slow - median))}%" height="8"/><circle class="ring" cx="${longest}%" cy="8" r="3.5"/></svg>`;
+}
+
+const slowestTable = (slowest: readonly SlowCall[]): Markup =>
+  tableOf({
+    id: 'slowest-table',
+    caption: 'The slowest calls, the slowest first',
+    columns: [
+      { name: 'Sync' },
+      { name: 'Asked about', kind: 'long' },
+      { name: 'Took', kind: 'figure' },
+      { name: 'HTTP status', kind: 'figure' },
+      { name: 'Size', kind: 'figure' },
+      { name: 'Received' },
+      { name: 'Answer', kind: 'figure' },
+    ],
+    rows: slowest.map((it) => [
+      html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
+      it.input === null || it.input === '' ? '–' : named(it.input),
+      milliseconds(it.tookMs),
+      it.status,
+      bytes(it.bytes),
+      timeOf(it.receivedAt),
+      it.answerId,
+    ]),
+  });

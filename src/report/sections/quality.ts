@@ -1,0 +1,138 @@
+/** Quality: what became of received items, what is in quarantine and why, and where answers differ from the contract. */
+import { drawing, frameOf } from '../chart.ts';
+import { counted, grouped, share } from '../figures.ts';
+import { html, type Markup, named } from '../markup.ts';
+import { bars } from '../marks.ts';
+import type { Drift, Quality, Quarantine, Report } from '../report.ts';
+import { dayTime, emptyState, figuresBehind, panel, tableOf, timeOf } from '../table.ts';
+import type { Section } from './section.ts';
+import { quietZero } from './syncs.ts';
+
+const FIGURES = 'quarantine-figures';
+
+export function qualitySection({ days, quality, quarantine, drift }: Report): Section {
+  return {
+    id: 'quality',
+    title: 'Quality and quarantine',
+    body:
+      quality.length === 0
+        ? emptyState('No answer was loaded yet.', html`<code>sluice sync</code> brings the first.`)
+        : html`${itemsTable(quality)}${quarantinePart(days, quarantine)}${driftPart(drift)}`,
+  };
+}
+
+const ITEMS = ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const;
+
+function itemsTable(quality: readonly Quality[]): Markup {
+  const sum = (name: (typeof ITEMS)[number] | 'openQuarantine' | 'lastFailed' | 'lastMissing'): number =>
+    quality.reduce((all, it) => all + it[name], 0);
+  const heads = [
+    'Items received',
+    'Loaded',
+    'Unchanged',
+    'Superseded',
+    'Quarantined',
+    'Share quarantined',
+    'Open in quarantine',
+    'Failed in newest run',
+    'Missing in newest run',
+  ];
+  const shareOf = (quarantined: number, received: number): string =>
+    received === 0 ? '–' : share(quarantined / received);
+  return html`<p class="lead">Items over all answers, as they stand: received = loaded + unchanged + superseded + quarantined.</p>
+${tableOf({
+  id: 'quality-table',
+  caption: 'What became of the items that each sync received',
+  columns: [{ name: 'Sync' }, ...heads.map((name) => ({ name, kind: 'figure' as const }))],
+  rows: quality.map((it) => [
+    html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
+    ...ITEMS.map((name) => (name === 'quarantined' ? quietZero(it[name]) : grouped(it[name]))),
+    shareOf(it.quarantined, it.received),
+    quietZero(it.openQuarantine),
+    quietZero(it.lastFailed),
+    quietZero(it.lastMissing),
+  ]),
+  sums: [
+    'Sum',
+    ...ITEMS.map((name) => grouped(sum(name))),
+    shareOf(sum('quarantined'), sum('received')),
+    grouped(sum('openQuarantine')),
+    grouped(sum('lastFailed')),
+    grouped(sum('lastMissing')),
+  ],
+})}`;
+}
+
+function quarantinePart(days: readonly string[], { byDay, reasons }: Quarantine): Markup {
+  const total = byDay.reduce((sum, it) => sum + it, 0);
+  const chart = total > 0 && quarantineChart(days, byDay, total);
+  if (reasons.length === 0) {
+    return html`<h3 class="set">Quarantine</h3>${chart}<p class="fine">Nothing is in quarantine.</p>`;
+  }
+  return html`<h3 class="set">Quarantine</h3>
+${chart}
+<p class="lead"><code>sluice quarantine list</code> shows each entry; <code>sluice quarantine retry</code> loads it again from the stored answer, which costs nothing.</p>
+${tableOf({
+  id: 'quarantine-table',
+  caption: 'What is in quarantine, by what is wrong with it',
+  columns: [
+    { name: 'Sync' },
+    { name: 'Resource' },
+    { name: 'What is wrong', kind: 'long' },
+    { name: 'Entries', kind: 'figure' },
+    { name: 'Newest' },
+  ],
+  rows: reasons.map((it) => [
+    named(it.sync),
+    named(it.resource),
+    named(it.reason),
+    grouped(it.entries),
+    timeOf(it.newestAt),
+  ]),
+})}`;
+}
+
+function quarantineChart(days: readonly string[], byDay: readonly number[], total: number): Markup {
+  const frame = frameOf({ days, most: Math.max(...byDay), plotHeight: 64, unit: 'entries a day' });
+  const label = `Entries put in quarantine by day: ${counted(total, 'entry', 'entries')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}.`;
+  return html`${panel({
+    title: 'Put in quarantine',
+    figure: counted(total, 'entry', 'entries'),
+    note: `From ${days[0] ?? ''} to ${days.at(-1) ?? ''}, those resolved since included.`,
+    chart: drawing(frame, {
+      label,
+      figures: FIGURES,
+      marks: bars(frame, byDay, (value) => counted(value, 'entry', 'entries')),
+    }),
+  })}
+${figuresBehind({
+  id: FIGURES,
+  caption: 'entries put in quarantine, by day',
+  columns: [{ name: 'Day' }, { name: 'Entries', kind: 'figure' }],
+  rows: days.map((day, place) => [dayTime(day), grouped(byDay[place] ?? 0)]),
+  sums: ['Sum', grouped(total)],
+})}`;
+}
+
+function driftPart(drift: readonly Drift[]): Markup {
+  const head = html`<h3 class="set">Differences from the contract</h3>`;
+  if (drift.length === 0) return html`${head}<p class="fine">None: answers are as the contract says.</p>`;
+  return html`${head}
+<p class="lead">What the service sends otherwise than its contract says. Nothing of it is lost: what fits no column is kept in <code>extra</code>.</p>
+${tableOf({
+  id: 'drift-table',
+  caption: 'Differences from the contract, the most seen first',
+  columns: [
+    { name: 'Where', kind: 'long' },
+    { name: 'Difference' },
+    { name: 'Times seen', kind: 'figure' },
+    { name: 'Last seen' },
+  ],
+  rows: drift.map((it) => [
+    html`<code>${named(`${it.resource}.${it.path}`)}</code>`,
+    named(it.kind),
+    grouped(it.seen),
+    timeOf(it.lastSeenAt),
+  ]),
+})}`;
+}

@@ -1,0 +1,44 @@
+/** A section of the page, and how the states of runs are shown in all of them. */
+import { html, type Markup } from '../markup.ts';
+
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly body: Markup;
+}
+
+/** States that need nobody. */
+const CALM = ['complete', 'running'];
+
+/** True when a run that stands or ended so needs somebody to look. */
+export const needsCare = (state: string): boolean => !CALM.includes(state);
+
+const TONES: Readonly<Record<string, string>> = {
+  complete: 'good',
+  running: 'idle',
+  partial: 'warn',
+  out_of_points: 'warn',
+  interrupted: 'warn',
+  abandoned: 'warn',
+  failed: 'bad',
+};
+
+/** How grave a state is: good, idle, warn or bad. */
+export const toneOf = (state: string): string => TONES[state] ?? 'warn';
+
+/** Told by shape as well as by colour: a disc, a ring, a triangle, a cross. */
+const SHAPES: Readonly<Record<string, Markup>> = {
+  good: html`<circle cx="6" cy="6" r="4.5"/>`,
+  idle: html`<circle cx="6" cy="6" r="3.75" class="ring"/>`,
+  warn: html`<path d="M6 1 11.5 11H.5Z"/>`,
+  bad: html`<path class="cross" d="M2 2 10 10M10 2 2 10"/>`,
+};
+
+/** A state in words, after its sign. */
+export function stateMark(state: string): Markup {
+  const tone = toneOf(state);
+  return html`<span class="state ${tone}"><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">${SHAPES[tone]}</svg> ${stateWords(state)}</span>`;
+}
+
+/** A state as people say it. */
+export const stateWords = (state: string): string => state.replaceAll('_', ' ');

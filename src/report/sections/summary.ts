@@ -1,0 +1,136 @@
+/** The top of the page: the figures that matter, and what somebody should look at. */
+import { counted, dayNumber, dayOf, grouped, span } from '../figures.ts';
+import { type Content, html, type Markup, named } from '../markup.ts';
+import type { Balance, Report, SyncState } from '../report.ts';
+import { dayTime } from '../table.ts';
+import { forecast } from './balance.ts';
+import { needsCare, stateMark, toneOf } from './section.ts';
+
+/** Points that run out within so many days are worth a word. */
+const SOON_DAYS = 30;
+
+interface Fact {
+  readonly name: string;
+  readonly figure: Content;
+  readonly note: Content;
+}
+
+/** The figures that matter most, each with what it is. */
+export function keyFacts(report: Report): Markup {
+  return html`<dl class="facts">${factsOf(report).map(
+    ({ name, figure, note }) =>
+      html`<div><dt>${name}</dt><dd><strong>${figure}</strong><span>${note}</span></dd></div>`,
+  )}</dl>`;
+}
+
+function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fact[] {
+  const balance = money?.balances[0];
+  const spent = money?.endpoints.reduce((sum, { points }) => sum + points, 0);
+  const well = syncs.filter(({ state }) => !needsCare(state)).length;
+  const bounds = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
+  const open = quality.reduce((sum, { openQuarantine }) => sum + openQuarantine, 0);
+  const rows = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0), 0);
+  const added = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0) - (byDay[0] ?? 0), 0);
+  return [
+    { name: 'Spent', figure: spent === undefined ? '–' : grouped(spent), note: `points in ${days.length} days` },
+    {
+      name: 'Points left',
+      figure: balance ? grouped(balance.points) : '–',
+      note: balance ? endOf(balance) : 'not known',
+    },
+    { name: 'Syncs', figure: `${grouped(well)} of ${grouped(syncs.length)}`, note: 'ended well or are running' },
+    { name: 'Rows', figure: grouped(rows), note: html`${grouped(added)} new since ${dayTime(days[0] ?? '')}` },
+    {
+      name: 'Lower bounds',
+      figure: grouped(bounds),
+      note: bounds === 1 ? 'slice may hold more' : 'slices may hold more',
+    },
+    { name: 'In quarantine', figure: grouped(open), note: open === 1 ? 'entry is open' : 'entries are open' },
+  ];
+}
+
+const endOf = ({ runsOutOn }: Balance): Content =>
+  runsOutOn === null ? 'no end in sight' : html`run out on ${dayTime(runsOutOn)}`;
+
+/** What somebody should look at, each with the place where more is told. */
+export function attention(report: Report): Markup {
+  const items = attentionOf(report);
+  return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
+${
+  items.length === 0
+    ? html`<p class="fine">${report.syncs.length === 0 ? html`Nothing has run yet: <code>sluice sync</code> begins.` : 'Nothing: all is well.'}</p>`
+    : html`<ul>${items.map(({ text, section }) => html`<li>${text} <a href="#${section}">${MORE[section] ?? 'More'}</a></li>`)}</ul>`
+}</section>`;
+}
+
+const MORE: Readonly<Record<string, string>> = {
+  syncs: 'See syncs',
+  balance: 'See balance',
+  coverage: 'See coverage',
+  quality: 'See quality',
+  spend: 'See spend',
+};
+
+interface Item {
+  readonly text: Content;
+  readonly section: string;
+}
+
+function attentionOf(report: Report): Item[] {
+  return [...syncItems(report), ...moneyItems(report), ...dataItems(report)];
+}
+
+const syncItems = ({ syncs, madeAt }: Report): Item[] =>
+  worstFirst(syncs).flatMap((it) => {
+    const backlog = [
+      ...(it.inDoubt > 0 ? [`${counted(it.inDoubt, 'request')} in doubt`] : []),
+      ...(it.waiting > 0 ? [`${counted(it.waiting, 'answer')} not loaded`] : []),
+    ];
+    const ago = span(Math.max(0, madeAt.getTime() - (it.endedAt ?? it.startedAt).getTime()));
+    return [
+      ...(needsCare(it.state)
+        ? [{ text: html`${named(it.sync)}: ${stateMark(it.state)} ${ago} ago.`, section: 'syncs' }]
+        : []),
+      ...(backlog.length > 0
+        ? [{ text: html`${named(it.sync)} has ${backlog.join(' and ')}: its next run sees to them.`, section: 'syncs' }]
+        : []),
+    ];
+  });
+
+const worstFirst = (syncs: readonly SyncState[]): SyncState[] => [
+  ...syncs.filter(({ state }) => toneOf(state) === 'bad'),
+  ...syncs.filter(({ state }) => toneOf(state) !== 'bad'),
+];
+
+function moneyItems({ money, madeAt }: Report): Item[] {
+  if (money === undefined) return [];
+  const { balances, chargedFailures } = money;
+  const today = dayNumber(dayOf(madeAt));
+  const soon = balances.filter(({ runsOutOn }) => runsOutOn !== null && dayNumber(runsOutOn) - today <= SOON_DAYS);
+  return [
+    ...soon.map((balance) => ({ text: forecast(balance), section: 'balance' })),
+    ...(chargedFailures.points > 0
+      ? [
+          {
+            text: `${counted(chargedFailures.points, 'point')} went to ${counted(chargedFailures.requests, 'request')} that failed or whose answer was lost.`,
+            section: 'spend',
+          },
+        ]
+      : []),
+  ];
+}
+
+function dataItems({ coverage, quality }: Report): Item[] {
+  const truncated = coverage.filter(({ lowerBound }) => lowerBound > 0);
+  const quarantined = quality.filter(({ openQuarantine }) => openQuarantine > 0);
+  return [
+    ...truncated.map((it) => ({
+      text: html`${counted(it.lowerBound, 'slice')} of ${named(it.sync)} came back full: more may exist.`,
+      section: 'coverage',
+    })),
+    ...quarantined.map((it) => ({
+      text: html`${named(it.sync)} has ${counted(it.openQuarantine, 'entry', 'entries')} in quarantine.`,
+      section: 'quality',
+    })),
+  ];
+}

@@ -1,0 +1,87 @@
+/** The syncs: how the newest run of each ended, how fresh its rows are, and how its runs ended day by day. */
+import { rounded } from '../chart.ts';
+import { grouped, span } from '../figures.ts';
+import { type Content, html, type Markup, named } from '../markup.ts';
+import type { Report, SyncState } from '../report.ts';
+import { dayTime, emptyState, figuresBehind, tableOf, timeOf } from '../table.ts';
+import { type Section, stateMark, stateWords, toneOf } from './section.ts';
+
+const FIGURES = 'outcome-figures';
+
+export function syncsSection({ days, syncs, madeAt }: Report): Section {
+  return {
+    id: 'syncs',
+    title: 'Syncs',
+    body:
+      syncs.length === 0
+        ? emptyState('Nothing has run yet.', html`<code>sluice sync</code> begins.`)
+        : syncsBody(days, syncs, madeAt),
+  };
+}
+
+function syncsBody(days: readonly string[], syncs: readonly SyncState[], madeAt: Date): Markup {
+  const figure = (name: string) => ({ name, kind: 'figure' as const });
+  return html`<p class="lead">Age is the time since the end of the newest run that asked all it had planned. In the strip a low bar is a day that ended complete, a taller one a day that did not, a full one a day with a failed run.</p>
+${tableOf({
+  id: 'syncs-table',
+  caption: 'Syncs with the outcome of their newest run, freshness and backlog',
+  columns: [
+    { name: 'Sync' },
+    { name: 'Newest run', kind: 'outcome' },
+    { name: 'Age', kind: 'figure' },
+    { name: `${days.length} days to ${days.at(-1) ?? ''}`, kind: 'drawing' },
+    figure('Runs'),
+    figure('Open requests'),
+    figure('In doubt'),
+    figure('Not yet loaded'),
+  ],
+  rows: syncs.map((it) => [
+    html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
+    html`${stateMark(it.state)}<span class="sub">${timeOf(it.endedAt ?? it.startedAt)}</span>${it.error !== null && html`<span class="sub">${named(it.error)}</span>`}`,
+    it.refreshedAt === null ? 'never' : span(Math.max(0, madeAt.getTime() - it.refreshedAt.getTime())),
+    strip(days, it),
+    grouped(it.runs),
+    quietZero(it.open),
+    quietZero(it.inDoubt),
+    quietZero(it.waiting),
+  ]),
+})}
+${figuresBehind({
+  id: FIGURES,
+  caption: 'worst outcome of each sync’s runs, by day with a run',
+  columns: [{ name: 'Day' }, ...syncs.map(({ sync }) => ({ name: named(sync) }))],
+  rows: days.flatMap((day, place) =>
+    syncs.some(({ byDay }) => byDay[place] != null)
+      ? [[dayTime(day), ...syncs.map(({ byDay }) => wordOf(byDay[place] ?? null))]]
+      : [],
+  ),
+})}`;
+}
+
+const wordOf = (outcome: string | null): string => (outcome === null ? '' : stateWords(outcome));
+
+/** A nought is no news. */
+export const quietZero = (count: number): Content =>
+  count === 0 ? html`<span class="quiet">0</span>` : html`<strong>${grouped(count)}</strong>`;
+
+const HEIGHT = 22;
+const HEIGHTS: Readonly<Record<string, number>> = { good: 8, idle: 8, warn: 15, bad: HEIGHT };
+
+/** A bar for each day with a run: its height says how it ended, as does its colour. */
+function strip(days: readonly string[], { sync, byDay }: SyncState): Markup {
+  const wide = 100 / days.length;
+  const bars = byDay.map((outcome, place) => {
+    if (outcome === null) return undefined;
+    const tone = toneOf(outcome);
+    const height = HEIGHTS[tone] ?? HEIGHT;
+    return html`<rect class="${tone}" x="${rounded((place + 0.1) * wide)}%" y="${HEIGHT - height}" width="${rounded(wide * 0.8)}%" height="${height}"><title>${days[place]}: ${stateWords(outcome)}</title></rect>`;
+  });
+  return html`<svg class="strip" width="100%" height="${HEIGHT + 1}" role="img" aria-label="${stripLabel(sync, byDay)}" aria-details="${FIGURES}" data-figures="${FIGURES}">${bars}<line class="floor" x1="0" x2="100%" y1="${HEIGHT + 0.5}" y2="${HEIGHT + 0.5}"/></svg>`;
+}
+
+function stripLabel(sync: string, byDay: readonly (string | null)[]): string {
+  const counts = new Map<string, number>();
+  for (const outcome of byDay) if (outcome !== null) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  const told = [...counts].map(([outcome, days]) => `${stateWords(outcome)} on ${days}`);
+  return `Days on which ${sync} ran: ${told.length === 0 ? 'none' : told.join(', ')}.`;
+}

@@ -1,0 +1,101 @@
+/** The shell that pages of the documentation show, and a copy of the project to run it in. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface Block {
+  /** The word after the fence. */
+  readonly language: string;
+  /** The words after that. */
+  readonly tags: readonly string[];
+  readonly body: string;
+}
+
+/** The text of a page, by its path in the checkout. */
+export const pageOf = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
+
+/** Every fenced block of a page, in order. */
+export const blocksOf = (page: string): Block[] =>
+  [...page.matchAll(/^```(\w+)(.*)\n([\s\S]*?)^```$/gm)].map(([, language = '', tags = '', body = '']) => ({
+    language,
+    tags: tags.trim().split(' '),
+    body,
+  }));
+
+/** The words of every command line of Sluice in blocks of shell, up to a redirection or the next command. */
+export const commandLinesOf = (blocks: readonly Block[]): string[][] =>
+  blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ body }) => body.split('\n'))
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .flatMap((line) => /(?:^|[\s&(])sluice (?:-- )?(.*)/.exec(line)?.[1] ?? [])
+    .map(wordsOf);
+
+function wordsOf(line: string): string[] {
+  const words = [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+  const end = words.findIndex((word) => ['>', '>>', '<', '||', '&&', '|'].includes(word));
+  return end < 0 ? words : words.slice(0, end);
+}
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Project {
+  /** Runs a script to its end. */
+  readonly run: (script: string) => Promise<Outcome>;
+  /** Starts a sandbox by this command, on a free port; gives the lines that it prints to be put before scripts. */
+  readonly startSandbox: (command: string) => Promise<readonly string[]>;
+  readonly remove: () => Promise<void>;
+}
+
+/** A copy of the project, its dependencies and sources as links, in which scripts see nothing of the test's environment. */
+export async function copiedProject(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+  await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  for (const part of ['src', 'migrations', 'configs', 'node_modules'])
+    await symlink(join(ROOT, part), join(folder, part));
+  const begun: ChildProcess[] = [];
+
+  const shell = (script: string) => {
+    const child = spawn('sh', ['-eu', '-c', script], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', HOME: folder, CI: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    return { child, ended: Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]) };
+  };
+  return {
+    run: async (script) => {
+      const [[code], out, err] = await shell(script).ended;
+      return { code: code as number | null, out, err };
+    },
+    startSandbox: async (command) => {
+      const { child } = shell(`exec ${command.trim()} --port 0`);
+      begun.push(child);
+      const printed = await new Promise<string>((resolve, reject) => {
+        let written = '';
+        child.stdout.on('data', (chunk: Buffer) => {
+          written += chunk.toString();
+          if (/TOKEN=.*\n/.test(written)) resolve(written);
+        });
+        child.once('exit', () => reject(new Error(`the sandbox ended: ${written}`)));
+      });
+      return printed.split('\n').filter((line) => line.startsWith('export '));
+    },
+    remove: async () => {
+      // Its whole group: npm and the shell stand between.
+      for (const { pid } of begun) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+      await rm(folder, { recursive: true });
+    },
+  };
+}
