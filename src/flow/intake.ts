@@ -55,6 +55,8 @@ export interface IntakeOptions extends Served {
   /** The loads may be their answers' first, which settles their requests; so what follows must be planned with them. */
   readonly settles: boolean;
   readonly checkpoint?: OnCheckpoint;
+  /** Told of answers once their rows are committed, also when later ones fail. */
+  readonly onLoaded?: (taken: Taken) => void;
   readonly now: () => Date;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
@@ -80,8 +82,11 @@ export async function takeInAll(
   options: IntakeOptions,
 ): Promise<Taken[]> {
   const takens: Taken[] = [];
-  for (const group of groupsOf(readingsOf(answers, options), TOGETHER))
-    takens.push(...(await commitSteadily(warehouse, group, options)));
+  for (const group of groupsOf(readingsOf(answers, options), TOGETHER)) {
+    const loaded = await commitSteadily(warehouse, group, options);
+    for (const taken of loaded) options.onLoaded?.(taken);
+    takens.push(...loaded);
+  }
   return takens;
 }
 

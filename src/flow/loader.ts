@@ -69,6 +69,7 @@ export function openLoader(it: Loading, known: Known): Loader {
     sleep: it.sleep,
     random: it.random,
     lease: it.lease,
+    onLoaded: it.onLoaded,
     ...(it.checkpoint && { checkpoint: it.checkpoint }),
     also: async (inside, takens) => {
       for (const taken of takens) await planFollowing(it, inside, taken, known);
@@ -83,9 +84,7 @@ export function openLoader(it: Loading, known: Known): Loader {
     const answers: Serving[] = [];
     for (const { answerId, answer, serves } of stored)
       answers.push({ ...(answer ?? (await answerOf(answerId))), ...(serves && { serves }) });
-    const takens = await takeInAll(it.warehouse, answers, options);
-    for (const taken of takens) it.onLoaded(taken);
-    return takens;
+    return takeInAll(it.warehouse, answers, options);
   };
   const answerOf = async (id: string): Promise<VaultAnswer> => {
     const answer = await readAnswer(ops, id);

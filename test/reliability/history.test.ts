@@ -160,6 +160,21 @@ describe('a history', () => {
     expect(violationsOf({ ...sound, entries: [...sound.entries, reading] })).toEqual([]);
   });
 
+  it('in which a reading of the log was sent and given up, breaks none as long as it is listed', () => {
+    const reading = { ...other, id: '9', requestId: 'x9', requestKey: 'log', state: 'abandoned', isLogReading: true };
+    const arrival = { ...first, number: 4, atMs: 20_050, requestKey: 'log', requestId: 'x9' };
+    const moved = (from: string, to: string, atMs: number) => ({ entryId: '9', from, to, atMs, attempts: 1 });
+    const facts = {
+      ...sound,
+      entries: [...sound.entries, reading],
+      arrivals: [...sound.arrivals, arrival],
+      moves: [...sound.moves, moved('planned', 'sent', 20_040), moved('sent', 'abandoned', 20_060)],
+      mostLost: 2,
+    };
+    expect(violationsOf({ ...facts, doubts: [...sound.doubts, { entryId: '9', attempt: 1 }] })).toEqual([]);
+    expect(violationsOf(facts)).toEqual(['attempt 1 at request 9 was lost and is not listed']);
+  });
+
   it('with a warehouse that only one process can have open, knows that the holder before is dead', () => {
     const leases = [lease(90, 'one', 1, 12_090), lease(200, 'two', 2, 12_200)];
     expect(violationsOf({ ...sound, leases, soleOwner: true })).toEqual([]);

@@ -50,7 +50,7 @@ export function figuresOf(facts: Facts): Figures {
     rows: facts.rows.length,
     askedAgain: ids.length - new Set(ids).size,
     sentAgainAfterStored: sentAgain(facts).length,
-    inDoubt: lostAttempts(facts).length,
+    inDoubt: lostMoves(facts).length,
     mostInDoubtAtOnce: mostAtOnce(facts),
     lastTakeOverAtMs: takeOvers(facts).at(-1)?.atMs,
   };
@@ -118,8 +118,11 @@ function unannounced({ arrivals, entries, moves }: Facts): string[] {
 /** The changes of the ledger that took an attempt for lost. */
 const lostMoves = ({ moves }: Facts): Move[] => moves.filter(({ from, to }) => from === 'sent' && to === 'in_doubt');
 
-const lostAttempts = (facts: Facts): Doubt[] =>
-  lostMoves(facts).map(({ entryId, attempts }) => ({ entryId, attempt: attempts }));
+/** Those, and the attempts of readings of the log that were given up: nobody looks for these. */
+const lostAttempts = ({ moves }: Facts): Doubt[] =>
+  moves
+    .filter(({ from, to }) => from === 'sent' && (to === 'in_doubt' || to === 'abandoned'))
+    .map(({ entryId, attempts }) => ({ entryId, attempt: attempts }));
 
 /** Lost attempts that are not listed, and arrivals of which neither an answer nor a doubt is left. */
 function forgotten(facts: Facts): string[] {
