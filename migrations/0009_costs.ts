@@ -295,7 +295,8 @@ const UP = [
     from "logged_requests" l where l.points > 0
   ) p
   left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = p.request_id
-  where p.outcome = 'failed' or (p.request_id is not null and p.place > coalesce(a.rows, 0))`,
+  where p.outcome = 'failed'
+    or (p.outcome <> 'under way' and p.request_id is not null and p.place > coalesce(a.rows, 0))`,
   `create view "price_book" as
   select
     l.endpoint,

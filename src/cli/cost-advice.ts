@@ -39,13 +39,11 @@ function logAdvice({ balances, syncs }: Costs, config: Pick<Config, 'syncs'>, no
 }
 
 function balanceAdvice({ balances }: Costs, now: Date): string[] {
-  return balances
-    .filter(({ isOurs }) => isOurs)
-    .flatMap(({ runsOutAt7: at }) => {
-      if (at === null || at.getTime() - now.getTime() > SOON_MS) return [];
-      const when = at > now ? `run out on ${dayOf(at)}` : `would have run out on ${dayOf(at)} already`;
-      return [`get more points or set budget.per_day: at the pace of the last 7 days they ${when}`];
-    });
+  const dates = balances.flatMap(({ isOurs, runsOutAt7 }) => (isOurs && runsOutAt7 ? [runsOutAt7.getTime()] : []));
+  const at = new Date(Math.min(...dates));
+  if (dates.length === 0 || at.getTime() - now.getTime() > SOON_MS) return [];
+  const when = at > now ? `run out on ${dayOf(at)}` : `would have run out on ${dayOf(at)} already`;
+  return [`get more points or set budget.per_day: at the pace of the last 7 days they ${when}`];
 }
 
 /**

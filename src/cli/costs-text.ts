@@ -28,7 +28,7 @@ export function costsText({ costs, prices, advice, now }: CostsToTell, channel: 
   return [
     headline(costs),
     section('by sync', syncTable(costs, channel), channel),
-    section('by what syncs brought', broughtTable(costs, channel), channel),
+    section('points for items loaded and new rows', broughtTable(costs, channel), channel),
     section(
       'by endpoint',
       sumsTable('endpoint', costs.endpoints, ({ endpoint }) => endpoint, channel),
@@ -95,6 +95,7 @@ function broughtTable({ syncs }: Costs, channel: Channel): string {
     .filter(({ answers }) => answers > 0)
     .map((it) => [
       it.sync,
+      it.endpoint,
       grouped(it.loaded),
       each(it.pointsPerLoaded),
       grouped(it.newRows),
@@ -103,10 +104,7 @@ function broughtTable({ syncs }: Costs, channel: Channel): string {
       share(it.nothingNewPoints, it.answerPoints),
     ]);
   if (rows.length === 0) return '';
-  const columns = columnsOf(
-    ['sync'],
-    ['items loaded', 'points each', 'new rows', 'points each', 'for nothing new', 'share'],
-  );
+  const columns = columnsOf(['sync', 'endpoint'], ['loaded', 'each', 'new rows', 'each', 'for nothing new', 'share']);
   return table(columns, rows, channel);
 }
 
@@ -132,17 +130,18 @@ function sumsTable<T extends CostSums>(
 function dayTable({ days, balances }: Costs, channel: Channel): string {
   if (days.length === 0) return '';
   const shown = days.slice(-MOST_DAYS);
-  const [own] = balances;
-  const left = new Map(own?.days.map(({ date, pointsLeft }) => [date, pointsLeft]));
+  // What is left with several tokens is no one figure.
+  const [own, another] = balances.filter(({ isOurs }) => isOurs);
+  const left = new Map(another ? [] : own?.days.map(({ date, pointsLeft }) => [date, pointsLeft]));
   const rows = shown.map((it) => [
     it.date,
     grouped(it.requests),
     grouped(it.points),
     grouped(it.failedPoints),
-    each(left.get(it.date) ?? null),
+    ...(left.size > 0 ? [each(left.get(it.date) ?? null)] : []),
   ]);
   const more = days.length - shown.length;
-  const columns = columnsOf(['day'], ['requests', 'points', 'for failed', 'points left']);
+  const columns = columnsOf(['day'], ['requests', 'points', 'for failed', ...(left.size > 0 ? ['points left'] : [])]);
   return `${table(columns, rows, channel)}${more > 0 ? `and ${counted(more, 'day')} before; --csv and --json have all\n` : ''}`;
 }
 

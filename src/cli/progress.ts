@@ -34,8 +34,10 @@ export interface ProgressOptions {
 
 /** More often, and the line flickers and a slow terminal slows the run; less often, and it looks stuck. */
 const LIVE_EVERY_MS = 100;
-/** More often, and the log of a long run is all progress. */
+/** More often, and the log of a short run is all progress. */
 const LINES_EVERY_MS = 5_000;
+/** Of the time gone by, the part that lies between two lines: so a run of an hour writes some tens of them, not hundreds. */
+const LINES_EVERY_PART = 20;
 /** A job that says nothing for some minutes is taken for dead by some runners; calls may take 25 minutes. */
 const STILL_HERE_EVERY_MS = 60_000;
 
@@ -43,6 +45,7 @@ export function createProgress({ style, status, write, now, redact, log }: Progr
   /** When each sync was first seen, to tell the time left from. */
   const since = new Map<string, { readonly at: number; readonly done: number }>();
   let latest: Reading | undefined;
+  let begunAt: number | undefined;
   let toldAt = Number.NEGATIVE_INFINITY;
   let isNews = false;
 
@@ -58,13 +61,15 @@ export function createProgress({ style, status, write, now, redact, log }: Progr
   const tick = (): void => {
     if (style === 'none' || !latest) return;
     const quietMs = now().getTime() - toldAt;
-    const due = style === 'live' ? LIVE_EVERY_MS : isNews ? LINES_EVERY_MS : STILL_HERE_EVERY_MS;
+    const due =
+      style === 'live' ? LIVE_EVERY_MS : isNews ? linesEveryMs(now().getTime() - (begunAt ?? 0)) : STILL_HERE_EVERY_MS;
     if (quietMs >= due) tell(latest);
   };
   return {
     update: (progress) => {
       if (!since.has(progress.sync)) since.set(progress.sync, { at: now().getTime(), done: progress.done });
       latest = progress;
+      begunAt ??= now().getTime();
       isNews = true;
       tick();
     },
@@ -75,6 +80,9 @@ export function createProgress({ style, status, write, now, redact, log }: Progr
     },
   };
 }
+
+const linesEveryMs = (goneMs: number): number =>
+  Math.min(STILL_HERE_EVERY_MS, Math.max(LINES_EVERY_MS, goneMs / LINES_EVERY_PART));
 
 /** Assumed: the requests left take as long as those done so far, each. Nothing is known before the first is done. */
 export function timeLeftMs(

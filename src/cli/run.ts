@@ -72,7 +72,7 @@ async function contextOf(command: Command, said: Said, host: Host): Promise<Cont
     redact: host.redactor.redact,
     now: host.now,
   });
-  const progressStyle = quiet ? 'none' : host.err.isTerminal ? 'live' : style === 'json' ? 'facts' : 'lines';
+  const progressStyle = quiet ? 'none' : rewrites(host) ? 'live' : style === 'json' ? 'facts' : 'lines';
   return { ...host, command: command.name, json: said['json'] === true, log, progressStyle, status };
 }
 
@@ -83,6 +83,9 @@ async function contextOf(command: Command, said: Said, host: Host): Promise<Cont
 function logStyle(command: Command, { err, env }: Host): 'json' | 'plain' {
   return command.logs === true && !err.isTerminal && !isCi(env) ? 'json' : 'plain';
 }
+
+/** Some CI systems give their jobs a terminal, and keep what is written there as it is. */
+const rewrites = ({ err, env }: Host): boolean => err.isTerminal && !isCi(env) && env['TERM'] !== 'dumb';
 
 function interruptionOf(signal: AbortSignal): Interruption | undefined {
   const reason: unknown = signal.reason;

@@ -35,9 +35,9 @@ export const starters: Readonly<Record<string, Starter>> = {
     name: 'people',
     lines: [
       'for_each: { location: [Berlin, Paris] }',
-      'request: { title: data engineer, count: 50 }',
-      'split_by: { industry: top_level }                              # used only when an answer is full',
+      'request: { title: data engineer, count: 100 }',
       'max_age: 7d',
+      '# split_by: { industry: top_level }                            # asks a full answer again in parts',
     ],
   },
   'pronet.user.education': {

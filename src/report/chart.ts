@@ -89,7 +89,7 @@ ${dayTicks(frame.days).map((place) => {
 const anchorAt = (percent: number): string => (percent < 6 ? 'start' : percent > 94 ? 'end' : 'middle');
 
 /** About how many days are written below a chart. */
-const DAYS_NAMED = 4;
+const DAYS_NAMED = 3;
 
 /** Places of round days, such as the firsts of months. */
 function dayTicks(days: readonly string[]): number[] {

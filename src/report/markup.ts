@@ -41,5 +41,6 @@ function written(value: Content): string {
   return 'markup' in value ? value.markup : value.map(written).join('');
 }
 
-/** A word of strangers, kept from turning round what stands beside it. */
-export const named = (text: string): Markup => html`<bdi>${text}</bdi>`;
+/** A word of strangers, kept from turning round what stands beside it. Where room is short it breaks after dots and the like. */
+export const named = (text: string): Markup =>
+  html`<bdi>${text.split(/(?<=[._/-])(?=.)/s).map((part, at) => html`${at > 0 && html`<wbr>`}${part}`)}</bdi>`;

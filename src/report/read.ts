@@ -1,6 +1,7 @@
 /** Reads a report from the warehouse: from the views for analysts, all of one moment. */
+import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect.ts';
-import { lastDays } from './figures.ts';
+import { dayNumber, dayOf, lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';
 import type { Source } from './reading/rows.ts';
@@ -9,7 +10,9 @@ import { readGrowth } from './reading/tables.ts';
 import type { Report } from './report.ts';
 
 /** A quarter: long enough to see a trend, short enough for a bar a day. */
-const SHOWN_DAYS = 90;
+const MOST_DAYS = 90;
+/** A young warehouse is not shown as a quarter of nothing. */
+const FEWEST_DAYS = 14;
 
 export interface ReadOptions {
   readonly now: Date;
@@ -27,7 +30,7 @@ export function readReport(
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (at) => {
-      const source: Source = { db: at, schema, redact, days: lastDays(SHOWN_DAYS, now) };
+      const source: Source = { db: at, schema, redact, days: lastDays(await daysShown(at, schema, now), now) };
       const money = await readMoney(source);
       return {
         madeAt: now,
@@ -47,11 +50,22 @@ export function readReport(
     });
 }
 
+/** Days since the first run or logged request, within bounds. */
+async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promise<number> {
+  const { rows } = await sql<{ first: Date | null }>`
+    select least(
+      (select min(started_at) from ${sql.table(`${schema}.sync_runs`)}),
+      (select min(started_at) from ${sql.table(`${schema}.fact_request_costs`)})
+    ) as first`.execute(db);
+  const first = rows[0]?.first ?? now;
+  return Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1));
+}
+
 /** The report of a warehouse in which nothing was ever put. */
 export const emptyReport = (schema: string, now: Date): Report => ({
   madeAt: now,
   schema,
-  days: lastDays(SHOWN_DAYS, now),
+  days: lastDays(FEWEST_DAYS, now),
   syncs: [],
   coverage: [],
   truncated: [],

@@ -99,9 +99,11 @@ time { white-space: nowrap; }
 .quiet { color: var(--soft); }
 
 details { margin-top: .75rem; }
+details + .lead, figure + .lead { margin-top: 1.25rem; }
 summary { cursor: pointer; color: var(--link); font-size: .875rem; width: fit-content; }
 details .scroll { max-height: 26rem; overflow: auto; border: 1px solid var(--line); padding: 0 .75rem; }
 details thead th { position: sticky; top: 0; background: var(--page); }
+details thead th { min-width: 6.5rem; }
 details tbody th { min-width: 0; white-space: nowrap; }
 details th, details td { padding-block: .2rem; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .875rem; }
@@ -116,10 +118,11 @@ footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line);
   tr, .facts div { break-inside: avoid; }
   .scroll, details .scroll { overflow: visible; max-height: none; border: 0; padding: 0; }
   .multiples { grid-template-columns: 1fr 1fr; }
-  th, td { padding-right: .75rem; }
+  table { font-size: .8rem; }
+  th, td { padding-right: .5rem; }
   .drawing { min-width: 0; width: 24%; }
   .long, .outcome { min-width: 0; max-width: 14rem; }
-  tbody th { min-width: 9.5rem; }
+  tbody th { min-width: 8.5rem; }
   .facts { grid-template-columns: repeat(6, 1fr); gap: 1rem; }
   .figure, thead .figure { min-width: 0; }
   thead { display: table-header-group; }

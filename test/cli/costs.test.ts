@@ -129,7 +129,7 @@ describe('costs of 90 days', () => {
     expect([code, err]).toEqual([0, '']);
     for (const title of [
       'by sync',
-      'by what syncs brought',
+      'points for items loaded and new rows',
       'by endpoint',
       'by plan',
       'by day',

@@ -113,6 +113,20 @@ describe('off a terminal', () => {
     expect(told()).toHaveLength(4);
   });
 
+  it('writes the fewer lines the longer it takes', () => {
+    const { teller, told, pass } = started('lines');
+    const at: number[] = [];
+    for (let second = 0; second < 3_600; second++) {
+      const before = told().length;
+      teller.update(progress(second, { total: 4_000 }));
+      if (told().length > before) at.push(second);
+      pass(1_000);
+    }
+    expect(at.length).toBeLessThan(110);
+    expect(at.slice(0, 3)).toEqual([0, 5, 10]);
+    expect((at.at(-1) ?? 0) - (at.at(-2) ?? 0)).toBe(60);
+  });
+
   it('hands facts to a log that collects them', () => {
     const { teller, facts, channel, pass } = started('facts');
     pass(1_500);

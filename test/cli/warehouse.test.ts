@@ -139,6 +139,11 @@ describe('after a sync', () => {
     expect(err).toContain('\r\u001b[K\u001b[2mcosts: ');
     expect(err.endsWith('\r\u001b[K')).toBe(true);
     expect(out).toContain('\u001b[1msync ');
+    for (const env of [{ CI: '1' }, { TERM: 'dumb' }] as const) {
+      const plain = await sluice(['sync', 'costs'], { columns: 100, env });
+      expect(plain.err).toMatch(/^costs: \d of \d/);
+      expect(plain.err).not.toContain('\u001b');
+    }
     const quiet = await sluice(['sync', 'costs', '--quiet'], { columns: 100 });
     expect(quiet.err).toBe('');
   });

@@ -1686,19 +1686,19 @@ create view sluice."balance_forecast" (
     x.week AS points_per_day_7d,
     x.month AS points_per_day_30d,
         CASE
-            WHEN x.week > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.week) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.week * '1 day'::interval
+            WHEN x.week > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.week) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.week * '24:00:00'::interval
             ELSE NULL::timestamp with time zone
         END AS runs_out_at,
         CASE
-            WHEN x.month > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.month) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.month * '1 day'::interval
+            WHEN x.month > 0::double precision AND b.points_left::double precision <= (36500::double precision * x.month) THEN b.started_at + GREATEST(b.points_left, 0::bigint)::double precision / x.month * '24:00:00'::interval
             ELSE NULL::timestamp with time zone
         END AS runs_out_at_30d
    FROM ( SELECT e.token,
             e.first_at,
             e.newest_at,
             bool_or(l.request_id IS NOT NULL) AS is_ours,
-            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '7 days'::interval)), 0::numeric) AS points_7d,
-            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '30 days'::interval)), 0::numeric) AS points_30d
+            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '168:00:00'::interval)), 0::numeric) AS points_7d,
+            COALESCE(sum(l.points) FILTER (WHERE l.started_at > (e.newest_at - '720:00:00'::interval)), 0::numeric) AS points_30d
            FROM ( SELECT t.token,
                     min(t.started_at) AS first_at,
                     max(t.started_at) AS newest_at
@@ -1734,7 +1734,7 @@ create view sluice."charged_failures" (
   "run_id" bigint,
   -- The request of the ledger; null where it is not surely known.
   "request_id" bigint,
-  -- failed when the service says so; lost when it was answered and no answer is stored.
+  -- failed when the service says so; lost when it ended and no answer to it is stored.
   "kind" text,
   -- HTTP status of the answer.
   "status" bigint,
@@ -1743,21 +1743,21 @@ create view sluice."charged_failures" (
   -- Points charged.
   "points" numeric
 ) as
- SELECT log_id,
-    started_at,
-    date,
-    endpoint,
-    plan,
-    sync,
-    run_id,
-    request_id,
+ SELECT p.log_id,
+    p.started_at,
+    p.date,
+    p.endpoint,
+    p.plan,
+    p.sync,
+    p.run_id,
+    p.request_id,
         CASE
-            WHEN outcome = 'failed'::text THEN 'failed'::text
+            WHEN p.outcome = 'failed'::text THEN 'failed'::text
             ELSE 'lost'::text
         END AS kind,
-    status,
-    error,
-    points
+    p.status,
+    p.error,
+    p.points
    FROM ( SELECT l.log_id,
             l.started_at,
             l.date,
@@ -1782,9 +1782,11 @@ create view sluice."charged_failures" (
             row_number() OVER (PARTITION BY l.request_id ORDER BY l.started_at DESC, l.log_id) AS place
            FROM logged_requests l
           WHERE l.points > 0::numeric) p
-  WHERE outcome = 'failed'::text OR request_id IS NOT NULL AND place > (( SELECT count(*) AS count
-           FROM answers a
-          WHERE a.request_id = p.request_id));
+     LEFT JOIN ( SELECT w.request_id,
+            count(*) AS rows
+           FROM answers w
+          GROUP BY w.request_id) a ON a.request_id = p.request_id
+  WHERE p.outcome = 'failed'::text OR p.outcome <> 'under way'::text AND p.request_id IS NOT NULL AND p.place > COALESCE(a.rows, 0::bigint);
 
 -- How answers differ from the service’s contract, counted: one row for each difference.
 create view sluice."contract_drift" (
@@ -1927,12 +1929,21 @@ create view sluice."daily_reconciliation" (
   "unlogged" bigint
 ) as
  WITH entries AS (
-         SELECT l_1.date,
-            l_1.points,
-            l_1.match,
-            l_1.request_id,
-            row_number() OVER (PARTITION BY l_1.request_id, (l_1.points > 0::numeric) ORDER BY l_1.started_at DESC, l_1.log_id) AS place
-           FROM logged_requests l_1
+         SELECT p.date,
+            p.points,
+            p.match,
+            p.request_id,
+            p.request_id IS NOT NULL AND p.points > 0::numeric AND p.place > COALESCE(a.rows, 0::bigint) AS is_lost
+           FROM ( SELECT l_1.date,
+                    l_1.points,
+                    l_1.match,
+                    l_1.request_id,
+                    row_number() OVER (PARTITION BY l_1.request_id, (l_1.points > 0::numeric) ORDER BY l_1.started_at DESC, l_1.log_id) AS place
+                   FROM logged_requests l_1) p
+             LEFT JOIN ( SELECT w.request_id,
+                    count(*) AS rows
+                   FROM answers w
+                  GROUP BY w.request_id) a ON a.request_id = p.request_id
         ), logged AS (
          SELECT e.date,
             count(*) AS logged,
@@ -1943,12 +1954,9 @@ create view sluice."daily_reconciliation" (
             COALESCE(sum(e.points) FILTER (WHERE e.match = 'ambiguous'::text), 0::numeric) AS ambiguous_points,
             count(*) FILTER (WHERE e.match = 'none'::text) AS others,
             COALESCE(sum(e.points) FILTER (WHERE e.match = 'none'::text), 0::numeric) AS other_points,
-            count(*) FILTER (WHERE x.is_lost) AS lost,
-            COALESCE(sum(e.points) FILTER (WHERE x.is_lost), 0::numeric) AS lost_points
+            count(*) FILTER (WHERE e.is_lost) AS lost,
+            COALESCE(sum(e.points) FILTER (WHERE e.is_lost), 0::numeric) AS lost_points
            FROM entries e
-             CROSS JOIN LATERAL ( SELECT e.request_id IS NOT NULL AND e.points > 0::numeric AND e.place > (( SELECT count(*) AS count
-                           FROM answers a
-                          WHERE a.request_id = e.request_id)) AS is_lost) x
           GROUP BY e.date
         ), sent AS (
          SELECT (q.sent_at AT TIME ZONE 'UTC'::text)::date AS date,
@@ -3799,7 +3807,7 @@ create view sluice."sync_max_age_savings" (
            FROM bought b
              CROSS JOIN LATERAL ( SELECT a.received_at
                    FROM answers a
-                  WHERE a.request_key = b.request_key AND a.sync = b.sync AND a.received_at > (b.at + b.days::double precision * '1 day'::interval) AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > (b.at + b.days::double precision * '1 day'::interval)
+                  WHERE a.request_key = b.request_key AND a.sync = b.sync AND a.received_at > (b.at + b.days::double precision * '24:00:00'::interval) AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > (b.at + b.days::double precision * '24:00:00'::interval)
                   ORDER BY a.received_at
                  LIMIT 1) n
         ), paid AS (

@@ -13,8 +13,7 @@ export const syncOf = ({ request }: Row): string =>
   request === undefined ? '(other programs)' : request === 'several' ? '(ambiguous)' : request.sync;
 export const requestOf = ({ request }: Row): Request | undefined => (typeof request === 'object' ? request : undefined);
 
-const isFailed = ({ status }: Row): boolean =>
-  status !== null && status !== 412 && (status < 200 || status > 299);
+const isFailed = ({ status }: Row): boolean => status !== null && status !== 412 && (status < 200 || status > 299);
 
 export interface Sums {
   readonly requests: number;
@@ -50,14 +49,13 @@ export function requestPoints({ rows }: History, { id, points }: Request): numbe
 export const isNothingNew = ({ answer }: Request): boolean =>
   answer !== undefined && answer.loaded === 0 && answer.quarantined === 0;
 
-/** Ids of the rows that were charged and failed, or whose request has fewer answers than such rows. */
+/** Ids of the rows that were charged and failed, or ended while their request has fewer answers than such rows. */
 export function chargedFailures({ rows }: History): string[] {
-  const lost = Map.groupBy(
-    rows.filter((row) => charged(row) > 0 && requestOf(row) !== undefined),
-    (row) => requestOf(row)?.id,
-  )
+  const paid = rows.filter((row) => charged(row) > 0 && requestOf(row) !== undefined);
+  const lost = Map.groupBy(paid, (row) => requestOf(row)?.id)
     .values()
-    .flatMap((own) => own.toSorted((a, b) => b.at - a.at).slice(own.some((row) => requestOf(row)?.answer) ? 1 : 0));
+    .flatMap((own) => own.toSorted((a, b) => b.at - a.at).slice(own.some((row) => requestOf(row)?.answer) ? 1 : 0))
+    .filter(({ status, duration }) => status !== null || duration !== null);
   const failed = rows.filter((row) => charged(row) > 0 && isFailed(row));
   return [...new Set([...lost, ...failed].map(({ id }) => id))].toSorted();
 }

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { takeIn } from '../../src/flow/intake.ts';
-import { openRequests, planRequests } from '../../src/ops/ledger.ts';
+import { takeIn, takeInAll } from '../../src/flow/intake.ts';
+import { planRequests } from '../../src/ops/ledger.ts';
 import { createRun } from '../../src/ops/runs.ts';
 import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { storeAnswers } from '../../src/ops/vault.ts';
+import { readAnswer, storeAnswers } from '../../src/ops/vault.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
@@ -80,7 +80,15 @@ async function requestsFor(ops: Ops, { endpoint, request }: Source, count: numbe
     depth: 0,
   }));
   await planRequests(ops, run, tasks, { at: now });
-  return openRequests(ops, run.id, '0', count);
+  return ops.selectFrom('requests').select('id').where('run_id', '=', run.id).orderBy('id').execute();
+}
+
+/** Answers that are stored and loaded at a time. */
+const TOGETHER = 50;
+
+async function keptAs(ops: Ops, ids: readonly (string | undefined)[]) {
+  const kept = await Promise.all(ids.map((id) => readAnswer(ops, id ?? '')));
+  return kept.filter((it) => it !== undefined);
 }
 
 const open = embeddedWarehouses();
@@ -92,26 +100,33 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: 600_000 }, async () => {
   const draw = drawsOf(SEED);
   const clock = clockFrom('2026-03-08T00:00:00Z');
   const ops = operationsOf(warehouse);
-  const sums = { received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, whole: 0 };
+  const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
+  const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, whole: 0 };
   for (const source of sources) {
-    for (const { id } of await requestsFor(ops, source, ANSWERS / sources.length)) {
-      const body = mutatedBody(source.items, draw);
-      const answer = { status: 200, headers: {}, body, receivedAt: clock.now(), tookMs: 1 };
-      const [answerId = ''] = await storeAnswers(ops, [{ requestId: id, answer }]);
-      const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
-      const { answer: kept, batch, receipt, fault } = await takeIn(warehouse, answerId, how);
-      expect({ fault, body: body.toString('latin1') }).toEqual({
-        fault: undefined,
-        body: Buffer.from(kept.body).toString('latin1'),
-      });
-      expect(kept.damage).toBeUndefined();
-      expect(receipt.received).toBe(receipt.loaded + receipt.unchanged + receipt.superseded + receipt.quarantined);
-      expect(batch.rejects).toHaveLength(receipt.quarantined);
-      for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
-        sums[name] += receipt[name];
-      if (batch.items.length === 0 && receipt.quarantined > 0) sums.whole += 1;
+    const requests = await requestsFor(ops, source, ANSWERS / sources.length);
+    for (let at = 0; at < requests.length; at += TOGETHER) {
+      const storing = requests.slice(at, at + TOGETHER).map(({ id }) => ({
+        requestId: id,
+        answer: { status: 200, headers: {}, body: mutatedBody(source.items, draw), receivedAt: clock.now(), tookMs: 1 },
+      }));
+      const takens = await takeInAll(warehouse, await keptAs(ops, await storeAnswers(ops, storing)), how);
+      expect(takens).toHaveLength(storing.length);
+      for (const [place, { answer: kept, batch, receipt, fault }] of takens.entries()) {
+        expect({ fault, body: Buffer.from(kept.body).toString('latin1') }).toEqual({
+          fault: undefined,
+          body: storing[place]?.answer.body.toString('latin1'),
+        });
+        expect(kept.damage).toBeUndefined();
+        expect(receipt.received).toBe(receipt.loaded + receipt.unchanged + receipt.superseded + receipt.quarantined);
+        expect(batch.rejects).toHaveLength(receipt.quarantined);
+        for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
+          sums[name] += receipt[name];
+        if (batch.items.length === 0 && receipt.quarantined > 0) sums.whole += 1;
+        sums.answers += 1;
+      }
     }
   }
+  expect(sums.answers).toBe(ANSWERS);
   // Neither all well nor all broken: the mutations reach what reads, what loads, and what refuses.
   expect(sums.loaded).toBeGreaterThan(ANSWERS / 10);
   expect(sums.quarantined - sums.whole).toBeGreaterThan(ANSWERS / 20);

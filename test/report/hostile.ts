@@ -25,8 +25,8 @@ export const HOSTILE: readonly string[] = [
   '',
 ];
 
-/** Words that the page itself looks up or reckons with. */
-const KEPT = ['days', 'byDay', 'state', 'runsOutOn'];
+/** Words that the page itself looks up or reckons with, and numbers. */
+const KEPT = ['days', 'byDay', 'state', 'runsOutOn', 'answerId'];
 
 /** The same report with hostile texts for every name, input and reason. */
 export function made(hostile: string, report: Report): Report {

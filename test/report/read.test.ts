@@ -1,7 +1,10 @@
 /** What a report reads of a warehouse, against figures reckoned in the head. */
+import { load } from 'cheerio';
 import { expect, it } from 'vitest';
 import { reportPage } from '../../src/report/page.ts';
 import { emptyReport, readReport } from '../../src/report/read.ts';
+import { select } from '../flow/rows.ts';
+import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { enterHistory, EVIL } from './history.ts';
 
@@ -40,7 +43,7 @@ eachWarehouse('a report', (open) => {
     const [balance] = report.money?.balances ?? [];
     expect([balance?.points, balance?.byDay[0], balance?.byDay[89]]).toEqual([9550, 9995, 9550]);
     expect(balance?.pace).toBeCloseTo(5, 6);
-    expect(balance?.runsOutOn).toBe('2032-02-12');
+    expect(balance?.runsOutOn).toBe('2032-02-13');
 
     expect(report.syncs.map(({ sync, state, runs, error }) => [sync, state, runs, error])).toEqual([
       ['filings', 'complete', 90, null],
@@ -92,6 +95,25 @@ eachWarehouse('a report', (open) => {
     expect(report.slowest.map(({ tookMs }) => tookMs)).toEqual(Array.from({ length: 15 }, (_, place) => 1088 - place));
     expect(report.slowest[0]).toMatchObject({ sync: 'pages', input: `${EVIL}88`, bytes: 2000, status: 200 });
     expect(reportPage(report)).not.toMatch(/<script/i);
+  });
+
+  it('of the quickstart has something in every section but the balance, and its sums are the log’s', async () => {
+    const warehouse = await open();
+    await runQuickstart(warehouse, '2026-03-06T12:00:00Z');
+    const report = await readReport(warehouse, { ...options, now: new Date('2026-03-06T18:00:00Z') });
+    const $ = load(reportPage(report));
+    // The sandbox’s token has no limit.
+    expect($('main section[id]:has(p.empty)').attr('id')).toBe('balance');
+    expect($('main p.empty')).toHaveLength(1);
+    expect($('main section[id] table').length).toBeGreaterThan(7);
+    const [logged] = await select<{ points: number; rows: number }>(
+      warehouse,
+      'select sum(cost) filter (where is_paid)::float8 as points, count(*)::float8 as rows from sluice.fact_request_costs',
+    );
+    expect(report.money?.endpoints.reduce((all, { points }) => all + points, 0)).toBe(logged?.points);
+    expect(report.growth.find(({ table }) => table === 'fact_request_costs')?.byDay.at(-1)).toBe(logged?.rows);
+    expect(report.syncs.length).toBeGreaterThanOrEqual(10);
+    expect([report.days.length, report.days.at(-1)]).toEqual([14, '2026-03-06']);
   });
 
   it('leaves out what came before its days, and takes a day’s balance over to days without requests', async () => {

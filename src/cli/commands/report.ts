@@ -1,16 +1,15 @@
 /** `sluice report`: a page to look at, from the warehouse alone. */
-import { writeFile } from 'node:fs/promises';
-import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { asJson } from '../json.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { writeOutputFile } from '../output-file.ts';
 
 export const report = command({
   name: 'report',
   summary: 'Writes one HTML page with spend, freshness, coverage and quality.',
   about:
     'Writes a page that needs no network and runs no script: spend by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
-    'growth of tables, quality and quarantine, slowest calls; the last 90 UTC days, with the figures behind each chart. ' +
+    'growth of tables, quality and quarantine, slowest calls; up to the last 90 UTC days, with the figures behind each chart. ' +
     'Without --output it goes to standard output; with --json the figures do. Needs no token.',
   options: {
     ...configOption,
@@ -33,9 +32,7 @@ export const report = command({
       context.out.write(text);
       return 0;
     }
-    await writeFile(output, text).catch((cause: unknown) => {
-      throw new UsageError(`report: ${output} can’t be written: ${(cause as Error).message}`, { cause });
-    });
+    await writeOutputFile('report', '--output', { path: output, content: text });
     context.log.info(`wrote ${output}`);
     return 0;
   },

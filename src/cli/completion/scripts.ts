@@ -65,9 +65,9 @@ function __sluice_complete
                 set -l before (string match -r -- '^--[^=]*=' "$current")
                 set -l path (string replace -r -- '^--[^=]*=' '' "$current")
                 if test $line = ':files'
-                    printf '%s\\n' $before(__fish_complete_path "$path")
+                    printf '%s\\n' "$before"(__fish_complete_path "$path")
                 else
-                    printf '%s\\n' $before(__fish_complete_directories "$path")
+                    printf '%s\\n' "$before"(__fish_complete_directories "$path")
                 end
             case '*'
                 printf '%s\\n' $line

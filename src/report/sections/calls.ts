@@ -52,10 +52,13 @@ function callsTable(calls: readonly EndpointCalls[]): Markup {
   });
 }
 
+/** Names of decades stand side by side up to so many; of more, every second has one. */
+const MOST_NAMED = 4;
+
 function axis(decades: readonly number[], across: (ms: number) => number): Markup {
-  const texts = decades.map(
-    (ms) => html`<text class="tick middle" x="${across(ms)}%" y="11">${milliseconds(ms)}</text>`,
-  );
+  const texts = decades
+    .filter((_, at) => decades.length <= MOST_NAMED || at % 2 === 0)
+    .map((ms) => html`<text class="tick middle" x="${across(ms)}%" y="11">${milliseconds(ms)}</text>`);
   return html`<span class="hidden">Range</span><svg class="strip" width="100%" height="14" aria-hidden="true">${texts}</svg>`;
 }
 

@@ -187,7 +187,7 @@ export const costViews = [
       sync,
       run_id,
       request_id,
-      kind: text('failed when the service says so; lost when it was answered and no answer is stored.'),
+      kind: text('failed when the service says so; lost when it ended and no answer to it is stored.'),
       status: as('fact_request_costs', 'response_status_code'),
       error: as('fact_request_costs', 'response_error_text'),
       points: numeric('Points charged.'),

@@ -1,0 +1,61 @@
+/** What `sluice plan` says below its table: what the figures leave out, where a run would stop, what to do next. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { runHere } from './here.ts';
+import { temporaryFolder } from './program-run.ts';
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let database: FreshDatabase;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  database = await freshDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  await folder.remove();
+});
+
+const SYNCS = `syncs:
+  people: { endpoint: pronet.search.users, request: { count: 10 }, for_each: { title: [one, two, three] } }
+  schools:
+    endpoint: pronet.user.education
+    after: [people]
+    request: { count: 10 }
+    for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users" } }
+`;
+
+async function planned(head: string, ...words: string[]): Promise<string[]> {
+  const config = join(folder.path, 'sluice.yaml');
+  await writeFile(config, `${head}prices: { pronet.search.users: 2 }\n${SYNCS}`);
+  const env = { SLUICE_CONFIG: config, DATABASE_URL: database.url };
+  const { code, out, err } = await runHere(['plan', ...words], { env });
+  expect([code, err]).toEqual([0, '']);
+  return out.trimEnd().split('\n').slice(2);
+}
+
+describe('a plan', () => {
+  it('says which syncs read what others bring first, and how to run it', async () => {
+    expect((await planned('')).slice(3)).toEqual([
+      expect.stringMatching(/^2 syncs would send 3 requests for at most 6 points \(by a guess/),
+      'schools reads what people would bring first: it is planned on what is there now.',
+      'next: sluice sync',
+    ]);
+  });
+
+  it('names in the next step what it was asked for, and the limit that a run would reach', async () => {
+    expect((await planned('budget: { per_run: 5 }\n', 'people')).slice(2)).toEqual([
+      expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),
+      'A run stops at 5 points, as budget.per_run says; what is left stays planned.',
+      'next: sluice sync people',
+    ]);
+    expect(await planned('budget: { per_run: 6 }\n', 'people')).not.toContainEqual(
+      expect.stringContaining('A run stops'),
+    );
+  });
+
+  it('without an input has nothing to ask, and no next step', async () => {
+    expect((await planned('', 'schools')).slice(2)).toEqual(['Nothing to ask: there are no inputs.']);
+  });
+});

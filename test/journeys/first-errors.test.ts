@@ -1,0 +1,293 @@
+/** What a new user runs into in the first hour: the real program says where, what it found and what to do next, and spends nothing. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
+import { run, type Ran, temporaryFolder } from '../cli/program-run.ts';
+import { acquireLock } from '../../src/warehouse/lock.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { realEffects } from '../support/warehouse.ts';
+
+const TOKEN = 'sandbox-token-of-the-test';
+const PASSWORD = 'hidden-password';
+const NOWHERE = `postgres://me:${PASSWORD}@127.0.0.1:1/warehouse`;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let sandbox: Sandbox;
+let database: FreshDatabase;
+let taken: { readonly port: number; readonly close: () => void };
+
+const HEAD = 'service: { url: "${SLUICE_SERVICE_URL}", token: "${SLUICE_SERVICE_TOKEN}" }\nsyncs:\n';
+const PAGES = '  pages:\n    endpoint: webparser.parse\n    max_age: 7d\n';
+const REPOSTS = '  reposts:\n    endpoint: pronet.post.reposts\n    request: { count: 10 }\n';
+
+/** Each is wrong in one way, but for the first. */
+const FILES: Readonly<Record<string, string>> = {
+  'sluice.yaml': `${HEAD}${PAGES}    for_each: { url: ["https://site-1.example/"] }\n`,
+  'broken.yaml': `${HEAD}${PAGES}    for_each: { url: [ }\n`,
+  'key.yaml': `${HEAD}${PAGES}    for_eech: { url: ["https://site-1.example/"] }\n`,
+  'urn.yaml': `${HEAD}${REPOSTS}    for_each: { urn: ["fsd_profile:ACoAAA0000001"] }\n`,
+  'file.yaml': `${HEAD}${PAGES}    for_each: { url: { file: none.csv, column: url } }\n`,
+  'empty.yaml': `${HEAD}${PAGES}    for_each: { url: { file: empty.csv, column: url } }\n`,
+  'empty.csv': 'url\n',
+  'column.yaml': `${HEAD}${PAGES}    for_each: { url: { file: links.csv, column: url } }\n`,
+  'links.csv': 'link\nhttps://site-1.example/\n',
+  'query.yaml': `${HEAD}${PAGES}    for_each: { url: { query: "select adress from sluice.web_pages" } }\n`,
+};
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  sandbox = await serveSandbox({ token: TOKEN });
+  database = await freshDatabase();
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder.path, name), text);
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  taken = { port: (server.address() as AddressInfo).port, close: () => server.close() };
+});
+afterAll(async () => {
+  taken.close();
+  await sandbox.close();
+  await database.drop();
+  await folder.remove();
+});
+
+type Env = Readonly<Record<string, string>>;
+
+/** As a person at a prompt would see it: what a machine collects is the same as JSON. */
+const sluice = (words: readonly string[], env: Env = {}): Promise<Ran> =>
+  run(words, {
+    cwd: folder.path,
+    env: { CI: '1', SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: TOKEN, DATABASE_URL: database.url, ...env },
+  });
+
+/** All that was told; results of a run go to standard output, errors to standard error. */
+const told = ({ out, err }: Ran): string => out + err;
+
+interface Case {
+  readonly words: readonly string[] | (() => readonly string[]);
+  readonly env?: Env | (() => Env);
+  readonly code: number;
+  /** What was found, where, and what to do next, each in a line. */
+  readonly says: readonly (string | RegExp)[];
+}
+
+const withPassword = (password: string): Env => {
+  const url = new URL(database.url);
+  url.password = password;
+  return { DATABASE_URL: url.href };
+};
+
+const CASES: Readonly<Record<string, Case>> = {
+  'no token': {
+    words: ['sync'],
+    env: { SLUICE_SERVICE_TOKEN: '' },
+    code: 3,
+    says: [/no token: service\.token of .*sluice\.yaml is empty/, 'SLUICE_SERVICE_TOKEN_FILE to a file that holds one'],
+  },
+  'a file of a token that is not there': {
+    words: ['sync'],
+    env: { SLUICE_SERVICE_TOKEN: '', SLUICE_SERVICE_TOKEN_FILE: '/none' },
+    code: 2,
+    says: ['sluice.yaml:1:', 'SLUICE_SERVICE_TOKEN_FILE names "/none", which can\'t be read (ENOENT)'],
+  },
+  'a wrong token': {
+    words: ['sync'],
+    env: { SLUICE_SERVICE_TOKEN: 'not-the-token' },
+    code: 3,
+    says: [
+      /^pages .* 0 +1 .* interrupted$/m,
+      'pages: the service answered 401: ',
+      'next: Put a valid API token of the account into the variable that service.token names.',
+    ],
+  },
+  'a token that no header can carry': {
+    words: ['check'],
+    env: { SLUICE_SERVICE_TOKEN: 'two words-of-a-token' },
+    code: 2,
+    says: [/sluice\.yaml:1:\d+: token is not what a header takes; allowed are printable ASCII characters/],
+  },
+  'no database': {
+    words: ['sync'],
+    env: { DATABASE_URL: NOWHERE },
+    code: 5,
+    says: ['Nothing answers at 127.0.0.1:1.', 'Start the database, or correct host and port in DATABASE_URL'],
+  },
+  'an address that is none of a database': {
+    words: ['sync'],
+    env: { DATABASE_URL: `mysql://me:${PASSWORD}@127.0.0.1/warehouse` },
+    code: 2,
+    says: ['allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE'],
+  },
+  'a wrong password': {
+    words: ['sync'],
+    env: () => withPassword('hidden-password'),
+    code: 3,
+    says: [/The database refused the password of \w+\./, 'Correct the user and password in DATABASE_URL'],
+  },
+  'a database that is not there': {
+    words: ['sync'],
+    env: () => ({ DATABASE_URL: database.url.replace(/\/\w+$/, '/none_such') }),
+    code: 2,
+    says: ['The server has no database none_such.', 'Create it (createdb none_such), or correct the name'],
+  },
+  'a port that is taken': {
+    words: () => ['sandbox', '--port', String(taken.port)],
+    code: 2,
+    says: [/port \d+ can’t be listened on: another process has it \(EADDRINUSE\)/, 'Name another with --port'],
+  },
+  'a port of another sandbox': {
+    words: () => ['sandbox', '--port', new URL(sandbox.url).port],
+    code: 2,
+    says: ['another process has it', '--port 0 takes a free one.'],
+  },
+  'YAML that is broken': {
+    words: ['sync', '--config', 'broken.yaml'],
+    code: 2,
+    says: [/broken\.yaml:6:\d+: the YAML is broken/, 'Mend what is named above, then run `sluice check`.'],
+  },
+  'a key that is not known': {
+    words: ['check', '--config', 'key.yaml'],
+    code: 2,
+    says: [/key\.yaml:6:5: .*for_eech.*did you mean "for_each"/, '6 |     for_eech'],
+  },
+  'a URN of another type': {
+    words: ['sync', '--config', 'urn.yaml'],
+    code: 2,
+    says: [/urn\.yaml:6:23: .*only URNs of type activity are allowed here, found "fsd_profile"/],
+  },
+  'a file of inputs that is not there': {
+    words: ['sync', '--config', 'file.yaml'],
+    code: 2,
+    says: [
+      /^pages: .*none\.csv can't be read \(ENOENT\); allowed is a file, its path taken from the config's folder$/m,
+      'named at file.yaml:6:22',
+      'next: Mend the file or its name; nothing was sent for pages.',
+    ],
+  },
+  'a file of inputs that is empty': {
+    words: ['sync', '--config', 'empty.yaml'],
+    code: 2,
+    says: [
+      /^pages: .*empty\.csv holds no inputs; write at least one, or remove the sync$/m,
+      'named at empty.yaml:6:22',
+    ],
+  },
+  'a file without the column': {
+    words: ['check', '--config', 'column.yaml'],
+    code: 2,
+    says: ['links.csv:2: there is no column "url"; allowed: link', 'asked for at column.yaml:6:22', 'nothing was sent'],
+  },
+  'a query for inputs that fails': {
+    words: ['sync', '--config', 'query.yaml'],
+    code: 2,
+    says: [
+      'pages: The database refuses the query: column "adress" does not exist.',
+      /asked for at query\.yaml:6:\d+/,
+      'next: ',
+    ],
+  },
+  'the same, when it is planned': {
+    words: ['plan', '--config', 'query.yaml'],
+    code: 2,
+    says: ['sluice: pages: The database refuses the query', /asked for at query\.yaml:6:\d+/],
+  },
+  'a query that fails': {
+    words: ['query', 'select * frm web_pages'],
+    code: 2,
+    says: ['The database refuses the query: syntax error at or near "frm".', 'sluice docs writes a list of tables'],
+  },
+  'a query that writes': {
+    words: ['query', 'delete from web_pages'],
+    code: 2,
+    says: ['A query that begins with DELETE is not run here.', 'Begin with one of SELECT'],
+  },
+  'no config': {
+    words: ['sync', '--config', 'none.yaml'],
+    code: 2,
+    says: ['none.yaml:1:1: no such file; name one with --config or SLUICE_CONFIG, or write one with `sluice init`'],
+  },
+  'a sync that is not there': {
+    words: ['sync', 'pagse'],
+    code: 2,
+    says: [
+      '"pagse" is no sync of this config; did you mean "pages"? allowed: pages',
+      'Name syncs of the config, or none to take them all.',
+    ],
+  },
+  'an output that can’t be written': {
+    words: ['dbt', '--output', '/dev/null/sources.yml'],
+    code: 2,
+    says: [
+      '/dev/null/sources.yml can’t be written: a part of its path is no folder',
+      'Name another place with --output',
+    ],
+  },
+  'a folder for a config that can’t be made': {
+    words: ['init', '--dir', '/proc/none'],
+    code: 2,
+    says: ['/proc/none/sluice.yaml can’t be written', 'Name another place with --dir'],
+  },
+  'a folder for a warehouse that can’t be made': {
+    words: ['sync'],
+    env: { DATABASE_URL: 'embedded:/proc/none/wh' },
+    code: 2,
+    says: ['The folder /proc/none/wh can’t be used', 'Name another in warehouse.url.'],
+  },
+  'a word that is no command': {
+    words: ['snyc'],
+    code: 2,
+    says: ['unknown command "snyc"; did you mean sync?', 'Run sluice --help for what there is.'],
+  },
+};
+
+describe('the first hour', () => {
+  it.each(Object.entries(CASES))('%s', async (_, { words, env = {}, code, says }) => {
+    const paid = sandbox.requests().length;
+    const ran = await sluice(typeof words === 'function' ? words() : words, typeof env === 'function' ? env() : env);
+    expect({ code: ran.code, told: told(ran) }).toMatchObject({ code });
+    for (const text of says) expect(told(ran)).toMatch(text instanceof RegExp ? text : literally(text));
+    for (const secret of [TOKEN, PASSWORD, 'not-the-token', 'words-of-a-token'])
+      expect(told(ran)).not.toContain(secret);
+    expect(told(ran)).not.toMatch(/\n {4}at |undefined|\[object/);
+    expect(
+      sandbox
+        .requests()
+        .slice(paid)
+        .filter(({ cost }) => cost > 0),
+    ).toEqual([]);
+  });
+
+  it('a schema that is older', async () => {
+    const older = await freshDatabase();
+    const env = { DATABASE_URL: older.url };
+    expect((await sluice(['migrate'], env)).code).toBe(0);
+    expect((await sluice(['migrate', 'down'], env)).code).toBe(0);
+    const refused = await sluice(['sync'], env);
+    expect([refused.code, refused.err]).toEqual([8, expect.stringContaining('sluice migrate')]);
+    const checked = await sluice(['check'], env);
+    expect([checked.code, checked.out]).toEqual([8, expect.stringMatching(/failed +schema: older: it lacks \d{4}_/)]);
+    expect(sandbox.requests().filter(({ cost }) => cost > 0)).toEqual([]);
+    expect((await sluice(['migrate'], env)).code).toBe(0);
+    await older.drop();
+  });
+
+  it('an embedded warehouse that another process has', async () => {
+    const shared = join(folder.path, 'shared');
+    await mkdir(shared);
+    const release = await acquireLock(join(shared, 'lock.json'), { command: 'sluice sync', waitMs: 0 }, realEffects);
+    const { code, err } = await sluice(['status'], { DATABASE_URL: 'embedded:shared' });
+    release();
+    expect([code, err]).toEqual([
+      7,
+      expect.stringContaining(`is in use by process ${process.pid} (sluice sync) since`),
+    ]);
+    expect(err).toContain(
+      'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can',
+    );
+  });
+});
+
+const literally = (text: string): RegExp => new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
