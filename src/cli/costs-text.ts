@@ -132,7 +132,9 @@ function dayTable({ days, balances }: Costs, channel: Channel): string {
   const shown = days.slice(-MOST_DAYS);
   // What is left with several tokens is no one figure.
   const [own, another] = balances.filter(({ isOurs }) => isOurs);
-  const left = new Map(another ? [] : own?.days.map(({ date, pointsLeft }) => [date, pointsLeft]));
+  const left = new Map(
+    another ? [] : own?.days.flatMap(({ date, pointsLeft }) => (pointsLeft === null ? [] : [[date, pointsLeft]])),
+  );
   const rows = shown.map((it) => [
     it.date,
     grouped(it.requests),

@@ -91,8 +91,7 @@ describe('what it writes', () => {
   it('is taken by check, with the commands to go on with', async () => {
     const dir = fresh();
     const { out } = await runHere(['init', 'pronet.user.education', '--dir', dir]);
-    expect(out).toContain(`  sluice check --config ${dir}/sluice.yaml\n`);
-    expect(out).toContain(`  cp ${dir}/.env.example ${dir}/.env\n`);
+    expect(out).toContain(`next:\n  cd ${dir}\n  cp .env.example .env\n`);
     const database = await freshDatabase();
     const env = { ...ENV, DATABASE_URL: database.url };
     const checked = await runHere(['check', '--config', join(dir, 'sluice.yaml')], { env });

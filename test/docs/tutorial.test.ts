@@ -27,7 +27,7 @@ describe('the tutorial', () => {
     expect(steps.filter(({ tags }) => !tags.includes('run'))).toEqual([]);
   });
 
-  it('does what it says, step by step', { timeout: 300_000 }, async () => {
+  it('does what it says, step by step', { timeout: 600_000 }, async () => {
     const [first] = steps;
     expect(first?.body.trimEnd().split('\n')).toEqual(exported.map((line) => line.replace(/:\d+$/, ':8787')));
     for (const { body, shown } of steps.slice(1)) {

@@ -81,16 +81,17 @@ async function warnOfSecrets(path: string, wanted: string, { log }: Context): Pr
 }
 
 function nextSteps(dir: string): string {
-  const at = (name: string): string => shellWord(join(dir, name));
-  const flag = dir === '.' ? '' : ` --config ${at('sluice.yaml')}`;
+  // From there, since the embedded warehouse lies where commands are run.
+  const enter = dir === '.' ? [] : [`  cd ${shellWord(dir)}`];
   return [
     'next:',
-    `  cp ${at('.env.example')} ${at('.env')}`,
+    ...enter,
+    '  cp .env.example .env',
     '    and fill in the token; sandbox-token is that of sluice sandbox',
-    `  set -a; . ${dir === '.' ? './.env' : at('.env')}; set +a`,
-    `  sluice check${flag}`,
-    `  sluice plan${flag}`,
-    `  sluice sync${flag}`,
+    '  set -a; . ./.env; set +a',
+    '  sluice check',
+    '  sluice plan',
+    '  sluice sync',
     '',
   ].join('\n');
 }

@@ -34,17 +34,19 @@ const ZSH = `#compdef sluice
 _sluice() {
   local line word
   local -a found
+  local -i result=1
   while IFS= read -r line; do
     case "$line" in
-      :files) compset -P '*='; _files ;;
-      :folders) compset -P '*='; _files -/ ;;
+      :files) compset -P '*='; _files && result=0 ;;
+      :folders) compset -P '*='; _files -/ && result=0 ;;
       ?*)
         word="\${line%%$'\\t'*}"
         found+=("\${word//:/\\\\:}:\${line#*$'\\t'}")
         ;;
     esac
   done < <("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  (( \${#found} )) && _describe -t words sluice found
+  (( \${#found} )) && _describe -t words sluice found && result=0
+  return result
 }
 if [[ "\${funcstack[1]}" == _sluice ]]; then
   _sluice "$@"

@@ -9,8 +9,8 @@ import type { Section } from './section.ts';
 import { noLog } from './spend.ts';
 
 const FIGURES = 'balance-figures';
-/** Days ahead that the chart shows at most: beyond, a pace says little. */
-const AHEAD_DAYS = 45;
+/** The chart looks ahead at most by this part of the days behind: beyond, a pace says little. */
+const AHEAD = 0.5;
 
 export function balanceSection({ days, money }: Report): Section {
   const body =
@@ -63,7 +63,10 @@ export function forecast({ pace, runsOutOn }: Balance): Content {
 function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: Balance): Markup {
   const [first = '', last = ''] = [days[0], days.at(-1)];
   const toldOn = dayNumber(dayOf(at)) - dayNumber(first);
-  const ahead = runsOutOn === null ? 0 : Math.max(0, Math.min(AHEAD_DAYS, dayNumber(runsOutOn) - dayNumber(last) + 1));
+  const ahead =
+    runsOutOn === null
+      ? 0
+      : Math.max(0, Math.min(Math.round(days.length * AHEAD), dayNumber(runsOutOn) - dayNumber(last) + 1));
   const shown = daysFrom(first, dayAt(dayNumber(last) + ahead));
   const frame = frameOf({
     days: shown,
