@@ -46,6 +46,10 @@ export interface Loader {
   readonly versions: () => Promise<string[]>;
 }
 
+/** Versions of the rows that tell what entities are, without those that tell what they were. */
+export const withoutHistory = (versions: readonly string[]): string[] =>
+  versions.filter((version) => !/^\S+_(?:daily|changes) /.test(version));
+
 /** The instant at which the answer of this number was received. */
 export const receivedAt = (answerId: number): string =>
   new Date(Date.UTC(2026, 10, 20) + answerId * 1000).toISOString().replace('000Z', '000000Z');
