@@ -1,7 +1,8 @@
 /**
  * Keeps the numbers of each day: a row for each entity and UTC day on which an answer showed it, with the last value of
- * each number that was told that day. Each number goes by the receipt of the answer that told it, so a late answer finds
- * its place and a replay changes nothing. As with all rows, what tells the same again is not written.
+ * each number that was told that day. Each number goes by the receipt of the answer that told it, so a replay changes
+ * nothing. As with all rows, what tells the same again is not written: an answer that is loaded late may therefore stand,
+ * where one between it and the day's last repeated the number that was there.
  */
 import type { Cell, RootRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
