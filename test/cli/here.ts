@@ -14,11 +14,14 @@ export interface HereOptions {
   readonly columns?: number;
   readonly color?: boolean;
   readonly signal?: AbortSignal;
+  /** The wall clock; absent, the machine's. */
+  readonly now?: () => Date;
 }
 
 /** What the command line did. */
 export async function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
   const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
+  const { now = () => new Date() } = options;
   const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];
   const left = [...(answers ?? [])];
   const ask = (question: string): Promise<string> => {
@@ -36,7 +39,7 @@ export async function runHere(words: readonly string[], options: HereOptions = {
     ask: answers && ask,
     redactor: createRedactor(secretsIn(env)),
     signal,
-    now: () => new Date(),
+    now,
     random: () => 0.5,
     newId: () => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`,
     sleep: (ms, on) => wait(ms, undefined, on && { signal: on }),

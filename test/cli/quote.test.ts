@@ -12,6 +12,9 @@ import { runHere } from './here.ts';
 
 const TOKEN = 'sandbox-token';
 const GROUPS = ['1001', '1002', '1003'];
+/** Noon, and on from there: the log is asked by days, so what a plan of it counts hangs on the hour. */
+const STARTED = Date.now();
+const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - STARTED);
 
 const KINDS: readonly (readonly [string, (folder: string) => Promise<{ url: string; drop: () => Promise<void> }>])[] = [
   ['embedded', (folder) => Promise.resolve({ url: `embedded:${join(folder, 'data')}`, drop: () => Promise.resolve() })],
@@ -27,6 +30,7 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
     warehouse = await made(folder);
     sandbox = await serveSandbox({
       token: TOKEN,
+      now,
       prices: { 'pronet.group': { points: 7 } },
       respond: ({ endpoint, body }) =>
         endpoint === 'pronet.group'
@@ -57,7 +61,7 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
       DATABASE_URL: warehouse.url,
       CI: '1',
     };
-    return (await runHere(words, { env })).out;
+    return (await runHere(words, { env, now })).out;
   };
 
   it('quotes a guess as a guess, then what the log teaches, and a run is scored by it', async () => {
