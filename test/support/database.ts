@@ -1,4 +1,4 @@
-/** Empty databases for tests, each on the Postgres that the run provides. */
+/** Databases for tests, each on the Postgres that the run provides. */
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
@@ -11,14 +11,14 @@ export interface FreshDatabase {
 }
 
 /**
- * Creates an empty database with a name nobody else has.
+ * Creates a database with a name nobody else has: empty, or a copy of one that nobody is connected to.
  * The caller drops it; what is forgotten goes away with the server that the run started.
  */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function freshDatabase(template = 'template0'): Promise<FreshDatabase> {
   const server = inject('postgresUrl');
   const name = `sluice_test_${randomBytes(8).toString('hex')}`;
   // Without `strategy` the whole copy goes through the write-ahead log first, which takes up to three times as long.
-  await execute(server, `create database ${name} template template0 strategy file_copy`);
+  await execute(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
@@ -27,7 +27,8 @@ export async function freshDatabase(): Promise<FreshDatabase> {
   };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** Runs one statement on a connection of its own. */
+export async function execute(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

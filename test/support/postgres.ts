@@ -3,15 +3,22 @@
  * It is the server in `SLUICE_TEST_DATABASE_URL`, else a container where Docker answers, else the binaries that the
  * checkout brings. Tests reach it through `freshDatabase` in `./database.ts`.
  */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { execute } from './database.ts';
 import { type Server, startEmbedded } from './embedded-postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where the run's Postgres is, as a role that may create databases and roles. */
     postgresUrl: string;
+    /** Where test files leave warehouses for others to copy: a folder, and the name of a database. */
+    templates: { readonly folder: string; readonly database: string };
   }
 }
 
@@ -36,8 +43,15 @@ const SETTINGS = {
 /** Provides `postgresUrl` to the tests and returns what stops the server again. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-templates-'));
+  const database = `sluice_template_${randomBytes(8).toString('hex')}`;
   project.provide('postgresUrl', server.url);
-  return () => server.stop();
+  project.provide('templates', { folder, database });
+  return async () => {
+    await rm(folder, { recursive: true });
+    await execute(server.url, `drop database if exists ${database}`);
+    await server.stop();
+  };
 }
 
 /** The Postgres of a run; whoever asked for it stops it. */
