@@ -1,4 +1,10 @@
-FROM node:24.21.0-bookworm-slim AS build
+# The image that every role runs from: sync, schedule, worker, migrate. docs/deploy.md says how.
+#
+# Node is the one that toolchain/package.json brings, in the official image, by the digest of its index for all platforms.
+# A copy in a registry of yours: docker build --build-arg NODE_IMAGE=registry.example.com/node@sha256:...
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY toolchain/package.json toolchain/
@@ -8,7 +14,7 @@ COPY src src
 COPY migrations migrations
 RUN npm run build && npm ci --omit=dev --omit=optional
 
-FROM node:24.21.0-bookworm-slim
+FROM ${NODE_IMAGE}
 # Compiled code is kept on the volume, so that it outlasts a container.
 ENV NODE_ENV=production XDG_CACHE_HOME=/data/.cache
 WORKDIR /app
@@ -16,11 +22,15 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY configs configs
+COPY deploy/healthcheck.mjs deploy/
 COPY LICENSE ./
 # The only place the program writes to, so that the rest can be mounted read-only.
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 WORKDIR /data
-USER node
+# By number, so that Kubernetes can tell that it is not root.
+USER 1000:1000
+# The program drains by itself, also as process 1: no init is needed in between.
 STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/app/deploy/healthcheck.mjs"]
 ENTRYPOINT ["node", "/app/dist/src/main.js"]

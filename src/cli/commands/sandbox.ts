@@ -7,12 +7,13 @@ import { command } from '../command.ts';
 import { asJson } from '../json.ts';
 
 const DEFAULT_PORT = 8787;
+const DEFAULT_HOST = '127.0.0.1';
 
 export const sandbox = command({
   name: 'sandbox',
   summary: 'Runs a local emulator of the service, with faults on request.',
   about:
-    'Serves every endpoint on 127.0.0.1 from a made-up world, prices and logs each request as the service would, and runs until a signal ends it. ' +
+    'Serves every endpoint from a made-up world, prices and logs each request as the service would, and runs until a signal ends it. ' +
     'Prints its address and the variables to set where syncs run. Equal seeds make equal worlds. ' +
     'A fault is KIND[=VALUE][:RATE][@NTH][/ENDPOINT]: a status such as 503 (429=2 also sends Retry-After: 2), slow=MS, cut[=BYTES], ' +
     'reset[=before|headers|body], malformed, html, empty, out-of-points[=401|402|403] or revoked; several are parted by commas.',
@@ -21,6 +22,11 @@ export const sandbox = command({
       type: 'number',
       value: 'PORT',
       about: `Port to listen on; 0 takes a free one. ${DEFAULT_PORT} unless given.`,
+    },
+    host: {
+      type: 'text',
+      value: 'HOST',
+      about: `Address to listen on; ${DEFAULT_HOST}, which only this machine reaches, unless given.`,
     },
     seed: { type: 'number', value: 'N', about: 'The world and the faults; 1 unless given.' },
     size: { type: 'text', value: 'SIZE', about: 'demo, small or large; demo unless given.' },
@@ -38,7 +44,7 @@ export const sandbox = command({
       about: 'Now and then failing, and out of points in the end.',
     },
   ],
-  run: async ({ port = DEFAULT_PORT, ...said }, context) => {
+  run: async ({ port = DEFAULT_PORT, host = DEFAULT_HOST, ...said }, context) => {
     const [{ serveSandbox }, { parseFaults }, { SANDBOX_TOKEN }] = await Promise.all([
       import('../../sandbox/serve.ts'),
       import('../../sandbox/fault-text.ts'),
@@ -47,6 +53,7 @@ export const sandbox = command({
     const token = said.token ?? SANDBOX_TOKEN;
     const running = await listening(serveSandbox, {
       port,
+      host,
       token,
       ...(said.seed !== undefined && { seed: said.seed }),
       ...(said.size !== undefined && { size: said.size as NonNullable<SandboxOptions['size']> }),
@@ -74,6 +81,8 @@ const UNFIT: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another process has it',
   EACCES: 'this account may not',
   ERR_SOCKET_BAD_PORT: 'allowed are 0 to 65535',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  ENOTFOUND: 'there is no such host',
 };
 
 async function listening(
@@ -86,8 +95,9 @@ async function listening(
     const { code } = cause as NodeJS.ErrnoException;
     const because = code === undefined ? undefined : UNFIT[code];
     if (because === undefined) throw cause;
-    throw new UsageError(`sandbox: port ${options.port ?? 0} can’t be listened on: ${because} (${code})`, {
-      next: 'Name another with --port; --port 0 takes a free one.',
+    const place = options.host === DEFAULT_HOST ? '' : ` of ${options.host ?? ''}`;
+    throw new UsageError(`sandbox: port ${options.port ?? 0}${place} can’t be listened on: ${because} (${code})`, {
+      next: 'Name another with --port or --host; --port 0 takes a free one.',
       cause,
     });
   }

@@ -1,0 +1,48 @@
+"""An Airflow 3 DAG that runs the syncs each hour. To the DAGs folder, with sluice_run.py beside it.
+
+In airflow.cfg set `[core] killed_task_cleanup_time = 360`: longer than the longest call, which a stopped task drains.
+Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are on the worker; none is an argument.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+from airflow.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.sdk import dag, task
+
+from sluice_run import Action, run_sync
+
+
+@dag(
+    schedule="15 * * * *",
+    start_date=datetime(2026, 1, 1, tzinfo=timezone.utc),
+    # A sync knows by itself what it has not asked for yet: runs that were missed are not made up for one by one.
+    catchup=False,
+    # The lease would keep a second run out, with exit code 7.
+    max_active_runs=1,
+    tags=["sluice"],
+)
+def sluice():
+    @task(
+        retries=5,
+        retry_delay=timedelta(seconds=30),
+        retry_exponential_backoff=True,
+        max_retry_delay=timedelta(minutes=10),
+        execution_timeout=timedelta(hours=6),
+    )
+    def sync() -> dict | None:
+        outcome = run_sync()
+        if outcome.action is Action.RETRY:
+            raise AirflowException(outcome.told())
+        if outcome.action is Action.FAIL:
+            raise AirflowFailException(outcome.told())
+        if outcome.action is Action.NEXT_TIME:
+            # Tasks after this one are skipped too, unless their trigger_rule says otherwise.
+            raise AirflowSkipException(outcome.told())
+        return outcome.summary
+
+    sync()
+
+
+sluice()

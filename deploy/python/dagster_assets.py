@@ -1,0 +1,42 @@
+"""Dagster definitions that run the syncs each hour, as one asset. With sluice_run.py beside it.
+
+    dagster dev --module-name dagster_assets
+
+Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are where the run is launched.
+"""
+
+import dagster as dg
+
+from sluice_run import Action, run_sync
+
+
+@dg.asset(
+    description="Every sync of the config, into the schema `sluice` of the warehouse.",
+    # Keeps a second run waiting; the lease would turn it away with exit code 7.
+    pool="sluice",
+    output_required=False,
+)
+def warehouse(context: dg.AssetExecutionContext):
+    outcome = run_sync()
+    if outcome.action is Action.RETRY:
+        raise dg.RetryRequested(max_retries=5, seconds_to_wait=60)
+    if outcome.action is Action.FAIL:
+        raise dg.Failure(description=outcome.told(), allow_retries=False)
+    if outcome.action is Action.NEXT_TIME:
+        # Nothing is materialized, so what depends on it waits. The run itself is no failure.
+        context.log.warning(outcome.told())
+        return
+    syncs = (outcome.summary or {}).get("syncs", [])
+    yield dg.MaterializeResult(
+        metadata={
+            "loaded": sum(sync["loaded"] for sync in syncs),
+            "points": sum(sync["points"] for sync in syncs),
+            "truncated": sum(sync["truncated"] for sync in syncs),
+            "summary": dg.JsonMetadataValue(outcome.summary),
+        }
+    )
+
+
+hourly = dg.ScheduleDefinition(name="sluice_hourly", target=[warehouse], cron_schedule="15 * * * *")
+
+defs = dg.Definitions(assets=[warehouse], schedules=[hourly])
