@@ -22,7 +22,7 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY configs configs
-COPY deploy/healthcheck.mjs deploy/
+COPY deploy/healthcheck.ts deploy/
 COPY LICENSE ./
 # The only place the program writes to, so that the rest can be mounted read-only.
 RUN mkdir /data && chown node:node /data
@@ -32,5 +32,5 @@ WORKDIR /data
 USER 1000:1000
 # The program drains by itself, also as process 1: no init is needed in between.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/app/deploy/healthcheck.mjs"]
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/app/deploy/healthcheck.ts"]
 ENTRYPOINT ["node", "/app/dist/src/main.js"]

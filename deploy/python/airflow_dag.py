@@ -1,6 +1,7 @@
 """An Airflow 3 DAG that runs the syncs each hour. To the DAGs folder, with sluice_run.py beside it.
 
-In airflow.cfg set `[core] killed_task_cleanup_time = 360`: longer than the longest call, which a stopped task drains.
+A task that is stopped by hand is killed after 5 s by Airflow 3.1. The program drains on by itself, for as long as its
+calls in flight take; on Kubernetes the worker's terminationGracePeriodSeconds must be longer than that.
 Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are on the worker; none is an argument.
 """
 

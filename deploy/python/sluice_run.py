@@ -60,14 +60,18 @@ def action_of(exit_code: int) -> Action:
     return ACTIONS.get(exit_code, Action.RETRY)
 
 
-def run_sync(names: tuple[str, ...] = (), max_points: int | None = None, program: tuple[str, ...] = ("sluice",)) -> Outcome:
+def run_sync(
+    names: tuple[str, ...] = (), max_points: int | None = None, program: tuple[str, ...] = ("sluice",)
+) -> Outcome:
     """Runs the syncs named, or all. Its log goes where this process's standard error goes.
 
     A stop that reaches this process, as a signal or an exception, is passed on as SIGTERM, and the drain waited for:
-    what is in flight is paid, and is stored before the program ends.
+    what is in flight is paid, and is stored before the program ends. The program has a session of its own, so it drains
+    even where the orchestrator kills this process meanwhile.
     """
     limit = [] if max_points is None else ["--max-points", str(max_points)]
-    child = subprocess.Popen([*program, "sync", *names, "--json", *limit], stdout=subprocess.PIPE, text=True)
+    command = [*program, "sync", *names, "--json", *limit]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
     def pass_on(_signal, _frame):
         child.send_signal(signal.SIGTERM)

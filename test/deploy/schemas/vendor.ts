@@ -54,10 +54,13 @@ const byKind = kinds.map(({ $id: _id, ...schema }) => {
   const [{ kind = '' } = {}] = schema['x-kubernetes-group-version-kind'] as readonly { readonly kind?: string }[];
   return [kind, schema] as const;
 });
-write('kubernetes-1.31.json', withoutProse({
-  $schema: all['$schema'],
-  $id: 'https://kubernetes.io/api/_definitions.json',
-  $defs: { ...Object.fromEntries(byKind), ...reached(kinds, all['$defs'] as Json) },
-}));
+write(
+  'kubernetes-1.31.json',
+  withoutProse({
+    $schema: all['$schema'],
+    $id: 'https://kubernetes.io/api/_definitions.json',
+    $defs: { ...Object.fromEntries(byKind), ...reached(kinds, all['$defs'] as Json) },
+  }),
+);
 write('compose-spec.json', withoutProse(read(`${CHECK_JSONSCHEMA}/compose-spec.json`)));
 write('github-workflow.json', withoutProse(read(`${CHECK_JSONSCHEMA}/github-workflows.json`)));

@@ -1,0 +1,76 @@
+/** The package as it is published: built, packed, and run from its own files beside its dependencies alone. */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { catalog } from '../../src/service/catalog.ts';
+import { textOf } from './published.ts';
+
+const run = promisify(execFile);
+/** What building takes, beside node_modules. */
+const PARTS = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'migrations', 'configs', 'LICENSE'];
+const { dependencies, version } = JSON.parse(textOf('package.json')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly version: string;
+};
+
+describe('the package', () => {
+  let folder = '';
+  let main = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
+    const project = join(folder, 'project');
+    for (const part of PARTS) await cp(part, join(project, part), { recursive: true });
+    await symlink(resolve('node_modules'), join(project, 'node_modules'));
+    const PATH = [resolve('node_modules/.bin'), process.env['PATH'] ?? ''].join(delimiter);
+    const { stdout } = await run('npm', ['pack', '--silent'], { cwd: project, env: { PATH, HOME: folder } });
+    const modules = join(folder, 'app', 'node_modules');
+    await mkdir(join(modules, 'sluice'), { recursive: true });
+    const tarball = join(project, stdout.trim());
+    await run('tar', ['--extract', '--file', tarball, '--strip-components=1', '--directory', join(modules, 'sluice')]);
+    for (const name of Object.keys(dependencies)) {
+      await mkdir(dirname(join(modules, name)), { recursive: true });
+      await symlink(resolve('node_modules', name), join(modules, name));
+    }
+    main = join(modules, 'sluice', 'dist', 'src', 'main.js');
+  }, 300_000);
+  afterAll(() => rm(folder, { recursive: true }));
+
+  const sluice = (...words: readonly string[]) =>
+    run(process.execPath, [main, ...words], {
+      cwd: join(folder, 'app'),
+      env: { HOME: folder, NODE_OPTIONS: '--no-experimental-strip-types' },
+      maxBuffer: 2 ** 26,
+    });
+
+  it('has every migration and config, no source, and a program that a shell can start', async () => {
+    const inside = join(dirname(main), '..', '..');
+    const built = (await readdir(join(inside, 'dist', 'migrations'))).toSorted();
+    const written = (await readdir('migrations')).map((name) => name.replace(/\.ts$/, '.js'));
+    expect(built).toEqual(written.toSorted());
+    expect(await readdir(join(inside, 'configs'))).toEqual(await readdir('configs'));
+    expect((await readdir(inside, { recursive: true })).filter((name) => name.endsWith('.ts'))).toEqual([]);
+    expect(await readFile(main, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+
+  it('tells its version and its commands', async () => {
+    expect((await sluice('--version')).stdout.trim()).toBe(version);
+    const { stdout } = await sluice('--help');
+    for (const { name } of commands.filter(({ hidden }) => hidden !== true)) expect(stdout).toContain(`sluice ${name}`);
+  });
+
+  it('runs the quickstart, every endpoint into the embedded warehouse, and reads it', async () => {
+    const summary = JSON.parse((await sluice('start', '--json')).stdout) as {
+      readonly exitCode: number;
+      readonly syncs: readonly { readonly endpoint: string; readonly state: string }[];
+    };
+    expect(summary.exitCode).toBe(0);
+    expect(new Set(summary.syncs.map(({ endpoint }) => endpoint)).size).toBe(catalog.length);
+    const config = join(dirname(main), '..', '..', 'configs', 'quickstart.yaml');
+    const { stdout } = await sluice('query', '--config', config, '--json', 'select count(*) as n from pronet_users');
+    expect(Number((JSON.parse(stdout) as { n: string }[])[0]?.n)).toBeGreaterThan(0);
+  }, 300_000);
+});
