@@ -4,7 +4,7 @@ import type { Reconciliation } from '../../ops/reconciliation.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { lowerBoundLines } from '../lower-bounds.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, duration, table } from '../print.ts';
 import { reconciliationLine } from '../reconciliation-line.ts';
 import { show } from '../show.ts';
@@ -33,7 +33,7 @@ export const status = command({
   ],
   run: async ({ config: flag }, context) => {
     const config = await readConfig(context, flag);
-    const read = await withWarehouse(context, config, async (warehouse): Promise<Reconciled> => {
+    const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
       if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], lowerBounds: [], drift: [] };
       const [{ readStatus }, { readReconciliation }] = await Promise.all([
         import('../../ops/status.ts'),
