@@ -29,8 +29,24 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   report: { values: ['warehouse', 'ops/visible.ts'] },
+  monitor: { values: ['warehouse', 'ops'] },
+  alerts: { values: ['warehouse', 'ops'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
-  cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', 'report', ...COMPOSERS] },
+  cli: {
+    values: [
+      'service',
+      'config',
+      'warehouse',
+      'sandbox',
+      'ops',
+      'plan',
+      'engine',
+      'report',
+      'monitor',
+      'alerts',
+      ...COMPOSERS,
+    ],
+  },
   'main.ts': { values: ['cli', 'ops', 'service'] },
 };
 
@@ -42,14 +58,17 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that decide what a part is: nobody else may use them. */
 const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
-  undici: ['extract'],
-  'node:http': ['sandbox'],
+  // What is paid for is asked in one place; an alert goes to whom the config names.
+  undici: ['extract', 'alerts'],
+  'node:http': ['sandbox', 'monitor'],
   'node:https': [],
   'node:http2': [],
   pg: ['warehouse'],
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],
+  'prom-client': ['monitor'],
+  '@opentelemetry/api': ['flow'],
   'd3-scale': ['report'],
   'd3-shape': ['report'],
   yargs: ['cli', 'main.ts'],

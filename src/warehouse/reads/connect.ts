@@ -71,11 +71,11 @@ async function openLine(path: string, signal: AbortSignal | undefined): Promise<
   socket.setTimeout(SILENT_MS, end);
   const replies = messagesIn(socket as AsyncIterable<Buffer>, LONGEST_REPLY_BYTES);
   const next = async (): Promise<ReadReply> => {
-    const { done, value } = await replies.next().catch((cause: unknown) => {
+    const it = await replies.next().catch((cause: unknown) => {
       throw gone(cause);
     });
-    if (done === true) throw gone(undefined);
-    return value as ReadReply;
+    if (it.done === true) throw gone(undefined);
+    return it.value as ReadReply;
   };
   const run: RunText = async (sql, parameters = []) => {
     socket.write(frameOf({ v: VERSION, sql, parameters }));

@@ -44,7 +44,7 @@ export function frameOf(message: ReadRequest | ReadReply): Buffer {
 }
 
 /** The messages in a stream of bytes. Throws when one is longer than allowed or no JSON; what is cut off at the end is left out. */
-export async function* messagesIn(source: AsyncIterable<Buffer>, longestBytes: number): AsyncGenerator<unknown> {
+export async function* messagesIn(source: AsyncIterable<Buffer>, longestBytes: number): AsyncGenerator<unknown, void> {
   let parts: Buffer[] = [];
   let held = 0;
   let due: number | undefined;
