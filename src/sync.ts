@@ -21,9 +21,11 @@ import { progressOf } from './flow/progress.ts';
 import { giveUpReadings } from './flow/log-reading.ts';
 import { openReconciler, reconcileRun } from './flow/reconciler.ts';
 import { openKeeping, spooledAnswers, takeSpooled } from './flow/spooling.ts';
+import type { RunSpans } from './flow/spans.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { surplusNotice } from './flow/surplus.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
+import type { BeginRunSpan } from './flow/tracing.ts';
 import type { BudgetGuard } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild } from './ops/lease.ts';
 import { countByState } from './ops/ledger.ts';
@@ -62,6 +64,8 @@ export interface SyncEffects {
   readonly checkpoint?: OnCheckpoint;
   /** Where answers wait that the database could not take; without one they are lost with it. */
   readonly spool?: Spool;
+  /** Begins to trace a run; absent, nobody wants to know. */
+  readonly beginSpan?: BeginRunSpan;
   /** Stands in for the client that is shipped. */
   readonly openClient?: typeof openClient;
 }
@@ -101,7 +105,7 @@ export async function runSyncs(
     for (const definition of definitions) {
       if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStarted(definition, EXIT.transient, 'stopped by a signal'));
-      else syncs.push(await runSync(shared, definition, signal));
+      else syncs.push(await tracedSync(shared, definition, signal));
     }
   } finally {
     await client.close();
@@ -123,10 +127,24 @@ interface Shared {
   /** What waited on the disk at the start, of all syncs. */
   readonly spooled: readonly Waiting[];
   readonly onStop: (stop: Stop) => void;
+  readonly spans?: RunSpans;
 }
 
 /** Names this process in leases and slots, and no other at any time. */
 const holderOf = ({ newId }: SyncEffects): string => `${hostname()}/${process.pid}/${newId()}`;
+
+async function tracedSync(shared: Shared, definition: SyncDefinition, signal: AbortSignal): Promise<SyncSummary> {
+  const spans = shared.effects.beginSpan?.(definition.name, definition.endpoint.name);
+  if (!spans) return runSync(shared, definition, signal);
+  try {
+    const summary = await runSync({ ...shared, spans }, definition, signal);
+    spans.end(summary);
+    return summary;
+  } catch (error) {
+    spans.end({ state: 'failed', exitCode: EXIT.bug, error: null });
+    throw error;
+  }
+}
 
 async function runSync(shared: Shared, definition: SyncDefinition, signal: AbortSignal): Promise<SyncSummary> {
   const { config, warehouse, options, effects } = shared;
@@ -160,12 +178,14 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
           effects.onNotice(lostNotice(definition.name, id));
         },
       });
+      shared.spans?.of(run.id);
       const { now, sleep, random, newId } = effects;
       const carrying = {
         warehouse,
         definition,
         lease,
         client: shared.client,
+        ...(shared.spans && { spans: shared.spans }),
         gate: shared.gate,
         now,
         sleep,

@@ -1,5 +1,6 @@
 /** Every command of the command line, in the order of the help. Each loads what it works with only when it runs. */
 import type { Command } from './command.ts';
+import { alerts } from './commands/alerts.ts';
 import { check } from './commands/check.ts';
 import { complete } from './commands/complete.ts';
 import { completion } from './commands/completion.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   replay,
   status,
   quarantine,
+  alerts,
   costs,
   query,
   report,

@@ -19,8 +19,9 @@ export async function readConfig(context: Context, flag: string | undefined): Pr
 }
 
 /** Keeps the secrets of a config out of what is told. */
-export function keepSecret({ redactor }: Context, { service, warehouse }: Config): void {
-  for (const secret of [service.token?.reveal(), passwordOf(warehouse.url.reveal())]) {
+export function keepSecret({ redactor }: Context, { service, warehouse, alerts }: Config): void {
+  const secrets = [service.token?.reveal(), passwordOf(warehouse.url.reveal()), alerts?.webhook?.reveal()];
+  for (const secret of secrets) {
     if (secret !== undefined) redactor.add(secret);
   }
 }

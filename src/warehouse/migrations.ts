@@ -19,4 +19,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0007_insight': () => import('../../migrations/0007_insight.ts'),
   '0008_ledger_updates': () => import('../../migrations/0008_ledger_updates.ts'),
   '0009_costs': () => import('../../migrations/0009_costs.ts'),
+  '0012_alerts': () => import('../../migrations/0012_alerts.ts'),
 };

@@ -19,6 +19,7 @@ import {
   zero,
 } from './declare.ts';
 import type { DdlTable } from './ddl.ts';
+import { alertTables } from './alert-tables.ts';
 import { tokenTables } from './token-tables.ts';
 
 const counter = (about: string) => zero(bigint(about));
@@ -253,6 +254,7 @@ export const operations = {
     { key: ['name'] },
   ),
   ...tokenTables,
+  ...alertTables,
 };
 
 /** The rows of the machinery's tables, as Kysely takes them. */

@@ -4160,6 +4160,31 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
+-- What somebody is to know of, and whether they were told: one row a sync and kind, once it was raised.
+create table sluice_ops."alerts" (
+  -- Name of the sync in the config; (all) of what concerns all of them.
+  "sync" text not null,
+  -- What it is about. One of failed, partial, out_of_points, forecast, quarantine.
+  "kind" text not null,
+  -- How it stands. One of raised, cleared.
+  "state" text not null,
+  -- When it came to stand so.
+  "since" timestamp with time zone not null,
+  -- Why it stands so.
+  "because" text not null,
+  -- What to do about it.
+  "next" text,
+  -- The run that showed it last; null when none did.
+  "run_id" text,
+  -- When telling it was last begun, by whom is no matter: others wait a minute.
+  "tried_at" timestamp with time zone,
+  -- When the webhook was told, or had nothing to be told of; null while it is to be.
+  "webhook_at" timestamp with time zone,
+  -- The same of the command.
+  "command_at" timestamp with time zone,
+  constraint "alerts_pkey" primary key ("sync", "kind")
+);
+
 -- The vault: every answer that was paid for, as received. Ids rise in the order of storing.
 create table sluice_ops."answers" (
   -- The answer; rows of the analyst tables name it as _answer_id.

@@ -3,7 +3,7 @@ import { createServer, request as open } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { sql } from 'kysely';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { metrics } from '../../src/monitor/metrics.ts';
 import { type Monitor, startMonitor, type Watched } from '../../src/monitor/monitor.ts';
 import { tables } from '../../src/warehouse/table.ts';
@@ -16,7 +16,11 @@ const monitors: Monitor[] = [];
 afterEach(() => Promise.all(monitors.splice(0).map((it) => it.close())));
 
 /** Time that stands still unless told, so that what is kept for seconds is kept as long as the test likes. */
-const clock = { at: Date.parse('2026-03-04T12:00:00Z') };
+const NOW = Date.parse('2026-03-04T12:00:00Z');
+const clock = { at: NOW };
+beforeEach(() => {
+  clock.at = NOW;
+});
 const watched = (warehouse: Warehouse, more: Partial<Watched> = {}): Watched => ({
   warehouse,
   version: '1.2.3',
