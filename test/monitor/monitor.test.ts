@@ -8,7 +8,7 @@ import { metrics } from '../../src/monitor/metrics.ts';
 import { type Monitor, startMonitor, type Watched } from '../../src/monitor/monitor.ts';
 import { tables } from '../../src/warehouse/table.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { eachWarehouse, realEffects } from '../support/warehouse.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
 import { type Read, readExposition } from './exposition-text.ts';
 
 const HOSTILE = 'a"b\\c\nd} 1\n# TYPE evil counter\nevil 1';
@@ -21,13 +21,16 @@ const clock = { at: NOW };
 beforeEach(() => {
   clock.at = NOW;
 });
+/** Whoever waits for the database has all the time that a slow machine takes. */
+const forever = (_ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal?.addEventListener('abort', () => resolve()));
 const watched = (warehouse: Warehouse, more: Partial<Watched> = {}): Watched => ({
   warehouse,
   version: '1.2.3',
   role: 'worker',
   isDraining: () => false,
   now: () => new Date(clock.at),
-  sleep: realEffects.sleep,
+  sleep: forever,
   ...more,
 });
 
@@ -270,7 +273,7 @@ const never: Watched = {
   role: '',
   isDraining: () => true,
   now: () => new Date(clock.at),
-  sleep: realEffects.sleep,
+  sleep: forever,
 };
 
 it('is not disturbed by what is no request', async () => {
