@@ -157,7 +157,10 @@ eachWarehouse('alerts', (openWarehouse) => {
   beforeAll(async () => {
     warehouse = await openWarehouse();
   });
-  beforeEach(() => sql`delete from ${sql.id(warehouse.ops, 'alerts')}`.execute(warehouse.db));
+  beforeEach(async () => {
+    for (const table of ['alerts', 'quarantine'])
+      await sql`delete from ${sql.id(warehouse.ops, table)}`.execute(warehouse.db);
+  });
 
   const tell = (syncs: readonly SyncSummary[], more: Partial<AlertSettings> = {}, with_: Partial<TellEffects> = {}) =>
     tellAlerts(

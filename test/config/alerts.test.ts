@@ -52,7 +52,7 @@ it.each([
   ],
   [
     '{ command: notify }',
-    '5:20: command is notify; allowed is a list of words: the program and its arguments; no shell reads them',
+    '5:20: command is "notify"; allowed is a list of words: the program and its arguments; no shell reads them',
   ],
   [
     '{ command: [] }',
@@ -60,7 +60,7 @@ it.each([
   ],
   [
     '{ command: [x], on: [faild] }',
-    '5:31: on is faild; allowed is one of failed, partial, out_of_points, forecast, quarantine',
+    '5:30: on is "faild"; allowed is one of failed, partial, out_of_points, forecast, quarantine',
   ],
   ['{ command: [x], quarantine: -1 }', '5:37: quarantine is -1; allowed is a whole number of at least 0'],
   [
