@@ -1,6 +1,6 @@
 /** Tells, after runs, what a person should know of: each state once, when it is raised and when it is over. */
 import type { Config } from '../config/definition.ts';
-import { giveBack, type Judgement, recordJudgement, recordTold, takeUntold } from '../ops/alerts.ts';
+import { type AlertChannel, giveBack, type Judgement, recordJudgement, recordTold, takeUntold } from '../ops/alerts.ts';
 import { LOG_ENDPOINT } from '../ops/log-readings.ts';
 import { operationsOf } from '../ops/schema.ts';
 import type { Notice, Summary } from '../ops/summary.ts';
@@ -34,22 +34,22 @@ export async function tellAlerts(
     const ops = operationsOf(warehouse);
     for (const it of await judgementsOf({ alerts, budget }, warehouse, syncs, effects.now()))
       await recordJudgement(ops, it, effects.now());
-    let channels = channelsOf(alerts, effects);
+    const channels = channelsOf(alerts, effects);
+    const refused = new Set<AlertChannel>();
     const names = channels.map(({ name }) => name);
     for (const state of await takeUntold(ops, names, alerts.on)) {
-      let isTold = true;
-      for (const channel of channels.filter(({ name }) => state[`${name}At`] === null)) {
-        const delivery = await channel.tell(payloadOf(state, effects.redact));
-        if (delivery.ok) await recordTold(ops, state, channel.name, effects.now());
+      const due = channels.filter(({ name }) => state[`${name}At`] === null);
+      for (const { name, tell } of due) {
+        // The others would have to wait as long for what doesn't answer, each.
+        if (refused.has(name)) continue;
+        const delivery = await tell(payloadOf(state, effects.redact));
+        if (delivery.ok) await recordTold(ops, state, name, effects.now());
         else {
+          refused.add(name);
           warn(`an alert could not be told: ${delivery.because}; the next run tries again`);
-          // The others would have to wait for it as long, each.
-          channels = channels.filter((it) => it !== channel);
         }
-        isTold &&= delivery.ok;
       }
-      const left = names.some((name) => state[`${name}At`] === null && !channels.some((it) => it.name === name));
-      if (!isTold || left) await giveBack(ops, state);
+      if (due.some(({ name }) => refused.has(name))) await giveBack(ops, state);
     }
   } catch (error) {
     warn(`alerts could not be looked after: ${error instanceof Error ? error.message : String(error)}`);

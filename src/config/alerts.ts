@@ -27,10 +27,10 @@ export const alerts = z
       ),
     command: z
       .array(z.string({ error: COMMAND }).min(1, COMMAND), { error: COMMAND })
-      .min(1, COMMAND)
+      .refine((it) => it.length > 0, COMMAND)
       .optional()
       .describe('Program, with its arguments, that is run for each alert and reads it as JSON on its standard input.'),
-    on: z.array(z.enum(ALERT_KINDS)).min(1).optional().describe('What alerts are about; absent, all of it.'),
+    on: z.array(z.enum(ALERT_KINDS)).optional().describe('What alerts are about; absent, all of it.'),
     quarantine: z
       .int()
       .min(0)

@@ -362,10 +362,9 @@ eachWarehouse('alerts', (openWarehouse) => {
     const marker = join(folder, 'started');
     const child = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
       const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']); writeFileSync(${JSON.stringify(marker)}, String(other.pid)); setInterval(() => {}, 1000);`;
-    const sleep = (): Promise<void> =>
-      expect
-        .poll(() => readFile(marker, 'utf8').catch(() => ''), { timeout: 20_000 })
-        .toMatch(/^\d+$/) as unknown as Promise<void>;
+    const sleep = async (): Promise<void> => {
+      await expect.poll(() => readFile(marker, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/^\d+$/);
+    };
     await tell(
       [FAILED],
       { webhook: undefined, command: [process.execPath, '--input-type=module', '-e', child] },

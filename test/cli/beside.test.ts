@@ -14,7 +14,9 @@ it('query, status, costs, report, check and quarantine answer beside a running s
   const folder = await temporaryFolder();
   const waiting: ServerResponse[] = [];
   let asked = (): void => undefined;
-  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
   const service = createServer((_request, response) => {
     waiting.push(response);
     asked();

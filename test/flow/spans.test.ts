@@ -34,10 +34,16 @@ function registerSdk() {
     spans.push(kept);
     const span = {
       spanContext: () => id,
-      setAttribute: (key: string, value: string) => ((kept.attributes[key] = value), span),
-      setAttributes: (more: Attributes) => (Object.assign(kept.attributes, more), span),
-      setStatus: ({ code }: { code: SpanStatusCode }) => ((kept.status = code), span),
-      end: () => void (kept.ended = true),
+      setAttribute: (key: string, value: string) => {
+        kept.attributes[key] = value;
+      },
+      setAttributes: (more: Attributes) => void Object.assign(kept.attributes, more),
+      setStatus: ({ code }: { code: SpanStatusCode }) => {
+        kept.status = code;
+      },
+      end: () => {
+        kept.ended = true;
+      },
     };
     return span as unknown as Span;
   };
@@ -47,7 +53,7 @@ function registerSdk() {
 }
 afterEach(() => trace.disable());
 
-const sleep = (): Promise<void> => new Promise(() => undefined);
+const sleep = (): Promise<void> => Promise.withResolvers<void>().promise;
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe('tracing', () => {

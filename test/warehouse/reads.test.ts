@@ -247,7 +247,11 @@ describe('reading through an owner', () => {
     await mkdir(slow);
     let over = (): void => undefined;
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-      ms === limits.heldMs ? new Promise((resolve) => (over = resolve)) : realEffects.sleep(ms, signal);
+      ms === limits.heldMs
+        ? new Promise((resolve) => {
+            over = resolve;
+          })
+        : realEffects.sleep(ms, signal);
     const reads = await serveReads(await open(), slow, { sleep }, limits);
     const warehouse = await openToRead(slow);
     await expect(
