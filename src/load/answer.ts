@@ -38,8 +38,8 @@ export interface Books {
 }
 
 /** Books of an answer in which nothing is written yet. */
-export function openBooks({ received, rejects }: Batch): Books {
-  const counts = { loaded: 0, unchanged: 0, superseded: 0 };
+export function openBooks({ received, rejects, forgotten }: Batch): Books {
+  const counts = { loaded: 0, unchanged: 0, superseded: forgotten };
   const written: Record<string, number> = {};
   return {
     judged: (verdict, items) => {

@@ -2,8 +2,9 @@
 import type { Asked } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields } from '../service/field.ts';
+import { asksForPseudonym, isPseudonym, isTombstone } from '../service/forgotten.ts';
 import { isFull } from '../service/paging.ts';
-import type { Resource } from '../service/resource.ts';
+import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
 import { referring } from '../warehouse/reference.ts';
 import { childTableName } from '../warehouse/table.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
@@ -26,14 +27,20 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     return rejectedWhole(`the body holds ${length} items, and no more than ${MOST_ITEMS} are read at once`);
   const resource = endpoint.returns;
   const known = wireNames(resource);
-  if (decoded.lone && !looksLike(decoded.items[0], known))
+  if (decoded.lone && !isTombstone(decoded.items[0]) && !looksLike(decoded.items[0], known))
     return rejectedWhole(`the body is an object with no field of ${resource.name}, where a JSON array is due`);
 
   const roots: Roots = new Map();
   const drift = driftCounter();
   const rejects: Reject[] = [];
   const ties: Tie[] = [];
+  let forgotten = 0;
+  const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
   decoded.items.forEach((item, position) => {
+    if (isOfForgotten || isTombstone(item)) {
+      forgotten += 1;
+      return;
+    }
     const pointer = decoded.lone ? '' : `/${position}`;
     const reason = looksLike(item, known)
       ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
@@ -44,24 +51,31 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   const step = { request: asked.request, items: decoded.items };
   // What is in quarantine may belong to the set, so nothing is missing from it for certain.
   const complete = !isFull(step) && rejects.length === 0;
+  const bridgeAsked =
+    endpoint.bridge &&
+    unlessForgotten(
+      Object.entries(endpoint.bridge.asked).map(([name, { from }]) => [name, shortKey(from(asked))] as const),
+    );
+  const ownerKey =
+    resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, asked)] as const));
   return {
     received: decoded.items.length,
     items: decoded.items,
     roots,
-    bridge: endpoint.bridge && {
+    bridge: endpoint.bridge &&
+      bridgeAsked && {
       table: endpoint.bridge.table,
-      asked: Object.fromEntries(
-        Object.entries(endpoint.bridge.asked).map(([name, { from }]) => [name, shortKey(from(asked))]),
-      ),
+      asked: bridgeAsked,
       rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
       complete: complete && endpoint.bridge.lists,
     },
-    owner: resource.owner && {
+    owner: ownerKey && {
       table: resource.table,
-      key: Object.fromEntries(resource.owner.map((name) => [name, ownerCell(resource, name, asked)])),
+      key: ownerKey,
       complete,
     },
     rejects,
+    forgotten,
     drift: drift.all(),
   };
 }
@@ -77,8 +91,13 @@ export const rejectedWhole = (reason: string): Batch => ({
   bridge: undefined,
   owner: undefined,
   rejects: [{ position: undefined, pointer: '', reason }],
+  forgotten: 0,
   drift: [],
 });
+
+/** Nothing is tied to a question about what is forgotten. */
+const unlessForgotten = (cells: readonly (readonly [string, Cell])[]): Readonly<Record<string, Cell>> | undefined =>
+  cells.some(([, cell]) => isPseudonym(cell)) ? undefined : Object.fromEntries(cells);
 
 const describe = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;

@@ -3,6 +3,7 @@
  * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
  */
 import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/field.ts';
+import { isTombstone } from '../service/forgotten.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { countColumn } from '../warehouse/table.ts';
 import type { Cell, ChildRow } from './batch.ts';
@@ -192,6 +193,7 @@ function listReader(field: List, name: string, path: readonly string[], table: s
     const residue: [string, unknown][] = [];
     const rows: ChildRow[] = [];
     value.forEach((element: unknown, position) => {
+      if (isTombstone(element)) return;
       const { row, left } = readElement(element, position, draft);
       if (row) rows.push(row);
       if (left !== undefined) residue.push([String(position), left]);
@@ -264,7 +266,7 @@ function nestedListReader(field: NestedList, name: string, path: readonly string
     if (value.length === 0 && switchedOff(field, draft)) return undefined;
     draft.cells[countColumn(name)] = value.length;
     const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      draft.scope.nest(field.resource(), inner, name, position) ? [] : [[String(position), inner]],
+      isTombstone(inner) || draft.scope.nest(field.resource(), inner, name, position) ? [] : [[String(position), inner]],
     );
     return residue.length > 0 ? Object.fromEntries(residue) : undefined;
   };

@@ -78,17 +78,17 @@ export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
     });
 }
 
-/** What a rebuild of all tables holds beside the leases of the syncs that it knows of. */
+/** What a rebuild of all tables and an erasure hold beside the leases of the syncs that they know of. */
 export const REBUILD = 'rebuild';
 
 /**
- * Throws a HeldError while the tables are built anew: what others load meanwhile would be gone. Asked with the sync's own
+ * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or left. Asked with the sync's own
  * lease in hand, and answered by a rebuild that first takes its own and then sees who has one.
  */
 export async function assertNoRebuild(ops: Ops): Promise<void> {
   const [rebuild] = await liveLeases(ops, REBUILD);
   if (rebuild)
-    throw new HeldError(`The tables are being built anew by ${rebuild.holder}.`, { next: 'Wait for it to end.' });
+    throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, { next: 'Wait for it to end.' });
 }
 
 /** The leases whose names begin so and whose holders are alive. */

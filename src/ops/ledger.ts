@@ -279,6 +279,8 @@ export async function freshAnswers(
       .innerJoin('answers as a', 'a.request_key', 't.request_key')
       .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
       .whereRef('a.received_at', '>=', 't.since')
+      // One whose body is gone can fill no bridge.
+      .where('a.body', 'is not', null)
       .groupBy('t.request_key')
       .execute();
     for (const { request_key: key, id } of rows) found.set(key, id);

@@ -19,4 +19,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0007_insight': () => import('../../migrations/0007_insight.ts'),
   '0008_ledger_updates': () => import('../../migrations/0008_ledger_updates.ts'),
   '0009_costs': () => import('../../migrations/0009_costs.ts'),
+  '0011_erasure': () => import('../../migrations/0011_erasure.ts'),
 };

@@ -19,6 +19,7 @@ import {
   zero,
 } from './declare.ts';
 import type { DdlTable } from './ddl.ts';
+import { erasureTables } from './erasure-tables.ts';
 import { tokenTables } from './token-tables.ts';
 
 const counter = (about: string) => zero(bigint(about));
@@ -143,9 +144,12 @@ export const operations = {
       took_ms: bigint('Milliseconds from sending to the last byte.'),
       status: bigint('HTTP status.'),
       headers: json<Readonly<Record<string, string>>>('Answer headers by lower-case name, without cookies.'),
-      body: { ...bytea('The body, compressed as encoding says.'), storage: 'external' },
+      body: {
+        ...nullable(bytea('The body, compressed as encoding says; null when it was pruned or erased.')),
+        storage: 'external',
+      },
       encoding: text('How the body is compressed here: identity or the name of the compression.'),
-      sha256: text('SHA-256, in hex, of the body before compression.'),
+      sha256: text('SHA-256, in hex, of the body before compression; of a pruned one, what it was.'),
       bytes: bigint('Size of the body before compression, in bytes.'),
       asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
       received: nullable(bigint('Items in it: the sum of the next four. Null until loaded.')),
@@ -154,6 +158,12 @@ export const operations = {
       superseded: nullable(bigint('Items that came again later in it, or that a newer answer had already spoken for.')),
       quarantined: nullable(bigint('Items that could not be loaded.')),
       loaded_at: nullable(moment('When its rows were last loaded; null while they wait.')),
+      pruned_at: nullable(moment('When its body and headers were dropped for their age; null while they are kept.')),
+      redacted_at: nullable(
+        moment(
+          'When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.',
+        ),
+      ),
     },
     {
       key: ['id'],
@@ -253,6 +263,7 @@ export const operations = {
     { key: ['name'] },
   ),
   ...tokenTables,
+  ...erasureTables,
 };
 
 /** The rows of the machinery's tables, as Kysely takes them. */

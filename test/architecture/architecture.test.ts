@@ -10,7 +10,7 @@ interface Rights {
 }
 
 const STAGES = ['plan', 'extract', 'normalize', 'load'];
-const COMPOSERS = ['sync.ts', 'replay.ts', 'flow'];
+const COMPOSERS = ['sync.ts', 'replay.ts', 'forget.ts', 'prune.ts', 'flow'];
 
 /** Which part may import which. Everybody may import itself and `errors.ts`. */
 const RIGHTS: Readonly<Record<string, Rights>> = {
@@ -28,6 +28,8 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   flow: { values: ['service', 'config', 'warehouse', 'ops', ...STAGES] },
   'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'forget.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'prune.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   report: { values: ['warehouse', 'ops/visible.ts'] },
   engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
   cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', 'report', ...COMPOSERS] },

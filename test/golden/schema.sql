@@ -4182,11 +4182,11 @@ create table sluice_ops."answers" (
   "status" bigint not null,
   -- Answer headers by lower-case name, without cookies.
   "headers" jsonb not null,
-  -- The body, compressed as encoding says.
-  "body" bytea storage external not null,
+  -- The body, compressed as encoding says; null when it was pruned or erased.
+  "body" bytea storage external,
   -- How the body is compressed here: identity or the name of the compression.
   "encoding" text not null,
-  -- SHA-256, in hex, of the body before compression.
+  -- SHA-256, in hex, of the body before compression; of a pruned one, what it was.
   "sha256" text not null,
   -- Size of the body before compression, in bytes.
   "bytes" bigint not null,
@@ -4204,6 +4204,10 @@ create table sluice_ops."answers" (
   "quarantined" bigint,
   -- When its rows were last loaded; null while they wait.
   "loaded_at" timestamp with time zone,
+  -- When its body and headers were dropped for their age; null while they are kept.
+  "pruned_at" timestamp with time zone,
+  -- When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.
+  "redacted_at" timestamp with time zone,
   constraint "answers_pkey" primary key ("id")
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
@@ -4295,6 +4299,52 @@ create table sluice_ops."drift" (
   "sample_type" text not null,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
+
+-- The salt of the digests of what is forgotten: one row, made at random with the first of them.
+create table sluice_ops."erasure_salts" (
+  -- Always 1.
+  "id" bigint not null,
+  -- The salt.
+  "salt" bytea not null,
+  constraint "erasure_salts_pkey" primary key ("id")
+);
+
+-- A receipt for each erasure, without what was erased.
+create table sluice_ops."erasures" (
+  -- The receipt.
+  "id" bigint generated always as identity not null,
+  -- The table whose row was erased.
+  "table_name" text not null,
+  -- Salted digest of table and key.
+  "digest" text not null,
+  -- When it was erased.
+  "erased_at" timestamp with time zone not null,
+  -- Rows deleted or changed, by table.
+  "row_counts" jsonb not null,
+  -- Stored answers that it was taken out of.
+  "answers" bigint not null,
+  -- Of these, those whose body was erased whole, because it could not be read.
+  "bodies" bigint not null,
+  -- Requests of the ledger that asked for it, and hold a pseudonym in its place.
+  "requests" bigint not null,
+  -- Answers on the disk that it was taken out of; null until that was done.
+  "spooled" bigint,
+  -- Whether later answers may bring it again.
+  "comes_again" boolean not null,
+  constraint "erasures_pkey" primary key ("id")
+);
+create index "erasures_digest_idx" on sluice_ops."erasures" using btree (digest);
+
+-- What later answers must not bring again: salted digests of keys and names.
+create table sluice_ops."forgotten" (
+  -- Salted digest of a key, or of a name.
+  "digest" text not null,
+  -- The erasure that it belongs to.
+  "erasure_id" bigint not null,
+  constraint "forgotten_pkey" primary key ("digest", "erasure_id"),
+  constraint "forgotten_erasure_id_fkey" foreign key ("erasure_id") references "erasures" ("id") on delete cascade
+);
+create index "forgotten_erasure_id_idx" on sluice_ops."forgotten" using btree (erasure_id);
 
 -- How fast requests may start with one token, over every process.
 create table sluice_ops."gate_paces" (
