@@ -27,7 +27,7 @@ export interface ForgetEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
   readonly spool?: Spool;
-  readonly onProgress: (answers: number) => void;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 export interface ForgetSummary {

@@ -6,11 +6,13 @@ import { completion } from './commands/completion.ts';
 import { costs } from './commands/costs.ts';
 import { dbt } from './commands/dbt.ts';
 import { docs } from './commands/docs.ts';
+import { forget } from './commands/forget.ts';
 import { grants } from './commands/grants.ts';
 import { init } from './commands/init.ts';
 import { migrate } from './commands/migrate.ts';
 import { plan } from './commands/plan.ts';
 import { quarantine } from './commands/quarantine.ts';
+import { prune } from './commands/prune.ts';
 import { query } from './commands/query.ts';
 import { replay } from './commands/replay.ts';
 import { report } from './commands/report.ts';
@@ -32,6 +34,8 @@ export const commands: readonly Command[] = [
   costs,
   query,
   report,
+  prune,
+  forget,
   sandbox,
   docs,
   schema,

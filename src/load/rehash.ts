@@ -34,7 +34,8 @@ async function rehashSome(run: Run, schema: string, table: RootTable, ids: reado
     return [{ id, parts: digests.text, content: contentHash(table, digests) }];
   });
   const keys = table.key.map((name, at) => `t.${quoted(name)} = u.k${at}`).join(' and ');
-  const arrays = table.key.map((_, at) => `$${at + 3}::text[]`).join(', ');
+  const typeOf = (name: string): string => table.columns.find((it) => it.name === name)?.type ?? 'text';
+  const arrays = table.key.map((name, at) => `$${at + 3}::${typeOf(name)}[]`).join(', ');
   await run.count(
     `update ${quoted(schema)}.${quoted(table.name)} t set _part_hashes = u.parts, _content_hash = u.content
      from unnest($1::text[], $2::text[], ${arrays}) as u(parts, content, ${table.key.map((_, at) => `k${at}`).join(', ')})

@@ -37,12 +37,11 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   let forgotten = 0;
   const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
   decoded.items.forEach((item, position) => {
-    if (isOfForgotten || isTombstone(item)) {
-      forgotten += 1;
-      return;
-    }
+    if (isOfForgotten || isTombstone(item)) forgotten += 1;
+    if (isOfForgotten) return;
     const pointer = decoded.lone ? '' : `/${position}`;
-    const reason = looksLike(item, known)
+    const reason =
+      isTombstone(item) || looksLike(item, known)
       ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
       : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
     if (reason !== undefined) rejects.push({ position, pointer, reason });
@@ -143,6 +142,10 @@ function readItem(endpoint: Endpoint, asked: Asked, item: Wire, position: number
     nest: (inner, value, via, place) => {
       if (depth >= DEEPEST_NESTING) throw new RangeError(`nested deeper than ${DEEPEST_NESTING} posts`);
       if (!isObject(value)) return undefined;
+      if (isTombstone(value)) {
+        readRemains(inner, value, scopeOf(depth + 1, muted));
+        return undefined;
+      }
       const row = entityRow(inner, value, 'preview', scopeOf(depth + 1, muted), via);
       if (typeof row === 'string') return undefined;
       rows.push([inner, row]);
@@ -150,20 +153,23 @@ function readItem(endpoint: Endpoint, asked: Asked, item: Wire, position: number
       return row.cells;
     },
   });
-  let row: RootRow | string;
+  let row: RootRow | string | undefined;
   try {
-    row = entityRow(resource, item, 'full', scopeOf(0, false), '');
+    if (isTombstone(item)) readRemains(resource, item, scopeOf(0, false));
+    else row = entityRow(resource, item, 'full', scopeOf(0, false), '');
   } catch (error) {
     if (error instanceof RangeError) return error.message;
     throw error;
   }
   if (typeof row === 'string') return row;
-  const own: RootRow = { ...row, item: position };
-  for (const [of, seen] of [...rows, [resource, own] as const]) {
+  const own: RootRow | undefined = row && { ...row, item: position };
+  for (const [of, seen] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
     const known = sink.roots.get(of.table);
     if (known) known.push(seen);
     else sink.roots.set(of.table, [seen]);
   }
+  // Nothing is tied to what is forgotten.
+  if (!own) return undefined;
   const via = endpoint.bridge?.via;
   if (via === undefined) sink.ties.push({ row: own.cells, item: own.cells, position });
   else
@@ -194,6 +200,11 @@ function entityRow(resource: Resource, value: Wire, detail: Detail, scope: Scope
   const residue = planOf(resource, resource.fields)(value, draft);
   if (residue !== undefined || draft.full) draft.cells['extra'] = residue === undefined ? null : canonicalJson(residue);
   return keyed(resource, draft, detail);
+}
+
+/** What a forgotten entity told of others; it has no row of its own. */
+function readRemains(resource: Resource, { '@type': _, ...remains }: Wire, scope: Scope): void {
+  planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
 }
 
 /** A sighting tells the fields of the place it stands in; what they leave over stays with the row around it. */

@@ -254,7 +254,7 @@ function nestedReader(field: Nested, name: string, path: readonly string[]): Fie
     const key = value === undefined || value === null ? undefined : draft.scope.nest(field.resource(), value, name, 0);
     if (key) for (const [from, to] of columns) draft.cells[to] = key[from] ?? null;
     else if (draft.full) for (const [, to] of columns) draft.cells[to] = null;
-    if (key || value === undefined || value === null) return undefined;
+    if (key || value === undefined || value === null || isTombstone(value)) return undefined;
     return isObject(value) ? value : misfit(value, draft, path);
   };
 }
@@ -266,7 +266,7 @@ function nestedListReader(field: NestedList, name: string, path: readonly string
     if (value.length === 0 && switchedOff(field, draft)) return undefined;
     draft.cells[countColumn(name)] = value.length;
     const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      isTombstone(inner) || draft.scope.nest(field.resource(), inner, name, position) ? [] : [[String(position), inner]],
+      draft.scope.nest(field.resource(), inner, name, position) || isTombstone(inner) ? [] : [[String(position), inner]],
     );
     return residue.length > 0 ? Object.fromEntries(residue) : undefined;
   };

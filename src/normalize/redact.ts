@@ -2,7 +2,7 @@
 import type { Asked } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Element, Field, Fields, Sighting } from '../service/field.ts';
-import { asksForPseudonym, type Forgotten, isTombstone, TOMBSTONE } from '../service/forgotten.ts';
+import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../service/forgotten.ts';
 import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
 import { asksFor, isUrnOfForgotten } from './redact-request.ts';
 import { isObject, type Wire } from './scope.ts';
@@ -14,8 +14,8 @@ export interface Redaction {
 }
 
 /**
- * The items without what is forgotten: a tombstone where an item or an element was the entity, nothing where an object
- * was it. The very same array when there was nothing to take out. Items that are keyed by a question about the entity
+ * The items without what is forgotten: a tombstone where an item or an element was the entity, an empty object where an
+ * object was it. The very same array when there was nothing to take out. Items that are keyed by a question about the entity
  * are its own, all of them.
  */
 export function redactItems(
@@ -29,9 +29,10 @@ export function redactItems(
     isKeyedByQuestion(endpoint.returns) &&
     (asksFor(endpoint, asked.request, forgotten) || asksForPseudonym(asked.request));
   return mapped(items, (item, position) => {
-    if (isItsOwn && !isTombstone(item)) return TOMBSTONE;
     const walk: Walk = { ...redaction, asked, position, resource: endpoint.returns };
-    return isObject(item) ? entity(endpoint.returns, item, walk, TOMBSTONE) : cleaned(item, walk);
+    if (!isObject(item)) return isItsOwn ? tombstone() : cleaned(item, walk);
+    if (isItsOwn && !isTombstone(item)) return tombstone(remainsOf(endpoint.returns.fields, item, walk));
+    return entity(endpoint.returns, item, walk);
   });
 }
 
@@ -55,12 +56,31 @@ function mappedFields(wire: Wire, of: (name: string, value: unknown) => unknown)
 }
 
 /** An object that is a whole entity of the resource. */
-function entity(resource: Resource, value: Wire, walk: Walk, gone: unknown): unknown {
-  if (isForgotten(resource, value, false, walk)) return found(value, walk, gone);
-  return fieldsOf(resource.fields, value, { ...walk, resource });
+function entity(resource: Resource, value: Wire, around: Walk): Wire {
+  const walk = { ...around, resource };
+  if (isTombstone(value) || !isForgotten(resource, value, false, walk)) return fieldsOf(resource.fields, value, walk);
+  return found(value, walk, tombstone(remainsOf(resource.fields, value, walk)));
 }
 
-function found(value: Wire, { onFound }: Walk, gone: unknown): unknown {
+/** What an entity tells of others, without what it tells of itself. */
+const remainsOf = (fields: Fields, value: Wire, walk: Walk): Wire =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(fields, value, walk)).filter(([name]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return field !== undefined && tellsOfOthers(field);
+    }),
+  );
+
+function tellsOfOthers(field: Field): boolean {
+  if (field.shape === 'object') return field.sighting !== undefined;
+  if (field.shape === 'list') return field.element.of === 'object' && seesOthers(field.element);
+  return field.shape === 'nested' || field.shape === 'nested-list';
+}
+
+const seesOthers = ({ sighting, fields }: Extract<Element, { of: 'object' }>): boolean =>
+  sighting !== undefined || Object.values(fields).some((it) => it.shape === 'object' && it.sighting !== undefined);
+
+function found<T>(value: Wire, { onFound }: Walk, gone: T): T {
   onFound?.(value);
   return gone;
 }
@@ -84,25 +104,25 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
         ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
         : cleaned(value, walk);
     case 'nested':
-      return isObject(value) ? entity(field.resource(), value, walk, null) : cleaned(value, walk);
+      return isObject(value) ? entity(field.resource(), value, walk) : cleaned(value, walk);
     case 'nested-list':
       return Array.isArray(value)
         ? mapped(value, (inner: unknown) =>
-            isObject(inner) ? entity(field.resource(), inner, walk, TOMBSTONE) : cleaned(inner, walk),
+            isObject(inner) ? entity(field.resource(), inner, walk) : cleaned(inner, walk),
           )
         : cleaned(value, walk);
   }
 }
 
 function elementOf(element: Element, value: unknown, walk: Walk): unknown {
-  if (element.of === 'json') return isAbout(value, walk) ? TOMBSTONE : cleaned(value, walk);
+  if (element.of === 'json') return isAbout(value, walk) ? tombstone() : cleaned(value, walk);
   if (element.of === 'scalar' || !isObject(value)) return cleaned(value, walk);
-  if (isSeen(element.sighting, value, walk)) return found(value, walk, TOMBSTONE);
+  if (isSeen(element.sighting, value, walk)) return found(value, walk, tombstone());
   // An element that is keyed by the entity in it says nothing without it.
   for (const [name, field] of Object.entries(element.fields)) {
     const inner = value[name];
     if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.sighting, inner, walk)) continue;
-    if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, TOMBSTONE);
+    if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
   }
   return fieldsOf(element.fields, value, walk);
 }

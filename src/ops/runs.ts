@@ -23,7 +23,7 @@ export interface Run {
 const CONTINUED_WITHIN_MS = 24 * 3_600_000;
 
 /** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
-const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
+export const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
 
 export interface RunRequest {
   readonly sync: string;

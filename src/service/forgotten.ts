@@ -2,14 +2,19 @@
 import type { RequestBody } from './asked.ts';
 import { nameAsked, NAME_KINDS } from './entity-name.ts';
 
-/** What stands for a forgotten item in a stored answer, so that the places of the others stay as they were. */
-export const TOMBSTONE = { '@type': '@sluice_forgotten' } as const;
+type Wire = Readonly<Record<string, unknown>>;
 
-/** True of a tombstone, and of nothing that holds anything else. */
-export function isTombstone(value: unknown): boolean {
-  if (value === null || typeof value !== 'object' || !('@type' in value)) return false;
-  return value['@type'] === TOMBSTONE['@type'] && Object.keys(value).length === 1;
-}
+/**
+ * What stands for a forgotten item in a stored answer, so that the places of the others stay as they were. It keeps what
+ * the item told of others, such as the school that somebody went to: their rows have no other source.
+ */
+export const tombstone = (remains: Wire = {}): Wire => ({ ...remains, '@type': GONE });
+
+const GONE = '@sluice_forgotten';
+
+/** True of what stands for a forgotten item. */
+export const isTombstone = (value: unknown): value is Wire =>
+  value !== null && typeof value === 'object' && '@type' in value && value['@type'] === GONE;
 
 const PSEUDONYM = 'sluice-forgotten:';
 const PSEUDONYM_DIGITS = 24;

@@ -29,7 +29,7 @@ export interface ErasureWork {
   readonly dryRun: boolean;
   readonly now: () => Date;
   readonly newId: () => string;
-  readonly onProgress: (answers: number) => void;
+  readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
 
@@ -65,7 +65,9 @@ export async function eraseIn(
   let askers: readonly Asking[];
   // The vault may know names that the tables never did; what they tell of is looked for as well.
   for (let known = -1; ; ) {
-    search = searchFor(target, await ownNames(db, warehouse, target, register.names), pseudonymOf(digest));
+    const names = await ownNames(db, warehouse, target, register.names, [target.table]);
+    const texts = await ownNames(db, warehouse, target, names, rootTables);
+    search = searchFor(target, names, texts, pseudonymOf(digest));
     askers = await requestsFor(ops, search);
     if (known === register.size()) break;
     known = register.size();

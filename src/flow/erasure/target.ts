@@ -5,7 +5,7 @@ import { isObject, type Wire } from '../../normalize/scope.ts';
 import { type Forgotten, spellingsOf } from '../../service/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/array.ts';
-import { type RootTable, rootTables } from '../../warehouse/table.ts';
+import type { RootTable } from '../../warehouse/table.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
@@ -93,17 +93,21 @@ export const matches = (columns: readonly string[], values: readonly string[]) =
     sql` and `,
   )})`;
 
-/** The names that nobody else has: what several share tells of none of them, and stays where others have it. */
+/**
+ * The names that no other row of these tables has: what several share tells of none of them, and stays where others have
+ * it.
+ */
 export async function ownNames(
   db: QueryExecutorProvider,
   { schema }: Schemas,
   { table, key }: Target,
   names: Names,
+  among: readonly RootTable[],
 ): Promise<Names> {
   const own = new Map<string, Set<string>>();
   for (const [field, texts] of names) {
     const kept = new Set(texts);
-    for (const other of rootTables) {
+    for (const other of among) {
       const column = [field, `${field}_value`].find((it) => other.columns.some(({ name }) => name === it));
       if (column === undefined || kept.size === 0) continue;
       const isOther = other === table ? sql`not ${matches(table.key, key)}` : sql`true`;
@@ -126,15 +130,18 @@ export interface Search {
   readonly hints: readonly string[];
 }
 
-/** A search by the key, which is the entity's alone, and by the names that are. */
-export function searchFor(target: Target, names: Names, pseudonym: string): Search {
+/**
+ * A search by the key, which is the entity's alone; by the names that no other of its table has, where requests name one
+ * of that table; and in texts by those that no other of any table has.
+ */
+export function searchFor(target: Target, names: Names, texts: Names, pseudonym: string): Search {
   const { table, key } = target;
   // Requests name entities by these alone; many share a shown name.
   const lookedUp = [...names].filter(([field]) => !TELLING.includes(field) || field === 'requested_url');
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
-  const asked = new Set([...lookedUp.flatMap(([, texts]) => [...texts].flatMap(spelledOf)), ...keyTexts]);
+  const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
   if (key.length === 2) asked.add(key.join(':'));
-  const all = [...new Set([...names.values()].flatMap((texts) => [...texts]))];
+  const all = [...new Set([...texts.values()].flatMap((of) => [...of]))];
   // A page is no person: other pages may go on linking to its address.
   const scrub = scrubberOf(isKeyedByQuestion(table.resource) ? [] : all, pseudonym);
   return {

@@ -30,9 +30,14 @@ export async function eraseFromVault(
     readonly at: Date;
     readonly done: VaultErasure;
     readonly signal: AbortSignal;
-    readonly onProgress: (answers: number) => void;
+    readonly onProgress: (done: number, total: number) => void;
   },
 ): Promise<void> {
+  const { total } = await ops
+    .selectFrom('answers')
+    .select(({ fn }) => fn.countAll<string>().as('total'))
+    .where('body', 'is not', null)
+    .executeTakeFirstOrThrow();
   let seen = 0;
   for (let after = '0'; ; ) {
     const page = await ops
@@ -49,7 +54,7 @@ export async function eraseFromVault(
       if (answer) await eraseFrom(ops, answer, search, register, askers.has(answer.requestId), it);
     }
     seen += page.length;
-    it.onProgress(seen);
+    it.onProgress(seen, Math.max(seen, Number(total)));
     if (page.length < PAGE) return;
     after = page.at(-1)?.id ?? after;
   }
