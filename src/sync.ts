@@ -149,7 +149,7 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
       );
       const prices = await readPrices(warehouse, config, definition);
       const lost: string[] = [];
-      const { run, covered, relied, maxAgeOf } = await prepareRun(warehouse, definition, {
+      const { run, covered, relied, forgotten, maxAgeOf } = await prepareRun(warehouse, definition, {
         ...effects,
         options,
         holder,
@@ -160,6 +160,12 @@ async function runSync(shared: Shared, definition: SyncDefinition, signal: Abort
           effects.onNotice(lostNotice(definition.name, id));
         },
       });
+      if (forgotten > 0)
+        effects.onNotice({
+          level: 'info',
+          sync: definition.name,
+          message: `requests left out because they name what was forgotten: ${forgotten}`,
+        });
       const { now, sleep, random, newId } = effects;
       const carrying = {
         warehouse,

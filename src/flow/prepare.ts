@@ -19,6 +19,8 @@ import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
+import { asksFor } from '../normalize/redact-request.ts';
+import { readForgotten } from '../ops/erasures.ts';
 import { knownAnswers } from './known.ts';
 import { type Steady, steadily } from './steady.ts';
 
@@ -37,6 +39,8 @@ export interface Plan {
   readonly covered: number;
   /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
   readonly relied: readonly RequestBody[];
+  /** Requests left out because they name what is forgotten. */
+  readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -89,9 +93,12 @@ export async function planSync(
     for (const task of planTasks(definition, [input], facts))
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
   }
-  const planned = [...tasks.values()];
+  const forgotten = await readForgotten(ops);
+  const planned = [...tasks.values()].filter(
+    ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
+  );
   const fresh = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
-  return { tasks: planned, fresh, covered, relied, maxAgeOf };
+  return { tasks: planned, fresh, covered, relied, forgotten: tasks.size - planned.length, maxAgeOf };
 }
 
 const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Input[]> =>
@@ -141,6 +148,8 @@ export interface Prepared {
   readonly covered: number;
   /** See `Plan`; undefined of a run that is continued, whose plan was made before. */
   readonly relied: readonly RequestBody[] | undefined;
+  /** See `Plan`; 0 of a run that is continued. */
+  readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -184,7 +193,7 @@ export async function prepareRun(
   lost.forEach(onLost);
   if (open) {
     const maxAgeOf = options.refresh ? anew : await maxAgesAgain(warehouse, definition);
-    return { run: open, covered: 0, relied: undefined, maxAgeOf };
+    return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await planSync(warehouse, definition, options, now);
   const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
@@ -200,7 +209,8 @@ export async function prepareRun(
       }),
     steady,
   );
-  return { run, covered: plan.covered, relied: plan.relied, maxAgeOf: plan.maxAgeOf };
+  const { covered, relied, forgotten, maxAgeOf } = plan;
+  return { run, covered, relied, forgotten, maxAgeOf };
 }
 
 /** The run that this holder began, when the answer to the commit was lost. */

@@ -38,7 +38,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
-    if (isOfForgotten) return;
+    if (isOfForgotten && !isTombstone(item)) return;
     const pointer = decoded.lone ? '' : `/${position}`;
     const reason =
       isTombstone(item) || looksLike(item, known)
