@@ -58,8 +58,7 @@ const forgettable = rootTables.filter(({ resource }) => !resource.owner && resou
 export function targetOf(name: string, key: readonly string[]): Target {
   const table = forgettable.find((it) => it.name === name);
   const names = forgettable.map((it) => it.name).join(', ');
-  if (!table)
-    throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
+  if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
   if (key.length !== table.key.length || key.includes(''))
     throw new UsageError(
       `forget: the key of ${name} has ${table.key.length === 1 ? 'one part' : `${table.key.length} parts`}, ${key.length} given.`,
@@ -87,9 +86,7 @@ export async function forget(
     await refuseOthers(warehouse, ops, held);
     const work = { ...options, ...effects, signal };
     const { search, register, receipt, ...counts } = await eraseOrLook(warehouse, target, work, held);
-    const spooled = effects.spool
-      ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun)
-      : 0;
+    const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
     return {
       exitCode: EXIT.complete,

@@ -122,7 +122,14 @@ function* readingsOf(
     const settles = options.settles && sync === answer.sync;
     if (settles) settled.add(answer.id);
     const isRedacted = kept !== undefined;
-    yield { answer, asked, settles, isRedacted, bytes: answer.body.byteLength, ...readOf(answer, { ...asked, sync }, options) };
+    yield {
+      answer,
+      asked,
+      settles,
+      isRedacted,
+      bytes: answer.body.byteLength,
+      ...readOf(answer, { ...asked, sync }, options),
+    };
   }
 }
 

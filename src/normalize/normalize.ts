@@ -42,8 +42,8 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     const pointer = decoded.lone ? '' : `/${position}`;
     const reason =
       isTombstone(item) || looksLike(item, known)
-      ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
-      : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
+        ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
+        : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
     if (reason !== undefined) rejects.push({ position, pointer, reason });
   });
 
@@ -63,11 +63,11 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     roots,
     bridge: endpoint.bridge &&
       bridgeAsked && {
-      table: endpoint.bridge.table,
-      asked: bridgeAsked,
-      rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
-      complete: complete && endpoint.bridge.lists,
-    },
+        table: endpoint.bridge.table,
+        asked: bridgeAsked,
+        rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
+        complete: complete && endpoint.bridge.lists,
+      },
     owner: ownerKey && {
       table: resource.table,
       key: ownerKey,

@@ -266,7 +266,9 @@ function nestedListReader(field: NestedList, name: string, path: readonly string
     if (value.length === 0 && switchedOff(field, draft)) return undefined;
     draft.cells[countColumn(name)] = value.length;
     const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      draft.scope.nest(field.resource(), inner, name, position) || isTombstone(inner) ? [] : [[String(position), inner]],
+      draft.scope.nest(field.resource(), inner, name, position) || isTombstone(inner)
+        ? []
+        : [[String(position), inner]],
     );
     return residue.length > 0 ? Object.fromEntries(residue) : undefined;
   };

@@ -173,7 +173,9 @@ function isAbout(value: unknown, walk: Walk): boolean {
   const text = textOf(value);
   if (text !== undefined) return walk.forgotten.isName(walk.resource.table, text);
   if (Array.isArray(value)) return value.some((inner) => isAbout(inner, walk));
-  return isObject(value) && (isUrnOfForgotten(value, walk.forgotten) || Object.values(value).some((it) => isAbout(it, walk)));
+  return (
+    isObject(value) && (isUrnOfForgotten(value, walk.forgotten) || Object.values(value).some((it) => isAbout(it, walk)))
+  );
 }
 
 /** A value of any shape without the names in its texts, and without URNs of the entity. */

@@ -88,7 +88,9 @@ export const REBUILD = 'rebuild';
 export async function assertNoRebuild(ops: Ops): Promise<void> {
   const [rebuild] = await liveLeases(ops, REBUILD);
   if (rebuild)
-    throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, { next: 'Wait for it to end.' });
+    throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, {
+      next: 'Wait for it to end.',
+    });
 }
 
 /** The leases whose names begin so and whose holders are alive. */

@@ -68,9 +68,7 @@ const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
     .where('a.body', 'is not', null)
     .where('a.loaded_at', 'is not', null)
     .where('a.received_at', '<', sql<Date>`${before.toISOString()}::timestamptz`)
-    .where(
-      sql<boolean>`not exists (select from ${rules} k where k.endpoint = a.endpoint and a.received_at >= k.since)`,
-    )
+    .where(sql<boolean>`not exists (select from ${rules} k where k.endpoint = a.endpoint and a.received_at >= k.since)`)
     .where((eb) =>
       eb.not(
         eb.and([

@@ -45,7 +45,18 @@ const ENTITIES: readonly (readonly [table: string, where: string])[] = [
   ['pronet_groups', 'true'],
 ];
 
-const TELLING = ['urn_value', 'internal_id_value', 'internal_id', 'id', 'rest_id', 'name', 'alias', 'url', 'email', 'phone'];
+const TELLING = [
+  'urn_value',
+  'internal_id_value',
+  'internal_id',
+  'id',
+  'rest_id',
+  'name',
+  'alias',
+  'url',
+  'email',
+  'phone',
+];
 
 interface Entity {
   readonly table: string;

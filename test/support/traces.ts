@@ -11,19 +11,27 @@ export async function tracesOf(
   texts: readonly string[],
   spool?: string,
 ): Promise<readonly string[]> {
-  return [...(await inColumns(warehouse, texts)), ...(await inVault(warehouse, texts)), ...(await inFiles(spool, texts))];
+  return [
+    ...(await inColumns(warehouse, texts)),
+    ...(await inVault(warehouse, texts)),
+    ...(await inFiles(spool, texts)),
+  ];
 }
 
 async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
   const { rows: columns } = await sql<{ schema: string; name: string; column: string }>`
     select n.nspname as schema, c.relname as name, a.attname as column
     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
-    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`.execute(db);
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`.execute(
+    db,
+  );
   if (columns.length < 100) throw new Error('the columns are not all there');
   const found: string[] = [];
   for (const { schema: of, name, column } of columns) {
     const { rows } = await sql<{ text: string }>`
-      select distinct ${sql.ref(column)}::text as text from ${sql.id(of, name)} where ${sql.ref(column)} is not null`.execute(db);
+      select distinct ${sql.ref(column)}::text as text from ${sql.id(of, name)} where ${sql.ref(column)} is not null`.execute(
+      db,
+    );
     for (const { text } of rows)
       for (const it of texts) if (holds(text, it)) found.push(`${of}.${name}.${column}: ${it}`);
   }

@@ -84,7 +84,11 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
   const does = it.dryRun ? 'would be' : 'were';
   const lines = it.found
     ? [
-        laidOut([{ name: 'table' }, { name: it.dryRun ? 'rows to go or change' : 'rows gone or changed' }], Object.entries(it.rows), out),
+        laidOut(
+          [{ name: 'table' }, { name: it.dryRun ? 'rows to go or change' : 'rows gone or changed' }],
+          Object.entries(it.rows),
+          out,
+        ),
         `${counted(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased whole; ${counted(it.requests, 'request')} ${does} given a pseudonym; ${counted(it.spooled, 'answer')} in the spool\n`,
       ]
     : ['nothing of it was found\n'];

@@ -68,16 +68,21 @@ export async function redactRequests(
       .execute();
     const slice = await ops.selectFrom('coverage').select(['id', 'filters']).where('request_id', '=', id).execute();
     for (const { id: sliceId, filters } of slice)
-      await ops.updateTable('coverage').set({ filters: without(filters) }).where('id', '=', sliceId).execute();
+      await ops
+        .updateTable('coverage')
+        .set({ filters: without(filters) })
+        .where('id', '=', sliceId)
+        .execute();
   }
   const [before, after] = [[...keys.keys()], [...keys.values()]];
   for (const table of ['answers', 'coverage'] as const)
     await ops
       .updateTable(table)
       .from(
-        sql<{ was: string; is: string }>`unnest(${arrayLiteral(before)}::text[], ${arrayLiteral(after)}::text[])`.as<'k'>(
-          sql`k(was, is_now)`,
-        ),
+        sql<{
+          was: string;
+          is: string;
+        }>`unnest(${arrayLiteral(before)}::text[], ${arrayLiteral(after)}::text[])`.as<'k'>(sql`k(was, is_now)`),
       )
       .set({ request_key: sql<string>`k.is_now` })
       .where(sql<boolean>`${sql.ref(`${table}.request_key`)} = k.was`)

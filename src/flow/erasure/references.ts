@@ -27,7 +27,14 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
     for (const [name, field] of Object.entries(fields)) {
       const under = `${prefix}${name}_`;
       if (field.shape === 'nested' && field.resource() === to)
-        found.push(referenceIn(tableNamed(from.table), under, to.key.map((key) => under + key), false));
+        found.push(
+          referenceIn(
+            tableNamed(from.table),
+            under,
+            to.key.map((key) => under + key),
+            false,
+          ),
+        );
       if (field.shape === 'object') {
         if (sees(field.sighting, to))
           found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.sighting, under, to), false));
@@ -48,7 +55,14 @@ function elementReferences(table: Table, element: Extract<Element, { of: 'object
   const inner = Object.entries(element.fields).flatMap(([name, field]) => {
     if (field.shape !== 'object' || !sees(field.sighting, to)) return [];
     const key = keyUnder(field.sighting, `${name}_`, to);
-    return [referenceIn(table, `${name}_`, key, key.every((column) => element.key.includes(column)))];
+    return [
+      referenceIn(
+        table,
+        `${name}_`,
+        key,
+        key.every((column) => element.key.includes(column)),
+      ),
+    ];
   });
   return [...own, ...inner];
 }

@@ -12,7 +12,16 @@ import { noteChanged, parentOf, type Touched } from './tables.ts';
 import { at, type Search } from './target.ts';
 
 /** Machinery that names what the config names, or holds digests; erasure has its own way with names of entities. */
-const NOT_SWEPT = ['identities', 'forgotten', 'erasures', 'erasure_salts', 'leases', 'gate_slots', 'gate_paces', 'marks'];
+const NOT_SWEPT = [
+  'identities',
+  'forgotten',
+  'erasures',
+  'erasure_salts',
+  'leases',
+  'gate_slots',
+  'gate_paces',
+  'marks',
+];
 const NOT_TEXT = ['sync', 'endpoint', 'request_key', 'definition_hash', 'holder', 'encoding', 'sha256', 'state'];
 
 interface Swept {
@@ -91,4 +100,3 @@ function cleanJson(text: string, forgotten: Search['forgotten']): string {
 
 /** As long a part of a text as stands in JSON as it is. */
 const inJson = (text: string): string => text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;
-

@@ -87,8 +87,7 @@ async function eraseTies(
   for (const column of askedKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${at(schema, name)}`.execute(db);
-    for (const { text } of rows)
-      if (forgotten.isName(table.name, text)) await remove(matches([column], [text]));
+    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(matches([column], [text]));
   }
   const more = asked.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];

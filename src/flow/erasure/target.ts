@@ -56,7 +56,12 @@ export function openRegister({ table, key }: Target): Register {
 }
 
 /** Notes what the tables know of the entity: its row, what it was before, and what others tell of it. */
-export async function noteRows(db: QueryExecutorProvider, where: Schemas, target: Target, register: Register): Promise<void> {
+export async function noteRows(
+  db: QueryExecutorProvider,
+  where: Schemas,
+  target: Target,
+  register: Register,
+): Promise<void> {
   const { table, key } = target;
   const own = await sql<Wire>`
     select * from ${at(where.schema, table.name)} where ${matches(table.key, key)}`.execute(db);

@@ -85,7 +85,9 @@ async function eraseFrom(
 /** Texts in JSON may be written with escapes, so that only reading them tells. */
 function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  return text.includes('\\u') || text.includes('\\/') || hints.some((hint) => text.includes(hint) || /["\\]/.test(hint));
+  return (
+    text.includes('\\u') || text.includes('\\/') || hints.some((hint) => text.includes(hint) || /["\\]/.test(hint))
+  );
 }
 
 /** True of bytes that hold one of the longer texts, as they are or with the escapes of JSON. */
@@ -100,7 +102,8 @@ export function tellsOf(body: Uint8Array, hints: readonly string[]): boolean {
 /** Entries of items that are no longer there go; the answer counts them as superseded, so that its sum stays. */
 async function dropRejects(ops: Ops, answerId: string, body: Uint8Array | undefined): Promise<void> {
   const decoded = body && decode(body);
-  const gone = decoded?.kind === 'items' ? [...decoded.items.keys()].filter((at) => isTombstone(decoded.items[at])) : [];
+  const gone =
+    decoded?.kind === 'items' ? [...decoded.items.keys()].filter((at) => isTombstone(decoded.items[at])) : [];
   if (body && gone.length === 0) return;
   const dropped = await ops
     .deleteFrom('quarantine')
