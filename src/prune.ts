@@ -8,8 +8,11 @@ import {
   countSpentRequests,
   deleteSpentRequests,
   type Kept,
+  type Pruned,
   type PruneLimits,
   pruneSome,
+  type SomeAfter,
+  type Step,
 } from './ops/pruning.ts';
 import { operationsOf } from './ops/schema.ts';
 import { mayBringAges } from './plan/max-age.ts';
@@ -44,7 +47,7 @@ export interface PruneSummary {
 }
 
 /** Rows that one statement touches: a moment's work, so that nobody waits for it. */
-const STEP = 500;
+const MOST = 500;
 
 /**
  * Drops the bodies of old answers, and rows of the ledger that nothing counts. It may run beside syncs; what it has
@@ -68,17 +71,23 @@ export async function prune(
     return { exitCode: EXIT.complete, ...summary, ...due, requests };
   }
   const sums = { answers: 0, bytes: 0, requests: 0 };
-  for (let last = STEP; last > 0 && !signal.aborted; ) {
+  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
     if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    const step = await steadily(() => pruneSome(ops, limits, STEP, now), effects);
+    const from: SomeAfter = { after, most: MOST };
+    const step: Pruned & Step = await steadily(() => pruneSome(ops, limits, from, now), effects);
     sums.answers += step.answers;
     sums.bytes += step.bytes;
-    last = step.answers;
+    after = step.last;
     effects.onProgress(sums.answers, Math.max(sums.answers, due.answers));
   }
-  for (let last = STEP; last > 0 && !signal.aborted; ) {
-    last = await steadily(() => deleteSpentRequests(ops, before, STEP), effects);
-    sums.requests += last;
+  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
+    const from: SomeAfter = { after, most: MOST };
+    const step: Step & { readonly requests: number } = await steadily(
+      () => deleteSpentRequests(ops, before, from),
+      effects,
+    );
+    sums.requests += step.requests;
+    after = step.last;
   }
   return { exitCode: EXIT.complete, ...summary, ...sums };
 }

@@ -86,15 +86,15 @@ const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
       ),
     )
     .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('requests as r')
-            .innerJoin('runs as u', 'u.id', 'r.run_id')
-            .select('r.id')
-            .whereRef('r.answer_id', '=', 'a.id')
-            .where('u.state', 'in', [...OPEN]),
-        ),
+      eb(
+        'a.id',
+        'not in',
+        eb
+          .selectFrom('runs as u')
+          .innerJoin('requests as r', 'r.run_id', 'u.id')
+          .select(sql<string>`r.answer_id`.as('id'))
+          .where('u.state', 'in', [...OPEN])
+          .where('r.answer_id', 'is not', null),
       ),
     )
     .$if(!quarantined, (all) =>
@@ -121,23 +121,41 @@ export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<Prun
   return { answers: Number(row.answers), bytes: Number(row.bytes) };
 }
 
-/** Drops the bodies and headers of the oldest so many, in one short statement. */
-export async function pruneSome(ops: Ops, limits: PruneLimits, most: number, at: Date): Promise<Pruned> {
+/** One short statement's work, and from where the next goes on. */
+export interface Step {
+  /** The last row that was touched; undefined when there was none. */
+  readonly last: string | undefined;
+}
+
+/** The first so many after this row. */
+export interface SomeAfter {
+  readonly after: string;
+  readonly most: number;
+}
+
+/** Drops the bodies and headers of the oldest so many after this answer. */
+export async function pruneSome(ops: Ops, limits: PruneLimits, it: SomeAfter, at: Date): Promise<Pruned & Step> {
   const rows = await ops
     .with('due', () =>
       prunable(ops, limits)
         .select(['a.id', sql<string>`octet_length(a.body)`.as('size')])
+        .where('a.id', '>', it.after)
         .orderBy('a.id')
-        .limit(most),
+        .limit(it.most),
     )
     .updateTable('answers')
     .from('due')
     .set({ body: null, headers: sql`'{}'::jsonb`, pruned_at: at.toISOString() })
     .whereRef('answers.id', '=', 'due.id')
-    .returning('due.size')
+    .returning(['due.id', 'due.size'])
     .execute();
-  return { answers: rows.length, bytes: rows.reduce((sum, { size }) => sum + Number(size), 0) };
+  return { answers: rows.length, bytes: rows.reduce((sum, { size }) => sum + Number(size), 0), last: lastOf(rows) };
 }
+
+const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
+  rows
+    .map(({ id }) => id)
+    .reduce<string | undefined>((a, b) => (a !== undefined && BigInt(a) > BigInt(b) ? a : b), undefined);
 
 /**
  * Requests of ended runs that nothing counts any more: never sent, so that they cost nothing and no row of the log is
@@ -189,11 +207,20 @@ export async function countSpentRequests(ops: Ops, before: Date): Promise<number
   return Number(row.rows);
 }
 
-/** Deletes so many of them, in one short statement; returns how many there were. */
-export async function deleteSpentRequests(ops: Ops, before: Date, most: number): Promise<number> {
-  const { numDeletedRows } = await ops
+/** Deletes the first so many of them after this request; returns how many there were. */
+export async function deleteSpentRequests(
+  ops: Ops,
+  before: Date,
+  it: SomeAfter,
+): Promise<{ readonly requests: number } & Step> {
+  const rows = await ops
     .deleteFrom('requests')
-    .where('id', 'in', spentRequests(ops, before).select('r.id').orderBy('r.id').limit(most))
-    .executeTakeFirst();
-  return Number(numDeletedRows);
+    .where(
+      'id',
+      'in',
+      spentRequests(ops, before).select('r.id').where('r.id', '>', it.after).orderBy('r.id').limit(it.most),
+    )
+    .returning('id')
+    .execute();
+  return { requests: rows.length, last: lastOf(rows) };
 }

@@ -187,9 +187,6 @@ export interface VaultAnswer {
   readonly loaded: boolean;
 }
 
-/** What became of a body that is no longer there. */
-export type Gone = 'pruned' | 'erased';
-
 /** The answer of that id; undefined when it is not there, or its body is not there any more. */
 export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | undefined> {
   const row = await ops

@@ -8,6 +8,7 @@ import { arrayLiteral } from '../../warehouse/array.ts';
 import { operationsTables } from '../../warehouse/operations.ts';
 import { tables } from '../../warehouse/table.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
+import { SHORTEST } from './scrub.ts';
 import { noteChanged, parentOf, type Touched } from './tables.ts';
 import { at, type Search } from './target.ts';
 
@@ -40,7 +41,6 @@ export async function sweep(
   search: Search,
   touched: Touched,
 ): Promise<void> {
-  if (search.hints.length === 0) return;
   for (const table of tables) {
     const isHashed = table.kind === 'root' || table.kind === 'child';
     const root = isHashed ? parentOf(table) : undefined;
@@ -65,20 +65,21 @@ export async function sweep(
 
 async function sweepTable(
   db: QueryExecutorProvider,
-  { forgotten, hints }: Search,
+  { forgotten, hints: all }: Search,
   touched: Touched,
   table: Swept,
 ): Promise<void> {
   const columns = table.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
-  if (columns.length === 0) return;
+  const hints = all.filter((it) => it.length >= SHORTEST);
+  if (columns.length === 0 || hints.length === 0) return;
   const texts = columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`);
-  const all = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
+  const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
   const { rows } = await sql<Record<string, string | null>>`
     select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${at(table.schema, table.name)} t
     where exists (
       select from unnest(${arrayLiteral(hints.map(inJson))}::text[]) as u(hint)
-      where position(hint in concat_ws(' ', ${all})) > 0)`.execute(db);
+      where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
   for (const row of rows) {
     const sets = columns.flatMap(({ name, type }, index) => {
       const text = row[`c${index}`] ?? null;

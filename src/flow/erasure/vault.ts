@@ -7,6 +7,8 @@ import { lookInto } from './body.ts';
 import { SHORTEST } from './scrub.ts';
 import type { Register, Search } from './target.ts';
 
+const NOTHING = new Uint8Array();
+
 /** Ids that are looked up at a time. */
 const PAGE = 1000;
 
@@ -75,7 +77,8 @@ async function eraseFrom(
     await dropRejects(ops, answer.id, look.body);
     done.touched.add(answer.id);
   } else if (look.kind === 'unreadable' && (isAbout || tellsOf(answer.body, search.hints))) {
-    await replaceBody(ops, answer.id, null, at);
+    // One that was never loaded still has to be, as the empty answer that it is by then.
+    await replaceBody(ops, answer.id, answer.loaded ? null : NOTHING, at);
     await dropRejects(ops, answer.id, undefined);
     done.touched.add(answer.id);
     done.erased.add(answer.id);
