@@ -162,7 +162,7 @@ function textOf(value: unknown): string | undefined {
 export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', 'alias', 'url'];
 
 /** The names that an object gives itself. */
-export const namesIn = (value: Wire): string[] =>
+const namesIn = (value: Wire): string[] =>
   NAME_FIELDS.flatMap((field) => {
     const name = value[field];
     return textOf(isObject(name) ? name['value'] : name) ?? [];

@@ -126,7 +126,7 @@ export async function storeAnswers(ops: Ops, storing: readonly Storing[]): Promi
 }
 
 /** The body as it was before it was compressed; undefined when it can't be unpacked. */
-export const unpackedBody = async (resting: Buffer, encoding: string): Promise<Buffer | undefined> =>
+const unpackedBody = async (resting: Buffer, encoding: string): Promise<Buffer | undefined> =>
   encoding === 'gzip' ? unpack(resting).catch(() => undefined) : resting;
 
 /** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */

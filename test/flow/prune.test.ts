@@ -12,8 +12,9 @@ const CONFIG = `${service()}
 syncs:
   groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, max_age: 40d }
   photos: { endpoint: photoshare.user.posts, for_each: { user: [acme_labs] }, request: { count: 12 } }
-  again: { endpoint: photoshare.user.posts, for_each: { user: [acme_labs] }, request: { count: 12 }, max_age: 1d, after: [photos] }
-  costs: { endpoint: token.requests, after: [groups, again] }
+  profiles: { endpoint: microblog.user, for_each: { user: [acme_labs] } }
+  same_profiles: { endpoint: microblog.user, for_each: { user: [acme_labs] }, max_age: 1d, after: [profiles] }
+  costs: { endpoint: token.requests, after: [groups, photos, same_profiles] }
 `;
 
 const pruneIn = async (scene: Scene, options: Partial<PruneOptions> = {}): Promise<PruneSummary> =>
