@@ -170,12 +170,15 @@ export async function prepareRun(
   };
   const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
+  const refresh = planHash(definition, { ...options, refresh: true });
+  // What a refresh left open is gone on with by whoever comes next; a backfill's range is nobody's but its own.
+  const also = options.from === undefined && options.to === undefined ? [refresh] : [];
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
   const open = await steadily(
     () =>
       within(async (ops) => {
-        const found = await continueRun(ops, request);
+        const found = await continueRun(ops, request, also);
         for (const id of found.lost) lost.add(id);
         return found.run;
       }),
@@ -183,7 +186,7 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = options.refresh ? anew : await maxAgesAgain(warehouse, definition);
+    const maxAgeOf = open.definitionHash === refresh ? anew : await maxAgesAgain(warehouse, definition);
     return { run: open, covered: 0, relied: undefined, maxAgeOf };
   }
   const plan = await planSync(warehouse, definition, options, now);
@@ -204,7 +207,10 @@ export async function prepareRun(
 }
 
 /** The run that this holder began, when the answer to the commit was lost. */
-async function runBegun(ops: Ops, { sync, endpoint, holder, now, quote }: NewRun): Promise<Run | undefined> {
+async function runBegun(
+  ops: Ops,
+  { sync, endpoint, definitionHash, holder, now, quote }: NewRun,
+): Promise<Run | undefined> {
   const begun = await ops
     .selectFrom('runs')
     .select('id')
@@ -215,10 +221,10 @@ async function runBegun(ops: Ops, { sync, endpoint, holder, now, quote }: NewRun
   const startedAt = now.toISOString();
   if (!begun) return undefined;
   const today = startedAt.slice(0, 10);
-  return { id: begun.id, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
+  return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
 
-/** A backfill and a refresh have plans of their own, so an open run of the plain sync is not theirs to continue. */
+/** A backfill and a refresh have plans of their own: an open run of the plain sync is not theirs to continue. */
 const planHash = (definition: SyncDefinition, { refresh, from, to }: PlanOptions): string =>
   refresh || from !== undefined || to !== undefined
     ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))

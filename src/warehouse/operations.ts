@@ -56,6 +56,7 @@ export const operations = {
       stored: counter('Answers stored.'),
       received: counter('Items in the loaded answers; the sum of the next four.'),
       loaded: counter('Items that made or changed rows.'),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: counter('Items that said what the rows already said.'),
       superseded: counter(
         'Items that came again later in their answer, or that a newer answer had already spoken for.',
@@ -150,6 +151,7 @@ export const operations = {
       asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
       received: nullable(bigint('Items in it: the sum of the next four. Null until loaded.')),
       loaded: nullable(bigint('Items that made or changed rows.')),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: nullable(bigint('Items that said what the rows already said.')),
       superseded: nullable(bigint('Items that came again later in it, or that a newer answer had already spoken for.')),
       quarantined: nullable(bigint('Items that could not be loaded.')),

@@ -3963,7 +3963,9 @@ create view sluice."sync_runs" (
   -- Points spent, by the service’s own count where it told one, else by the price list.
   "points" numeric,
   -- Why the run ended early; null when it did not.
-  "error" text
+  "error" text,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint
 ) as
  SELECT id AS run_id,
     sync,
@@ -3986,7 +3988,8 @@ create view sluice."sync_runs" (
     missing,
     truncated,
     points,
-    error
+    error,
+    changed
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4204,6 +4207,8 @@ create table sluice_ops."answers" (
   "quarantined" bigint,
   -- When its rows were last loaded; null while they wait.
   "loaded_at" timestamp with time zone,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "answers_pkey" primary key ("id")
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
@@ -4521,6 +4526,8 @@ create table sluice_ops."runs" (
   "summary" jsonb,
   -- What the plan was quoted at, in points, before anything was sent.
   "quote" jsonb,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);
