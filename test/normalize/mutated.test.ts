@@ -20,7 +20,7 @@ import { embeddedWarehouses } from '../support/warehouse.ts';
 import { drawsOf, mutatedBody } from './mutate.ts';
 
 const SEED = Number(process.env['SLUICE_SEED'] ?? 20_260_306);
-const ANSWERS = countOf(2_000, 10_000);
+const ANSWERS = countOf(1_000, 10_000);
 /** Enough to speak of several entities, few enough that ten thousand answers load in a minute. */
 const ITEMS = 2;
 
