@@ -5,7 +5,7 @@ import { EXIT, HeldError, UsageError } from './errors.ts';
 import { hold, type Hold } from './flow/hold.ts';
 import { resourceOf, type Served, type Serving, type Taken, takeInAll } from './flow/intake.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
-import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD } from './ops/lease.ts';
+import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';
 import { recordLoads } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
@@ -79,7 +79,7 @@ async function loadAgain(
   const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
   const held = await holdAll(
     warehouse,
-    options.rebuild ? [REBUILD, ...syncs.map(leaseOf)] : syncs.map(leaseOf),
+    options.rebuild ? [REBUILD, ...syncs.map(syncLease)] : syncs.map(syncLease),
     effects,
   );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
@@ -201,8 +201,6 @@ interface Held {
   readonly hold: Hold;
 }
 
-const leaseOf = (sync: string): string => `sync:${sync}`;
-
 async function holdAll(warehouse: Warehouse, names: readonly string[], effects: ReplayEffects): Promise<Held[]> {
   const ops = operationsOf(warehouse);
   const held: Held[] = [];
@@ -223,7 +221,7 @@ async function holdAll(warehouse: Warehouse, names: readonly string[], effects: 
 async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
   if (warehouse.kind === 'embedded') return;
   const ours = new Set(held.map(({ lease }) => lease.name));
-  const other = (await liveLeases(ops, leaseOf(''))).find(({ name }) => !ours.has(name));
+  const other = (await liveLeases(ops, syncLease(''))).find(({ name }) => !ours.has(name));
   if (other)
     throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {
       next: 'Wait for it to end.',

@@ -2,10 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
+import { planChunks } from '../ops/chunks.ts';
 import { freshAnswers, planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
 import { continueRun, createRun, type NewRun, type Run } from '../ops/runs.ts';
+import { chunksOf } from '../plan/chunks.ts';
 import type { Input } from '../plan/input-row.ts';
 import { readInputs } from '../plan/inputs.ts';
 import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../plan/max-age.ts';
@@ -103,8 +105,8 @@ const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inp
 /** Nothing is fresh. */
 const anew: MaxAgeOf = () => undefined;
 
-/** The ages of a run whose plan is made: the inputs may say them, and the ledger doesn't hold them. */
-async function maxAgesAgain(warehouse: Warehouse, definition: SyncDefinition): Promise<MaxAgeOf> {
+/** The ages of a run whose plan was made before: the inputs may say them, and the ledger doesn't hold them. */
+export async function maxAgesAgain(warehouse: Warehouse, definition: SyncDefinition): Promise<MaxAgeOf> {
   if (!mayBringAges(definition)) return () => definition.maxAgeMs;
   try {
     return maxAgesOf(definition, await inputsOf(warehouse, definition));
@@ -151,6 +153,8 @@ export interface Beginning extends Steady {
   readonly startedAt: Date;
   /** What a new run is quoted by. */
   readonly prices: PriceBook;
+  /** Most requests of a chunk, where others may take part in a new run; absent, it is not cut. */
+  readonly chunkSize?: number;
   /** Told of requests of runs given up that may have been paid for without an answer. */
   readonly onLost: (requestId: string) => void;
 }
@@ -159,7 +163,7 @@ export interface Beginning extends Steady {
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  { options, holder, startedAt: now, prices, onLost, ...steady }: Beginning,
+  { options, holder, startedAt: now, prices, chunkSize, onLost, ...steady }: Beginning,
 ): Promise<Prepared> {
   const request = {
     sync: definition.name,
@@ -191,6 +195,9 @@ export async function prepareRun(
   }
   const plan = await planSync(warehouse, definition, options, now);
   const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
+  // A walk has one request at a time.
+  const isWalk = definition.endpoint.paging.by === 'cursor';
+  const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, plan.fresh, chunkSize);
   const quoted = { ...request, quote: { requests: asked.length, ...pointsQuoteOf(asked, prices) } };
   const run = await steadily(
     (failures) =>
@@ -198,7 +205,12 @@ export async function prepareRun(
         const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
         if (begun) return begun;
         const created = await createRun(ops, quoted);
-        await planRequests(ops, created, plan.tasks, { at: now, freshAnswers: plan.fresh });
+        await planRequests(ops, created, plan.tasks, {
+          at: now,
+          freshAnswers: plan.fresh,
+          ...(chunks && { chunks: chunks.of }),
+        });
+        if (chunks) await planChunks(ops, created.id, chunks.sizes);
         return created;
       }),
     steady,

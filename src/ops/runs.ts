@@ -19,6 +19,8 @@ export interface Run {
   readonly continued: boolean;
   /** What it was quoted at when it began; null when it was not. */
   readonly quote: QuotedPoints | null;
+  /** Of a run that is shared, the chunk that is meant; absent, the whole run is. */
+  readonly chunk?: string;
 }
 
 /** A run left open for longer is given up: its plan no longer says what one would ask today. */
@@ -80,6 +82,18 @@ export async function continueRun(ops: Ops, it: RunRequest, also: readonly strin
   return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
 }
 
+/** The syncs whose names begin so that have open runs. */
+export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly string[]> {
+  const rows = await ops
+    .selectFrom('runs')
+    .select('sync')
+    .distinct()
+    .where((eb) => eb.fn<boolean>('starts_with', ['sync', eb.val(beginning)]))
+    .where('state', 'in', [...OPEN])
+    .execute();
+  return rows.map(({ sync }) => sync);
+}
+
 /** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
 export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   const startedAt = it.now.toISOString();
@@ -104,9 +118,13 @@ export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
 
 /** Returns the requests that may have been paid for without an answer. */
 async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
-  await recordLosses(ops, { runId: id }, { at: new Date(now), reason: 'its run was given up before the answer came' });
-  const lost = await moveAll(ops, id, ['sent', 'in_doubt'], 'abandoned');
-  await moveAll(ops, id, ['planned'], 'abandoned');
+  await recordLosses(
+    ops,
+    { part: { id } },
+    { at: new Date(now), reason: 'its run was given up before the answer came' },
+  );
+  const lost = await moveAll(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
+  await moveAll(ops, { id }, ['planned'], 'abandoned');
   await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
   return lost;
 }
