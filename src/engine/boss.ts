@@ -39,6 +39,9 @@ async function started(place: Place, clock: boolean, onTrouble: (error: Error) =
       await boss.createQueue(name, options);
       const { policy: _, ...changeable } = options;
       await boss.updateQueue(name, changeable);
+      // What the library knows of a queue it asks for once. Inside a transaction of the embedded database, which keeps
+      // all others out, it would wait for itself.
+      await boss.findJobs(name, { key: 'none', queued: true });
     }
     return boss;
   } catch (error) {

@@ -73,7 +73,11 @@ const allEnded = (stage: Stage): Promise<true> =>
   );
 
 const prime = async ({ configFile, surroundings, place, sandbox }: Stage): Promise<void> => {
-  const env = { SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: 'token', DATABASE_URL: surroundings.warehouseUrl };
+  const env = {
+    SLUICE_SERVICE_URL: sandbox.url,
+    SLUICE_SERVICE_TOKEN: 'token',
+    DATABASE_URL: surroundings.warehouseUrl,
+  };
   const read = await loadConfig(configFile, env);
   await looking(place.url, (warehouse) => makeDue(warehouse, read));
 };
@@ -115,7 +119,8 @@ describe('clocks and workers', () => {
       expect({ violations, differing }).toEqual({ violations: [], differing: [] });
       expect(figures.sentAgainAfterStored).toBe(0);
       await looking(stage.place.url, async ({ db }) => {
-        const { rows } = await sql`select state, count(*)::int as n from sluice_ops.chunks group by 1 order by 1`.execute(db);
+        const { rows } =
+          await sql`select state, count(*)::int as n from sluice_ops.chunks group by 1 order by 1`.execute(db);
         expect(rows).toEqual([
           { state: 'concluded', n: 1 },
           { state: 'ended', n: 5 },
