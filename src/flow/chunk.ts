@@ -99,7 +99,7 @@ async function carryOut(
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
     prices: await readPrices(warehouse, config, definition),
-    maxAgeOf: await maxAgesAgain(warehouse, definition),
+    maxAgeOf: await maxAgesAgain(warehouse, definition, run),
     lost: [],
     // The server's own upkeep refreshes statistics meanwhile.
     tally: openTally(),

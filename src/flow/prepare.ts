@@ -106,7 +106,13 @@ const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inp
 const anew: MaxAgeOf = () => undefined;
 
 /** The ages of a run whose plan was made before: the inputs may say them, and the ledger doesn't hold them. */
-export async function maxAgesAgain(warehouse: Warehouse, definition: SyncDefinition): Promise<MaxAgeOf> {
+export async function maxAgesAgain(
+  warehouse: Warehouse,
+  definition: SyncDefinition,
+  run: Pick<Run, 'definitionHash'>,
+  range: Pick<PlanOptions, 'from' | 'to'> = {},
+): Promise<MaxAgeOf> {
+  if (run.definitionHash === refreshHash(definition, range)) return anew;
   if (!mayBringAges(definition)) return () => definition.maxAgeMs;
   try {
     return maxAgesOf(definition, await inputsOf(warehouse, definition));
@@ -174,9 +180,8 @@ export async function prepareRun(
   };
   const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
-  const refresh = planHash(definition, { ...options, refresh: true });
   // What a refresh left open is gone on with by whoever comes next; a backfill's range is nobody's but its own.
-  const also = options.from === undefined && options.to === undefined ? [refresh] : [];
+  const also = options.from === undefined && options.to === undefined ? [refreshHash(definition, {})] : [];
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
   const open = await steadily(
@@ -190,7 +195,7 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = open.definitionHash === refresh ? anew : await maxAgesAgain(warehouse, definition);
+    const maxAgeOf = await maxAgesAgain(warehouse, definition, open, options);
     return { run: open, covered: 0, relied: undefined, maxAgeOf };
   }
   const plan = await planSync(warehouse, definition, options, now);
@@ -235,6 +240,9 @@ async function runBegun(
   const today = startedAt.slice(0, 10);
   return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
+
+const refreshHash = (definition: SyncDefinition, { from, to }: Pick<PlanOptions, 'from' | 'to'>): string =>
+  planHash(definition, { refresh: true, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
 
 /** A backfill and a refresh have plans of their own: an open run of the plain sync is not theirs to continue. */
 const planHash = (definition: SyncDefinition, { refresh, from, to }: PlanOptions): string =>

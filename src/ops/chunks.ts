@@ -64,17 +64,26 @@ export async function readChunk(ops: Ops, runId: string, number: number): Promis
   const row = await ops
     .selectFrom('runs as r')
     .innerJoin('chunks as c', 'c.run_id', 'r.id')
-    .select(['r.id', 'r.sync', 'r.endpoint', 'r.quote', 'r.state as run_state', 'r.exit_code', 'c.state'])
+    .select([
+      'r.id',
+      'r.sync',
+      'r.endpoint',
+      'r.definition_hash',
+      'r.quote',
+      'r.state as run_state',
+      'r.exit_code',
+      'c.state',
+    ])
     .select(sql<string>`r.today::text`.as('today'))
     .select(sql<string>`to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
     .where('r.id', '=', runId)
     .where('c.number', '=', String(number))
     .executeTakeFirst();
   if (!row) return undefined;
-  const { id, sync, endpoint, today, started_at: startedAt } = row;
+  const { id, sync, endpoint, today, definition_hash: definitionHash, started_at: startedAt } = row;
   const quote = row.quote as QuotedPoints | null;
   return {
-    run: { id, sync, endpoint, today, startedAt, continued: true, quote, chunk: String(number) },
+    run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote, chunk: String(number) },
     runState: row.run_state,
     runExitCode: row.exit_code === null ? null : Number(row.exit_code),
     state: row.state,
