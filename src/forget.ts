@@ -3,10 +3,10 @@ import { EXIT, UsageError } from './errors.ts';
 import { eraseIn, type Erased, type ErasureWork } from './flow/erasure/erase.ts';
 import { eraseFromSpool } from './flow/erasure/spool.ts';
 import type { Target } from './flow/erasure/target.ts';
-import { type Held, holdAll, leaseOf, refuseOthers } from './flow/exclusive.ts';
+import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
 import { databaseTrouble } from './flow/steady.ts';
 import { recordSpooled } from './ops/erasures.ts';
-import { assertLease, REBUILD } from './ops/lease.ts';
+import { assertLease, REBUILD, syncLease } from './ops/lease.ts';
 import { operationsOf } from './ops/schema.ts';
 import type { Spool } from './ops/spool.ts';
 import type { Warehouse } from './warehouse/connect.ts';
@@ -81,7 +81,7 @@ export async function forget(
   const target = targetOf(options.table, options.key);
   const ops = operationsOf(warehouse);
   const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
-  const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => leaseOf(sync))], effects);
+  const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
   try {
     await refuseOthers(warehouse, ops, held);
     const work = { ...options, ...effects, signal };

@@ -1,10 +1,10 @@
 /** Normalizes and loads stored answers again, with no request to the service. */
 import { sql } from 'kysely';
 import { EXIT, UsageError } from './errors.ts';
-import { type Held, holdAll, leaseOf, refuseOthers } from './flow/exclusive.ts';
+import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
 import { resourceOf, type Served, type Serving, type Taken, takeInAll } from './flow/intake.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
-import { assertLease, assertNoRebuild, REBUILD } from './ops/lease.ts';
+import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';
 import { goneBodies, type GoneBodies } from './ops/pruning.ts';
 import { recordLoads } from './ops/record.ts';
@@ -81,7 +81,7 @@ async function loadAgain(
   const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
   const held = await holdAll(
     warehouse,
-    options.rebuild ? [REBUILD, ...syncs.map(leaseOf)] : syncs.map(leaseOf),
+    options.rebuild ? [REBUILD, ...syncs.map(syncLease)] : syncs.map(syncLease),
     effects,
   );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };

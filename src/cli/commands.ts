@@ -17,10 +17,12 @@ import { query } from './commands/query.ts';
 import { replay } from './commands/replay.ts';
 import { report } from './commands/report.ts';
 import { sandbox } from './commands/sandbox.ts';
+import { schedule } from './commands/schedule.ts';
 import { schema } from './commands/schema.ts';
 import { start } from './commands/start.ts';
 import { status } from './commands/status.ts';
 import { sync } from './commands/sync.ts';
+import { worker } from './commands/worker.ts';
 
 export const commands: readonly Command[] = [
   init,
@@ -28,6 +30,8 @@ export const commands: readonly Command[] = [
   plan,
   migrate,
   sync,
+  schedule,
+  worker,
   replay,
   status,
   quarantine,

@@ -1,7 +1,7 @@
 /** Holds the warehouse against every sync, for work that no load may come in between of. */
 import { hostname } from 'node:os';
 import { HeldError } from '../errors.ts';
-import { acquireLease, type Lease, liveLeases } from '../ops/lease.ts';
+import { acquireLease, type Lease, liveLeases, syncLease } from '../ops/lease.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { hold, type Hold } from './hold.ts';
@@ -15,9 +15,6 @@ export interface HoldEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
 }
-
-/** The name of a sync's lease. */
-export const leaseOf = (sync: string): string => `sync:${sync}`;
 
 /** Takes all of these leases or none. Throws a HeldError when another holder has one. */
 export async function holdAll(warehouse: Warehouse, names: readonly string[], effects: HoldEffects): Promise<Held[]> {
@@ -40,7 +37,7 @@ export async function holdAll(warehouse: Warehouse, names: readonly string[], ef
 export async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
   if (warehouse.kind === 'embedded') return;
   const ours = new Set(held.map(({ lease }) => lease.name));
-  const other = (await liveLeases(ops, leaseOf(''))).find(({ name }) => !ours.has(name));
+  const other = (await liveLeases(ops, syncLease(''))).find(({ name }) => !ours.has(name));
   if (other)
     throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {
       next: 'Wait for it to end.',

@@ -203,7 +203,8 @@ function entityRow(resource: Resource, value: Wire, detail: Detail, scope: Scope
 }
 
 /** What a forgotten entity told of others; it has no row of its own. */
-function readRemains(resource: Resource, { '@type': _, ...remains }: Wire, scope: Scope): void {
+function readRemains(resource: Resource, value: Wire, scope: Scope): void {
+  const { '@type': _, ...remains } = value;
   planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
 }
 

@@ -146,9 +146,9 @@ function keyPart(resource: Resource, name: string, value: Wire, { asked, positio
   const field = resource.fields[name];
   if (field?.shape === 'given') return textOf(field.from(asked, position));
   if (field) return textOf(value[name]);
-  const [outer = '', inner = ''] = [name.slice(0, name.lastIndexOf('_')), name.slice(name.lastIndexOf('_') + 1)];
-  const object = value[outer];
-  return isObject(object) ? textOf(object[inner]) : undefined;
+  const end = name.lastIndexOf('_');
+  const object = value[name.slice(0, end)];
+  return isObject(object) ? textOf(object[name.slice(end + 1)]) : undefined;
 }
 
 /** Texts and numbers by their digits; an empty one is no key. */

@@ -5,6 +5,7 @@ import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { isOf, type Part } from './ledger.ts';
 import type { Ops } from './schema.ts';
 
 /** An answer as the client hands it over. */
@@ -229,16 +230,25 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
   };
 }
 
-/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies. */
+/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies; of a chunk its own alone. */
 export async function unloadedAnswers(
   ops: Ops,
   sync: string,
+  part?: Part,
 ): Promise<{ readonly id: string; readonly bytes: number }[]> {
   const rows = await ops
     .selectFrom('answers')
     .select(['id', 'bytes'])
     .where('loaded_at', 'is', null)
     .where('sync', '=', sync)
+    .$if(part?.chunk !== undefined, (query) =>
+      query.where('request_id', 'in', (eb) =>
+        eb
+          .selectFrom('requests')
+          .select('id')
+          .where(part ? isOf(part) : sql<boolean>`true`),
+      ),
+    )
     .orderBy('id')
     .execute();
   return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));

@@ -57,6 +57,7 @@ export const operations = {
       stored: counter('Answers stored.'),
       received: counter('Items in the loaded answers; the sum of the next four.'),
       loaded: counter('Items that made or changed rows.'),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: counter('Items that said what the rows already said.'),
       superseded: counter(
         'Items that came again later in their answer, or that a newer answer had already spoken for.',
@@ -113,12 +114,16 @@ export const operations = {
       failure_class: nullable(text('The kind of failure, for counting.')),
       error: nullable(text('What went wrong, in words.')),
       next: nullable(text('What to do about it.')),
+      chunk: nullable(
+        bigint('The chunk of a shared run that it belongs to; null of a run that one process does alone.'),
+      ),
     },
     {
       key: ['id'],
       unique: [['run_id', 'request_key']],
       indexes: [
         { columns: ['run_id', 'id'] },
+        { columns: ['run_id', 'chunk', 'id'], where: 'chunk IS NOT NULL' },
         { columns: ['request_key', 'sync', 'id'] },
         { columns: ['parent_id'] },
         // None holds what a request's way through its states changes: each move would cost an entry in every index.
@@ -129,6 +134,23 @@ export const operations = {
         { columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'no action' },
         { columns: ['parent_id'], table: 'requests', references: ['id'], onDelete: 'set null' },
       ],
+    },
+  ),
+  chunks: table(
+    'The chunks of runs that several workers share.',
+    {
+      run_id: bigint('The run.'),
+      number: bigint('Its place in the run, from 0.'),
+      state: oneOf('How it stands; the one that ended the run is concluded.', ['open', 'ended', 'concluded']),
+      requests: bigint('Requests planned for it at first.'),
+      exit_code: nullable(bigint('Exit code of what stopped it; null when nothing did.')),
+      error: nullable(text('What stopped it.')),
+      next: nullable(text('What to do about it.')),
+      ended_at: nullable(moment('When it ended.')),
+    },
+    {
+      key: ['run_id', 'number'],
+      foreignKeys: [{ columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'cascade' }],
     },
   ),
   answers: table(
@@ -154,6 +176,7 @@ export const operations = {
       asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
       received: nullable(bigint('Items in it: the sum of the next four. Null until loaded.')),
       loaded: nullable(bigint('Items that made or changed rows.')),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: nullable(bigint('Items that said what the rows already said.')),
       superseded: nullable(bigint('Items that came again later in it, or that a newer answer had already spoken for.')),
       quarantined: nullable(bigint('Items that could not be loaded.')),

@@ -31,7 +31,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   'forget.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'prune.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   report: { values: ['warehouse', 'ops/visible.ts'] },
-  engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
+  engine: { values: ['service', 'config', 'warehouse', 'ops', 'flow', 'sync.ts'] },
   cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', 'report', ...COMPOSERS] },
   'main.ts': { values: ['cli', 'ops', 'service'] },
 };
@@ -49,6 +49,8 @@ const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
   'node:https': [],
   'node:http2': [],
   pg: ['warehouse'],
+  'pg-boss': ['engine'],
+  'cron-parser': ['engine'],
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],

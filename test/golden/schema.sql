@@ -3963,7 +3963,9 @@ create view sluice."sync_runs" (
   -- Points spent, by the service’s own count where it told one, else by the price list.
   "points" numeric,
   -- Why the run ended early; null when it did not.
-  "error" text
+  "error" text,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint
 ) as
  SELECT id AS run_id,
     sync,
@@ -3986,7 +3988,8 @@ create view sluice."sync_runs" (
     missing,
     truncated,
     points,
-    error
+    error,
+    changed
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4208,11 +4211,35 @@ create table sluice_ops."answers" (
   "pruned_at" timestamp with time zone,
   -- When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.
   "redacted_at" timestamp with time zone,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "answers_pkey" primary key ("id")
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
 create index "answers_request_key_received_at_idx" on sluice_ops."answers" using btree (request_key, received_at);
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
+
+-- The chunks of runs that several workers share.
+create table sluice_ops."chunks" (
+  -- The run.
+  "run_id" bigint not null,
+  -- Its place in the run, from 0.
+  "number" bigint not null,
+  -- How it stands; the one that ended the run is concluded. One of open, ended, concluded.
+  "state" text not null,
+  -- Requests planned for it at first.
+  "requests" bigint not null,
+  -- Exit code of what stopped it; null when nothing did.
+  "exit_code" bigint,
+  -- What stopped it.
+  "error" text,
+  -- What to do about it.
+  "next" text,
+  -- When it ended.
+  "ended_at" timestamp with time zone,
+  constraint "chunks_pkey" primary key ("run_id", "number"),
+  constraint "chunks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
+);
 
 -- Each slice that was asked, with what it asked for, what came, and whether that is all there is.
 create table sluice_ops."coverage" (
@@ -4507,6 +4534,8 @@ create table sluice_ops."requests" (
   "next" text,
   -- Points that its rows in the request log cost; null until they are known.
   "charged" numeric,
+  -- The chunk of a shared run that it belongs to; null of a run that one process does alone.
+  "chunk" bigint,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
   constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null,
@@ -4514,6 +4543,7 @@ create table sluice_ops."requests" (
 );
 create index "requests_parent_id_idx" on sluice_ops."requests" using btree (parent_id);
 create index "requests_request_key_sync_id_idx" on sluice_ops."requests" using btree (request_key, sync, id);
+create index "requests_run_id_chunk_id_idx" on sluice_ops."requests" using btree (run_id, chunk, id) where chunk IS NOT NULL;
 create index "requests_run_id_id_idx" on sluice_ops."requests" using btree (run_id, id);
 create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
 
@@ -4571,6 +4601,8 @@ create table sluice_ops."runs" (
   "summary" jsonb,
   -- What the plan was quoted at, in points, before anything was sent.
   "quote" jsonb,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

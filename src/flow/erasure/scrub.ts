@@ -9,7 +9,7 @@ const BEGIN = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}][-.])`;
 
 /** A function that puts the pseudonym in the place of each of these names; names of fewer than five letters are left. */
 export function scrubberOf(names: readonly string[], pseudonym: string): (text: string) => string {
-  const long = names.filter((it) => [...it].length >= SHORTEST).toSorted((a, b) => b.length - a.length);
+  const long = names.filter((it) => Array.from(it).length >= SHORTEST).toSorted((a, b) => b.length - a.length);
   if (long.length === 0) return (text) => text;
   const pattern = new RegExp(`${BEGIN}(?:${long.map((it) => RegExp.escape(it)).join('|')})${END}`, 'gu');
   return (text) => (long.some((name) => text.includes(name)) ? text.replace(pattern, () => pseudonym) : text);
