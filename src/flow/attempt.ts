@@ -140,7 +140,7 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
 const limitReached = (limit: Limit, points: number): End => ({
   as: 'stopped',
   exit: EXIT.budget,
-  because: `${limit.what} is ${limit.points} points, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
+  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
 });

@@ -134,7 +134,7 @@ export function openLoader(it: Loading, known: Known): Loader {
     served: looking,
     inTurn,
     loadWaiting: async () => {
-      const unloaded = await unloadedAnswers(ops, sync);
+      const unloaded = await unloadedAnswers(ops, sync, it.run);
       await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
       const rows = await answersToServe(it, ops, served);
       await allOf(

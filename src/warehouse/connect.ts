@@ -6,6 +6,7 @@ import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
+import type { PoolConfig } from 'pg';
 import type { Secret } from '../config/secret.ts';
 import { HeldError, TransientError, UsageError } from '../errors.ts';
 import { makeFolders } from './folder.ts';
@@ -30,11 +31,20 @@ export interface Warehouse {
   readonly db: Kysely<OperationsTables>;
   /** Runs statements that others wrote; `query.ts` is the way to use it. */
   readonly session: TextSession;
+  /**
+   * The way to the database for a library that runs its own statements, as the job queue does; absent where another process has it.
+   */
+  readonly driver?: Driver;
   /** Another process has it and answers what only reads; every other statement fails. */
   readonly isOthers?: true;
   /** Ends connections and lets go of the folder; a second call does nothing. */
   close(): Promise<void>;
 }
+
+/** Settings for a pool of one's own; or the embedded database, in which a transaction of anybody keeps all others out. */
+export type Driver =
+  | { readonly kind: 'pool'; readonly settings: PoolConfig }
+  | { readonly kind: 'pglite'; readonly pglite: PGlite };
 
 export interface OpenSettings {
   /** `embedded:FOLDER`, `embedded:memory://` for one that is gone when closed, or a postgres:// address. */
@@ -84,7 +94,7 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 async function openServer(url: string, names: Names): Promise<Warehouse> {
-  const { dialect, session, place } = await openPool(url);
+  const { dialect, session, place, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
   const close = once(() => db.destroy());
   try {
@@ -93,7 +103,8 @@ async function openServer(url: string, names: Names): Promise<Warehouse> {
     await close();
     throw error;
   }
-  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, close };
+  const driver = { kind: 'pool', settings } as const;
+  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, close };
 }
 
 async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
@@ -131,6 +142,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       place: 'memory',
       db,
       session: sessionOfPGlite(pglite),
+      driver: { kind: 'pglite', pglite },
       close: once(() => close(db, pglite)),
     };
   }
@@ -153,6 +165,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       place: folder,
       db,
       session: sessionOfPGlite(pglite),
+      driver: { kind: 'pglite', pglite },
       close: once(() => close(db, pglite).finally(release)),
     };
   } catch (error) {

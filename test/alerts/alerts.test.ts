@@ -34,6 +34,7 @@ const ended = (more: Partial<SyncSummary>): SyncSummary => ({
   answers: 0,
   received: 0,
   loaded: 0,
+  changed: 0,
   unchanged: 0,
   superseded: 0,
   quarantined: 0,

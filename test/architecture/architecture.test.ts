@@ -10,7 +10,7 @@ interface Rights {
 }
 
 const STAGES = ['plan', 'extract', 'normalize', 'load'];
-const COMPOSERS = ['sync.ts', 'replay.ts', 'flow'];
+const COMPOSERS = ['sync.ts', 'replay.ts', 'forget.ts', 'prune.ts', 'flow'];
 
 /** Which part may import which. Everybody may import itself and `errors.ts`. */
 const RIGHTS: Readonly<Record<string, Rights>> = {
@@ -28,10 +28,12 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   flow: { values: ['service', 'config', 'warehouse', 'ops', ...STAGES] },
   'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'forget.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'prune.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   report: { values: ['warehouse', 'ops/visible.ts'] },
   monitor: { values: ['warehouse', 'ops'] },
   alerts: { values: ['warehouse', 'ops'], types: ['config'] },
-  engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
+  engine: { values: ['service', 'config', 'warehouse', 'ops', 'flow', 'sync.ts'] },
   cli: {
     values: [
       'service',
@@ -64,6 +66,8 @@ const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
   'node:https': [],
   'node:http2': [],
   pg: ['warehouse'],
+  'pg-boss': ['engine'],
+  'cron-parser': ['engine'],
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],
