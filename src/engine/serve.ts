@@ -10,6 +10,7 @@ import type { Warehouse } from '../warehouse/connect.ts';
 import { openJobs } from './boss.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { Reconciled } from './jobs.ts';
+import { PRESENCE } from './standing.ts';
 
 /** `schedule` keeps the clock and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
@@ -31,14 +32,11 @@ export interface ServeEffects extends FlowEffects {
 }
 
 /** Smaller, and a run of thousands is jobs all over; larger, and the last worker at it leaves the others idle for long. */
-export const CHUNK_SIZE = 250;
+const CHUNK_SIZE = 250;
 /** Syncs at once in a process: each of them mostly waits for the service, and a long one leaves room for others. */
 const SYNC_SLOTS = 4;
 /** Chunks at once: beside those of one run there is room for another's. */
 const CHUNK_SLOTS = 2;
-
-/** Begins the names of the leases by which processes are known to be there. */
-export const PRESENCE = 'role:';
 
 /** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
 export async function serve(

@@ -21,7 +21,7 @@ export function narrowed(gate: Gate, most: number): Gate {
           });
           await released.promise;
         } catch (error) {
-          taken.reject(error as Error);
+          taken.reject(error);
         }
       });
       return taken.promise;
