@@ -53,8 +53,8 @@ async function started(place: Place, clock: boolean, onTrouble: (error: Error) =
 }
 
 /** As the warehouse connects, with the library's own rules for values and number of connections. */
-function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']) {
-  const { types: _, max: __, ...rest } = settings;
+function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']): ConstructorOptions {
+  const { types: _types, max: _max, ...rest } = settings;
   // The library hands on what its pool takes, and types only a part of that.
   return rest as ConstructorOptions;
 }

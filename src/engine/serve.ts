@@ -10,6 +10,7 @@ import type { Warehouse } from '../warehouse/connect.ts';
 import { openJobs } from './boss.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { Reconciled } from './jobs.ts';
+import { PRESENCE } from './standing.ts';
 
 /** `schedule` keeps the clock and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
@@ -36,9 +37,6 @@ const CHUNK_SIZE = 250;
 const SYNC_SLOTS = 4;
 /** Chunks at once: beside those of one run there is room for another's. */
 const CHUNK_SLOTS = 2;
-
-/** Begins the names of the leases by which processes are known to be there. */
-const PRESENCE = 'role:';
 
 /** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
 export async function serve(

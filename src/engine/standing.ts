@@ -5,6 +5,9 @@ import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
 import { jobsSchema } from './queues.ts';
 
+/** Begins the names of the leases by which processes are known to be there. */
+export const PRESENCE = 'role:';
+
 export interface WorkerStanding {
   readonly role: string;
   /** Host, process id and a random part. */
@@ -62,7 +65,7 @@ export async function readStanding(place: Place, now: Date): Promise<EngineStand
   if (found.rows[0]?.found !== true) return undefined;
   const workers = await sql<{ name: string; acquired_at: Date }>`
     select name, acquired_at from ${sql.id(ops, 'leases')}
-    where starts_with(name, 'role:') and expires_at >= clock_timestamp() order by acquired_at`.execute(db);
+    where starts_with(name, ${PRESENCE}) and expires_at >= clock_timestamp() order by acquired_at`.execute(db);
   const queues = await sql<{ name: string; waiting: string; later: string; at_work: string }>`
     select q.name,
       count(*) filter (where j.state < 'active' and j.start_after <= clock_timestamp()) as waiting,
@@ -83,7 +86,7 @@ export async function readStanding(place: Place, now: Date): Promise<EngineStand
     where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(db);
   return {
     workers: workers.rows.map(({ name, acquired_at: since }) => {
-      const [, role = '', holder = ''] = /^role:([a-z]+):(.*)$/.exec(name) ?? [];
+      const [, role = '', holder = ''] = /^([a-z]+):(.*)$/.exec(name.slice(PRESENCE.length)) ?? [];
       return { role, holder, since };
     }),
     queues: queues.rows.map((row) => ({

@@ -1,7 +1,8 @@
 /** Requests that were sent and whose answers never arrived: they may have been paid for. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { recordLosses, type SettledDoubt } from '../ops/doubts.ts';
-import { isOf, moveAll } from '../ops/ledger.ts';
+import { moveAll } from '../ops/ledger.ts';
+import { isOf } from '../ops/part.ts';
 import type { Ops } from '../ops/schema.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Notice } from '../ops/summary.ts';

@@ -1,7 +1,7 @@
 /** Attempts whose answers were lost: listed when that is noticed, settled when the request log tells what became of them. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/array.ts';
-import { isOf, type Part } from './ledger.ts';
+import { isOf, type Part } from './part.ts';
 import { LOG_ENDPOINT } from './log-readings.ts';
 import type { Ops } from './schema.ts';
 import type { DoubtSummary } from './summary.ts';

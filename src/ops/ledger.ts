@@ -1,11 +1,12 @@
 /** The ledger: every request, known before it is sent, with its state, its attempts and what came of it. */
-import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import { isHeld, type Lease } from './lease.ts';
-import type { Ops, OpsDatabase, RequestState } from './schema.ts';
+import { isOf, type Part } from './part.ts';
+import type { Ops, RequestState } from './schema.ts';
 
 /** A request as the ledger holds it, without its answer. */
 export interface LedgerRequest {
@@ -17,12 +18,6 @@ export interface LedgerRequest {
   readonly attempts: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
-}
-
-/** A run, or of a run that is shared one chunk. */
-export interface Part {
-  readonly id: string;
-  readonly chunk?: string;
 }
 
 /** Rows a statement takes at once; more would only hold more memory. */
@@ -148,13 +143,6 @@ const planned = (ops: Ops, part: Part) =>
     .where(isOf(part))
     .where('state', '=', 'planned')
     .orderBy('id');
-
-/** A condition on requests: those of the run, or of its chunk. */
-export function isOf({ id, chunk }: Part): Expression<SqlBool> {
-  const eb = expressionBuilder<OpsDatabase, 'requests'>();
-  const ofRun = eb('requests.run_id', '=', id);
-  return chunk === undefined ? ofRun : eb.and([ofRun, eb('requests.chunk', '=', chunk)]);
-}
 
 function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['execute']>>): LedgerRequest[] {
   return rows.map((row) => ({

@@ -5,7 +5,7 @@ import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import { isOf, type Part } from './ledger.ts';
+import { isOf, type Part } from './part.ts';
 import type { Ops } from './schema.ts';
 
 /** An answer as the client hands it over. */

@@ -43,13 +43,13 @@ export const status = command({
   ],
   run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
-    for (let again = true; again; again = watch && (await rested(context))) {
+    for (;;) {
       const found = await readAll(config, context);
       // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, found, () => wholeText(found, context));
+      if (!watch || !(await rested(context))) return 0;
     }
-    return 0;
   },
 });
 
