@@ -10,6 +10,7 @@ import { machineOf } from './core/machine.ts';
 import { type Result, shortfalls, textOf } from './core/print.ts';
 import { withResults } from './core/results.ts';
 import { endToEnd } from './end-to-end.ts';
+import { footprint } from './footprint.ts';
 import { gate } from './gate.ts';
 import { growth } from './growth.ts';
 import { limit } from './limit.ts';
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   smallAnswers,
   again,
   growth,
+  footprint,
   gate,
   memory,
   start,

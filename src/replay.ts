@@ -1,12 +1,12 @@
 /** Normalizes and loads stored answers again, with no request to the service. */
-import { hostname } from 'node:os';
 import { sql } from 'kysely';
-import { EXIT, HeldError, UsageError } from './errors.ts';
-import { hold, type Hold } from './flow/hold.ts';
+import { EXIT, UsageError } from './errors.ts';
+import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
 import { resourceOf, type Served, type Serving, type Taken, takeInAll } from './flow/intake.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
-import { acquireLease, assertLease, assertNoRebuild, type Lease, liveLeases, REBUILD } from './ops/lease.ts';
+import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';
+import { goneBodies, type GoneBodies } from './ops/pruning.ts';
 import { recordLoads } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
 import { readAnswer } from './ops/vault.ts';
@@ -46,6 +46,8 @@ export interface ReplaySummary {
   readonly written: Readonly<Record<string, number>>;
   /** Answers left when the signal ended the replay; their rows stand as they were. */
   readonly left: number;
+  /** Answers that can't be loaded again, since their bodies are gone; null when there are none. */
+  readonly gone: GoneBodies | null;
   readonly tookMs: number;
 }
 
@@ -79,7 +81,7 @@ async function loadAgain(
   const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
   const held = await holdAll(
     warehouse,
-    options.rebuild ? [REBUILD, ...syncs.map(leaseOf)] : syncs.map(leaseOf),
+    options.rebuild ? [REBUILD, ...syncs.map(syncLease)] : syncs.map(syncLease),
     effects,
   );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
@@ -87,11 +89,14 @@ async function loadAgain(
   const into = `${warehouse.schema}_rebuild`;
   const rejecting: Taken[] = [];
   let due: Awaited<ReturnType<typeof answersOf>> = [];
+  let gone: GoneBodies | null = null;
   try {
     if (options.rebuild) await refuseOthers(warehouse, ops, held);
     else if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
     // Only now: a run may have ended in the meantime.
     due = await answersOf(ops, options);
+    gone = await goneBodies(ops, options);
+    if (options.rebuild && gone) refuseLoss(gone);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
     const how = { ...effects, settles: false, ...(options.rebuild && { into }) };
@@ -125,6 +130,7 @@ async function loadAgain(
     ...sums,
     written,
     left,
+    gone,
     tookMs: effects.now().getTime() - startedAt.getTime(),
   };
 }
@@ -155,20 +161,31 @@ function* pagesOf(due: readonly Due[]): Generator<Due[]> {
   if (page.length > 0) yield page;
 }
 
-const readAll = (ops: Ops, page: readonly Due[]): Promise<Serving[]> =>
-  Promise.all(
-    page.map(async ({ answerId, ...serves }) => {
-      const answer = await readAnswer(ops, answerId);
-      if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
-      return { ...answer, serves };
-    }),
+/** What is due of a page; what was pruned since the look at it is left out. */
+const readAll = async (ops: Ops, page: readonly Due[]): Promise<Serving[]> =>
+  (
+    await Promise.all(
+      page.map(async ({ answerId, ...serves }) => {
+        const answer = await readAnswer(ops, answerId);
+        return answer ? [{ ...answer, serves }] : [];
+      }),
+    )
+  ).flat();
+
+/** Rows that only a pruned body could give would be missing from the new tables. */
+function refuseLoss({ answers, from, to }: GoneBodies): never {
+  throw new UsageError(
+    `A rebuild would lose rows: the bodies of ${answers} stored answers, received from ${from} to ${to}, were pruned.`,
+    { next: 'Run sluice replay without --rebuild: it loads what is there again and leaves other rows as they are.' },
   );
+}
 
 /** Each answer once for every sync and request that it served: the bridges of each are made of it. */
 async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
   let query = ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .where('a.body', 'is not', null)
     .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
     .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
     .distinctOn(['a.id', 'r.sync', 'r.request_key'])
@@ -195,40 +212,6 @@ const NOTHING = new Uint8Array();
 
 const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
   new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
-
-interface Held {
-  readonly lease: Lease;
-  readonly hold: Hold;
-}
-
-const leaseOf = (sync: string): string => `sync:${sync}`;
-
-async function holdAll(warehouse: Warehouse, names: readonly string[], effects: ReplayEffects): Promise<Held[]> {
-  const ops = operationsOf(warehouse);
-  const held: Held[] = [];
-  const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
-  try {
-    for (const name of names) {
-      const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
-      held.push({ lease, hold: hold(ops, lease, effects.sleep) });
-    }
-    return held;
-  } catch (error) {
-    for (const it of held) await it.hold.end();
-    throw error;
-  }
-}
-
-/** A sync that never ran before is not among those held. */
-async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
-  if (warehouse.kind === 'embedded') return;
-  const ours = new Set(held.map(({ lease }) => lease.name));
-  const other = (await liveLeases(ops, leaseOf(''))).find(({ name }) => !ours.has(name));
-  if (other)
-    throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {
-      next: 'Wait for it to end.',
-    });
-}
 
 async function createEmpty(warehouse: Warehouse, schema: string): Promise<void> {
   await warehouse.db.transaction().execute(async (tx) => {

@@ -1,40 +1,29 @@
 /** The whole flow on one screen: plan, extract, normalize, load, record. */
-import { hostname } from 'node:os';
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
-import { type Client, openClient } from './extract/client.ts';
-import { carryOut } from './flow/carry-out.ts';
-import type { Stop } from './flow/course.ts';
-import type { OnCheckpoint } from './flow/checkpoint.ts';
 import { concludeRun } from './flow/conclude.ts';
-import { cutNotices } from './flow/cut-notice.ts';
-import { doubtNotice, lostNotice, settleDoubts, settleLeftOver } from './flow/doubt.ts';
-import { faultNotice } from './flow/fault.ts';
-import { type Gate, openTokenGate } from './flow/gate.ts';
+import type { Stop } from './flow/course.ts';
+import { lostNotice } from './flow/doubt.ts';
 import { hold } from './flow/hold.ts';
-import type { Taken } from './flow/intake.ts';
+import { type FlowEffects, holderOf, type Invocation, openInvocation } from './flow/invocation.ts';
 import { invocationBudget, syncBudget } from './flow/limits.ts';
-import { failedBy, gravest, notStarted } from './flow/outcome.ts';
-import { prepareRun } from './flow/prepare.ts';
-import { readPrices } from './flow/prices.ts';
-import { progressOf } from './flow/progress.ts';
 import { giveUpReadings } from './flow/log-reading.ts';
-import { openReconciler, reconcileRun } from './flow/reconciler.ts';
-import { openKeeping, spooledAnswers, takeSpooled } from './flow/spooling.ts';
+import { failedBy, gravest, notStarted } from './flow/outcome.ts';
+import { forgottenNotice, prepareRun } from './flow/prepare.ts';
+import { readPrices } from './flow/prices.ts';
+import { reconcileRun } from './flow/reconciler.ts';
+import { openPart } from './flow/run-part.ts';
+import type { RunSpans } from './flow/spans.ts';
+import { type Sharing, shareOut } from './flow/share.ts';
+import { takeSpooled } from './flow/spooling.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
-import { surplusNotice } from './flow/surplus.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
 import type { BudgetGuard } from './ops/budget.ts';
-import { acquireLease, assertLease, assertNoRebuild } from './ops/lease.ts';
-import { countByState } from './ops/ledger.ts';
+import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ops/lease.ts';
 import { operationsOf } from './ops/schema.ts';
-import type { Spool } from './ops/spool.ts';
 import type { Waiting } from './ops/spool-head.ts';
-import type { Notice, Progress, Summary, SyncSummary } from './ops/summary.ts';
+import type { Summary, SyncSummary } from './ops/summary.ts';
 import { selectSyncs } from './plan/order.ts';
-import { mostOf } from './plan/price-book.ts';
-import type { RequestBody } from './service/asked.ts';
-import { countOf } from './service/endpoint.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 
 export interface SyncOptions {
@@ -50,22 +39,6 @@ export interface SyncOptions {
   readonly maxPoints?: number;
 }
 
-/** Everything that the flow needs from outside. */
-export interface SyncEffects {
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
-  readonly onProgress: (progress: Progress) => void;
-  readonly onNotice: (notice: Notice) => void;
-  /** Told of each point at which it matters that a process may die. */
-  readonly checkpoint?: OnCheckpoint;
-  /** Where answers wait that the database could not take; without one they are lost with it. */
-  readonly spool?: Spool;
-  /** Stands in for the client that is shipped. */
-  readonly openClient?: typeof openClient;
-}
-
 /**
  * Runs the syncs of a config, parents first, and tells what came of each. Throws a SluiceError only for what stops all
  * of them; a sync that fails is told in the summary. When the signal aborts, nothing new is sent and calls in flight
@@ -75,161 +48,145 @@ export async function runSyncs(
   config: Config,
   warehouse: Warehouse,
   options: SyncOptions,
-  effects: SyncEffects,
+  effects: FlowEffects,
   signal: AbortSignal,
 ): Promise<Summary> {
   const startedAt = effects.now();
-  const { url, token, inFlight } = config.service;
   const definitions = selectSyncs(config.syncs, options.names);
-  const asTrouble = (error: unknown): never => {
-    throw databaseTrouble(error);
-  };
-  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(asTrouble);
-  const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
+  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(
+    (error: unknown) => {
+      throw databaseTrouble(error);
+    },
+  );
   const syncs: SyncSummary[] = [];
   let ended: Stop | undefined;
   const onStop = (stop: Stop): void => {
     if (stop.forAll) ended = stop;
   };
   const tally = openTally();
-  const { spool, onNotice } = effects;
-  const all = config.syncs.map(({ name }) => name);
-  const spooled = spool ? await spooledAnswers({ spool, onNotice }, all) : [];
-  const gate = await openTokenGate(warehouse, config.service, holderOf(effects), effects).catch(asTrouble);
-  const shared = { config, warehouse, options, effects, client, gate, budget, tally, spooled, onStop };
+  const it = await openInvocation(config, warehouse, effects);
   try {
+    const spooled = await it.spooled();
     for (const definition of definitions) {
       if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStarted(definition, EXIT.transient, 'stopped by a signal'));
-      else syncs.push(await runSync(shared, definition, signal));
+      else {
+        const summary = await runSync(it, { definition, options, budget, tally, spooled, onStop }, signal);
+        if (summary !== 'shared') syncs.push(summary);
+      }
     }
   } finally {
-    await client.close();
-    await gate.close();
+    await it.close();
   }
   if (!signal.aborted) await tidy(warehouse, tally, effects.onNotice);
   return { exitCode: gravest(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
-interface Shared {
-  readonly config: Config;
-  readonly warehouse: Warehouse;
-  readonly options: SyncOptions;
-  readonly effects: SyncEffects;
-  readonly client: Client;
-  readonly gate: Gate;
+export interface SyncRun {
+  readonly definition: SyncDefinition;
+  readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
   readonly budget: BudgetGuard;
   readonly tally: Tally;
   /** What waited on the disk at the start, of all syncs. */
   readonly spooled: readonly Waiting[];
-  readonly onStop: (stop: Stop) => void;
+  readonly onStop?: (stop: Stop) => void;
+  /** Lets other workers take part in a run that is large; absent, it is carried out here. */
+  readonly sharing?: Sharing;
+  /** Where the run is traced. */
+  readonly spans?: RunSpans;
 }
 
-/** Names this process in leases and slots, and no other at any time. */
-const holderOf = ({ newId }: SyncEffects): string => `${hostname()}/${process.pid}/${newId()}`;
+/** What its process did of a run that others go on with. */
+const SHARED = { state: 'running', exitCode: EXIT.complete, error: null } as const;
 
-async function runSync(shared: Shared, definition: SyncDefinition, signal: AbortSignal): Promise<SyncSummary> {
-  const { config, warehouse, options, effects } = shared;
+/** Runs one sync and tells what came of it; `shared` of a run whose chunks are from then on the workers'. */
+export async function runSync(it: Invocation, about: SyncRun, signal: AbortSignal): Promise<SyncSummary | 'shared'> {
+  const { name, endpoint } = about.definition;
+  const spans = it.effects.beginSpan?.(name, endpoint.name);
+  if (!spans) return runOnce(it, about, signal);
+  try {
+    const summary = await runOnce(it, { ...about, spans }, signal);
+    spans.end(summary === 'shared' ? SHARED : summary);
+    return summary;
+  } catch (error) {
+    spans.end({ state: 'failed', exitCode: EXIT.bug, error: null });
+    throw error;
+  }
+}
+
+async function runOnce(
+  it: Invocation,
+  { definition, options, budget, tally, spooled, onStop, sharing, spans }: SyncRun,
+  signal: AbortSignal,
+): Promise<SyncSummary | 'shared'> {
+  const { config, warehouse, effects } = it;
   const startedAt = effects.now();
   const ops = operationsOf(warehouse);
   const holder = holderOf(effects);
-  const spooling = effects.spool && { ...effects, spool: effects.spool };
   let stopped: Stop | undefined;
   try {
     const sole = warehouse.kind === 'embedded';
-    const lease = await steadily(() => acquireLease(ops, `sync:${definition.name}`, holder, sole), effects);
+    const lease = await steadily(() => acquireLease(ops, syncLease(definition.name), holder, sole), effects);
     const held = hold(ops, lease, effects.sleep);
     try {
       if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
       // Before anything is planned or in doubt: what waits there was asked and paid for.
-      if (spooling) await takeSpooled(ops, shared.spooled, definition.name, spooling);
+      if (effects.spool) await takeSpooled(ops, spooled, definition.name, { ...effects, spool: effects.spool });
       await steadily(
         () => giveUpReadings(warehouse, definition, { holder, newId: effects.newId, now: startedAt }),
         effects,
       );
       const prices = await readPrices(warehouse, config, definition);
       const lost: string[] = [];
-      const { run, covered, relied, maxAgeOf } = await prepareRun(warehouse, definition, {
+      const prepared = await prepareRun(warehouse, definition, {
         ...effects,
         options,
         holder,
         startedAt,
         prices,
+        ...(sharing && { chunkSize: sharing.chunkSize }),
         onLost: (id) => {
           lost.push(id);
           effects.onNotice(lostNotice(definition.name, id));
         },
       });
-      const { now, sleep, random, newId } = effects;
-      const carrying = {
-        warehouse,
-        definition,
-        lease,
-        client: shared.client,
-        gate: shared.gate,
-        now,
-        sleep,
-        random,
-        newId,
-        budget: syncBudget(definition, shared.budget),
-        onLoaded: (taken: Taken) => {
-          shared.tally.add(taken.receipt);
-          if (taken.fault !== undefined) effects.onNotice(faultNotice(definition.name, taken.answer.id, taken.fault));
-          const notice = surplusNotice(definition.name, taken);
-          if (notice) effects.onNotice(notice);
-        },
-      };
+      const { run, covered, relied, forgotten, maxAgeOf } = prepared;
+      if (forgotten > 0) effects.onNotice(forgottenNotice(definition.name, forgotten));
+      spans?.of(run.id);
       const either = AbortSignal.any([signal, held.lost]);
-      const findOut =
-        definition.endpoint.paging.by === 'cursor'
-          ? undefined
-          : openReconciler({ ...carrying, pricesOf: (it) => readPrices(warehouse, config, it) });
-      const most = (request: RequestBody): number => mostOf(prices, countOf(request));
-      const settling = { definition, run, lost, findOut, most, now, onNotice: effects.onNotice };
-      if (run.continued || lost.length > 0) await settleDoubts(ops, settling, either);
-      const cuts = cutNotices(definition.name, most, effects.onNotice);
-      const stop = await carryOut(
-        {
-          ...carrying,
-          run,
-          retries: config.service.retries,
-          inFlight: config.service.inFlight,
-          maxAgeOf,
-          ...(effects.checkpoint && { checkpoint: effects.checkpoint }),
-          ...(spooling && { keepAside: openKeeping(spooling) }),
-          prices,
-          onDoubt: (because, again) => effects.onNotice(doubtNotice(definition.name, because, again)),
-          onCut: cuts.onCut,
-          ...(findOut && { findOut }),
-          ...progressOf(definition.name, await countByState(ops, run.id), effects.onProgress),
-        },
-        either,
-      );
-      cuts.end();
+      const limits = syncBudget(definition, budget);
+      const part = await openPart(it, {
+        definition,
+        run,
+        lease,
+        budget: limits,
+        prices,
+        maxAgeOf,
+        lost,
+        tally,
+        ...(spans && { spans }),
+      });
+      if (run.continued || lost.length > 0) await part.settle(either);
+      if (sharing && !either.aborted) {
+        await part.loadWaiting();
+        const shared = await shareOut(warehouse, { definition, run, lease, covered, lost }, sharing, effects);
+        if (shared) {
+          held.keep();
+          return 'shared';
+        }
+      }
+      const stop = await part.carryOut(either);
       stopped = stop;
-      if (stop) shared.onStop(stop);
+      if (stop) onStop?.(stop);
       // A service that does not answer would not tell of its log either.
-      if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await settleLeftOver(ops, settling, either);
-      const { failOnTruncated } = options;
+      if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(either);
       const backfill = options.from !== undefined || options.to !== undefined;
-      const { aborted } = signal;
+      const { failOnTruncated } = options;
+      const ending = { definition, run, covered, relied, stop, lost, failOnTruncated, backfill, startedAt };
       const summary = await steadily(async () => {
         // Of a run that is another's now, the end is too.
         await assertLease(ops, lease);
-        return concludeRun(ops, {
-          definition,
-          run,
-          covered,
-          relied,
-          stop,
-          aborted,
-          failOnTruncated,
-          backfill,
-          startedAt,
-          lost,
-          schema: warehouse.schema,
-          now,
-        });
+        return concludeRun(ops, { ...ending, aborted: signal.aborted, schema: warehouse.schema, now: effects.now });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
       return summary;

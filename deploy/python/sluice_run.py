@@ -71,19 +71,27 @@ def run_sync(
     """
     limit = [] if max_points is None else ["--max-points", str(max_points)]
     command = [*program, "sync", *names, "--json", *limit]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    child: subprocess.Popen | None = None
+    stopped = False
 
     def pass_on(_signal, _frame):
-        child.send_signal(signal.SIGTERM)
+        nonlocal stopped
+        stopped = True
+        if child:
+            child.send_signal(signal.SIGTERM)
 
     # Only the main thread may say what a signal does; elsewhere the orchestrator raises an exception here.
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, pass_on) if in_main else None
     try:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        if stopped:
+            child.send_signal(signal.SIGTERM)
         printed = child.communicate()[0]
     except BaseException:
-        child.send_signal(signal.SIGTERM)
-        child.communicate()
+        if child:
+            child.send_signal(signal.SIGTERM)
+            child.communicate()
         raise
     finally:
         if in_main:

@@ -6,3 +6,6 @@ export const asJson = (value: unknown): string => `${harmlessJson(JSON.stringify
 
 /** Whole numbers beyond what JSON's readers hold exactly are written as text. */
 const exact = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? value.toString() : value);
+
+/** The value as JSON on one line, with its line break. */
+export const asJsonLine = (value: unknown): string => `${harmlessJson(JSON.stringify(value, exact) ?? 'null')}\n`;

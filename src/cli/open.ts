@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import type { Config } from '../config/definition.ts';
 import { passwordOf } from '../ops/redact.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import type { ReadService } from '../warehouse/reads/serve.ts';
 import type { Context } from './context.ts';
 
 /** The config that the flag, the environment or the folder names; its secrets are kept out of what is told from now on. */
@@ -18,27 +19,54 @@ export async function readConfig(context: Context, flag: string | undefined): Pr
 }
 
 /** Keeps the secrets of a config out of what is told. */
-export function keepSecret({ redactor }: Context, { service, warehouse }: Config): void {
-  for (const secret of [service.token?.reveal(), passwordOf(warehouse.url.reveal())]) {
+export function keepSecret({ redactor }: Context, { service, warehouse, alerts }: Config): void {
+  const secrets = [service.token?.reveal(), passwordOf(warehouse.url.reveal()), alerts?.webhook?.reveal()];
+  for (const secret of secrets) {
     if (secret !== undefined) redactor.add(secret);
   }
 }
 
-/** What the work gives; the warehouse is closed after it, also when it fails. */
-export async function withWarehouse<T>(
+type Work<T> = (warehouse: Warehouse) => Promise<T>;
+
+/**
+ * What the work gives; the warehouse is closed after it, also when it fails. Meanwhile others may read an embedded one
+ * through this process.
+ */
+export const withWarehouse = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
+  withOpen(context, config, false, async (warehouse) => {
+    const reads = await servedReads(context, warehouse);
+    try {
+      return await work(warehouse);
+    } finally {
+      await reads?.close();
+    }
+  });
+
+/** The same for work that only reads: it goes through the process that has an embedded warehouse, if there is one. */
+export const withWarehouseToRead = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
+  withOpen(context, config, true, work);
+
+async function withOpen<T>(
   context: Context,
   { warehouse: settings }: Config,
-  work: (warehouse: Warehouse) => Promise<T>,
+  isOnlyRead: boolean,
+  work: Work<T>,
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect.ts');
   const { now, sleep, signal, command } = context;
-  const warehouse = await openWarehouse(settings, { now, sleep, signal, command: `sluice ${command}` });
+  const warehouse = await openWarehouse(settings, { now, sleep, signal, command: `sluice ${command}`, isOnlyRead });
   context.log.debug('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {
     return await work(warehouse);
   } finally {
     await warehouse.close();
   }
+}
+
+async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<ReadService | undefined> {
+  if (warehouse.kind !== 'embedded' || warehouse.place === 'memory') return undefined;
+  const { serveReads } = await import('../warehouse/reads/serve.ts');
+  return serveReads(warehouse, warehouse.place, { sleep });
 }
 
 /**

@@ -6,7 +6,7 @@ import { lostAnswers } from './lost-answers.ts';
 import { lowerBoundLines } from './lower-bounds.ts';
 import { counted, duration, grouped, paint, table } from './print.ts';
 
-type Count = 'sent' | 'fresh' | 'loaded' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
+type Count = 'sent' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
 /** Shown only when there is something to show. */
 type Trouble = 'superseded' | 'missing' | 'failed' | 'inDoubt' | 'left';
 
@@ -14,6 +14,7 @@ const COUNTS: Readonly<Record<Count, string>> = {
   sent: 'asked',
   fresh: 'fresh',
   loaded: 'loaded',
+  changed: 'changed',
   unchanged: 'unchanged',
   quarantined: 'quarantined',
   truncated: 'truncated',

@@ -103,7 +103,13 @@ const unknownKey = (key: string, allowed: readonly string[]): string =>
   `unknown key ${JSON.stringify(key)}${insteadOf(key, allowed)}`;
 
 const refused = (issue: z.core.$ZodIssue, due: Shape, { name, tree }: Found): string =>
-  `${name ?? 'this'} is ${name === 'token' ? 'not what a header takes' : foundIn(tree)}; ${allowedOr(issue, due)}`;
+  `${name ?? 'this'} is ${(name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree)}; ${allowedOr(issue, due)}`;
+
+/** Keys whose values are secrets also where they stand in the file, with what is said instead. */
+const UNSHOWN: Readonly<Record<string, string>> = {
+  token: 'not what a header takes',
+  webhook: 'no address to post to',
+};
 
 /** Zod's own wording says neither what was found nor all that is allowed; a schema's own wording says it best. */
 const STOCK = /^(?:Invalid|Too big|Too small|Unrecognized)/;

@@ -2,6 +2,7 @@
 import type { Price, Endpoint } from '../service/endpoint.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { SplitBy } from '../service/split.ts';
+import type { AlertKind } from './alerts.ts';
 import type { Secret } from './secret.ts';
 
 export interface Config {
@@ -12,6 +13,8 @@ export interface Config {
   readonly budget: Budget;
   /** First guesses by endpoint name, over those the endpoints ship with. */
   readonly prices: Readonly<Record<string, Price>>;
+  /** Absent when nobody is to be told. */
+  readonly alerts?: AlertSettings;
   readonly syncs: readonly SyncDefinition[];
 }
 
@@ -30,6 +33,18 @@ export interface WarehouseSettings {
   /** `embedded:FOLDER` or a postgres:// address; holds a password, so it is never printed. */
   readonly url: Secret;
   readonly schema: string;
+}
+
+/** Who is told, and of what. At least one of both is there. */
+export interface AlertSettings {
+  readonly webhook: Secret | undefined;
+  /** The program and its arguments. */
+  readonly command: readonly string[] | undefined;
+  readonly on: readonly AlertKind[];
+  /** Open entries of one sync above which an alert is raised. */
+  readonly quarantine: number;
+  /** How far ahead points are looked at. */
+  readonly forecastMs: number;
 }
 
 /** Limits in points; absent means none. */

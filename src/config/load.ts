@@ -1,8 +1,9 @@
 /** Loads a config: reads the file, fills in its variables, checks all of it, and tells every problem at once. */
 import { resolve } from 'node:path';
 import type { Price } from '../service/endpoint.ts';
+import { ALERT_KINDS, USUAL_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
-import type { Budget, Config, SyncDefinition } from './definition.ts';
+import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
 import { insteadOf } from './nearest.ts';
 import { orderNames } from './order.ts';
 import { ConfigError, type Problem, problemAt, type Report } from './problem.ts';
@@ -18,6 +19,9 @@ import { treeOfYaml } from './yaml.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
+/** What only those commands need that send it, or send to it. */
+const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
+
 /**
  * The config in a file. Throws a ConfigError, with each problem's place, when the file can't be used as it is.
  * Relative paths of inputs are taken from the file's folder; `VAR_FILE` paths from the working directory.
@@ -30,7 +34,7 @@ export async function loadConfig(path: string, env: Env): Promise<Config> {
   };
   const written = treeOfYaml(source, report);
   if (!written) throw new ConfigError(problems);
-  const tree = await resolveTree(withUsual(written), env, source, report, (at) => at.join('.') === 'service.token');
+  const tree = await resolveTree(withUsual(written), env, source, report, (at) => MAY_BE_ABSENT.includes(at.join('.')));
   const config = configOf(tree, source, report);
   if (!config || problems.length > 0) throw new ConfigError(problems);
   return config;
@@ -43,11 +47,19 @@ function configOf(tree: Tree, source: Source, report: Report): Config | undefine
   }
   const checked = check(fileSchema, tree, report, WHOLE);
   const syncs = syncsOf(tree, source, report, checked?.value);
+  if (checked) refuseSecretWords(tree, checked.value, report);
   return checked && { file: resolve(source.file), ...settingsOf(checked.value), syncs };
 }
 
-function settingsOf({ service, warehouse, budget = {}, prices = {} }: Settings): Omit<Config, 'file' | 'syncs'> {
+function settingsOf({
+  service,
+  warehouse,
+  budget = {},
+  prices = {},
+  alerts,
+}: Settings): Omit<Config, 'file' | 'syncs'> {
   const token = service.token ?? '';
+  const told = alerts && alertsOf(alerts);
   return {
     service: {
       url: service.url.replace(/\/+$/, ''),
@@ -58,6 +70,7 @@ function settingsOf({ service, warehouse, budget = {}, prices = {} }: Settings):
     },
     warehouse: { url: new Secret(warehouse.url), schema: warehouse.schema },
     budget: budgetOf(budget),
+    ...(told && { alerts: told }),
     prices: Object.fromEntries(
       Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, priceOf(price)]])),
     ),
@@ -69,6 +82,39 @@ const budgetOf = ({ per_run: perRun, per_day: perDay, keep }: NonNullable<Settin
   ...(perDay !== undefined && { perDay }),
   ...(keep !== undefined && { keep }),
 });
+
+/** Undefined when the config names nobody to tell, as when a webhook's variable is unset. */
+function alertsOf({
+  webhook,
+  command,
+  on,
+  quarantine,
+  forecast,
+}: NonNullable<Settings['alerts']>): AlertSettings | undefined {
+  const address = webhook ?? '';
+  if (address === '' && !command) return undefined;
+  return {
+    webhook: address === '' ? undefined : new Secret(address),
+    command,
+    on: on ?? ALERT_KINDS,
+    quarantine,
+    forecastMs: forecast ?? USUAL_FORECAST_MS,
+  };
+}
+
+/** Every user of a machine can read what its programs were started with. */
+function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report: Report): void {
+  const secrets = [service.token, alerts?.webhook].filter((it) => it != null && it !== '') as string[];
+  const at = entryOf(entryOf(tree, 'alerts')?.value, 'command')?.value;
+  for (const [position, word] of (alerts?.command ?? []).entries()) {
+    const item = at?.kind === 'list' ? at.items[position] : undefined;
+    if (item && secrets.some((it) => word.includes(it)))
+      report(
+        item.span,
+        'a word of the command holds a secret, which others could see; let the program read it by itself',
+      );
+  }
+}
 
 function priceOf(price: number | { readonly points: number; readonly per?: number | undefined }): Price {
   if (typeof price === 'number') return { points: price };

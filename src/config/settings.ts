@@ -1,6 +1,7 @@
 /** The parts of a config beside its syncs: service, warehouse, budget, prices, and what holds for every sync. */
 import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
+import { alerts } from './alerts.ts';
 import { duration, share } from './quantity.ts';
 
 const PLAIN_URL =
@@ -102,6 +103,7 @@ export const fileSchema = z.strictObject({
   warehouse,
   budget: budget.optional(),
   prices: prices.optional(),
+  alerts: alerts.optional(),
   ...shared,
   syncs: z.record(z.string(), z.unknown()).describe('What to ask, by the name of the sync.'),
 });

@@ -15,6 +15,7 @@ import type { OnCheckpoint } from './checkpoint.ts';
 import type { Gate, Slot } from './gate.ts';
 import { settleSurely } from './mark.ts';
 import type { Aside, Purse } from './purse.ts';
+import type { RunSpans } from './spans.ts';
 import { steadily } from './steady.ts';
 
 /** How a request ended for this run. */
@@ -67,6 +68,7 @@ export interface Asking {
   readonly onDoubt: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
   readonly checkpoint?: OnCheckpoint;
+  readonly spans?: Pick<RunSpans, 'attempt'>;
   /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
   readonly onRefused: () => void;
 }
@@ -138,7 +140,7 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
 const limitReached = (limit: Limit, points: number): End => ({
   as: 'stopped',
   exit: EXIT.budget,
-  because: `${limit.what} is ${limit.points} points, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
+  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
 });
@@ -192,13 +194,15 @@ async function sendOurs(
   const done = it.onSent(at);
   const { timeout } = request.body;
   try {
-    return await it.client.ask({
-      method: it.endpoint.method,
-      path: it.endpoint.path,
-      body: request.body,
-      requestId,
-      ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
-    });
+    const ask = (): Promise<Outcome> =>
+      it.client.ask({
+        method: it.endpoint.method,
+        path: it.endpoint.path,
+        body: request.body,
+        requestId,
+        ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
+      });
+    return await (it.spans ? it.spans.attempt({ ...request, endpoint: it.endpoint }, ask) : ask());
   } finally {
     done();
   }

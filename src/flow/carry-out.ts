@@ -49,6 +49,12 @@ const BACKLOG = 1000;
 /** Requests that are marked as sent in one commit. */
 const MOST_TOGETHER = 500;
 
+/** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
+export async function loadWaiting(it: CarryOut): Promise<void> {
+  const cutting = await openCutting(operationsOf(it.warehouse), it.definition);
+  await openLoader(it, { walks: new Map(), cutting }).loadWaiting();
+}
+
 /** Asks and loads until nothing of the run is open or something stops it; returns what stopped it. */
 export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop | undefined> {
   const ops = operationsOf(it.warehouse);
@@ -157,11 +163,11 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const askAll = async (): Promise<void> => {
     const ahead = Math.max(AHEAD, AHEAD_EACH * it.inFlight);
     // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
-    const tried = it.run.continued ? await triedRequests(ops, it.run.id) : [];
+    const tried = it.run.continued ? await triedRequests(ops, it.run) : [];
     for (let last = '0'; !either.aborted; ) {
       hasNews = false;
       const after = last;
-      const page = await steadily(() => openRequests(ops, it.run.id, after, ahead), it);
+      const page = await steadily(() => openRequests(ops, it.run, after, ahead), it);
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests) asking.track(inTurn(request, () => handling(() => handle(request))));
@@ -174,7 +180,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   await asking.until(isIdle);
   await purse.close();
   const stop = course.end();
-  if (endpointRefused) await moveAll(ops, it.run.id, ['planned'], 'skipped');
+  if (endpointRefused) await moveAll(ops, it.run, ['planned'], 'skipped');
   return stop;
 }
 

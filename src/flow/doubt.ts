@@ -2,6 +2,7 @@
 import type { SyncDefinition } from '../config/definition.ts';
 import { recordLosses, type SettledDoubt } from '../ops/doubts.ts';
 import { moveAll } from '../ops/ledger.ts';
+import { isOf } from '../ops/part.ts';
 import type { Ops } from '../ops/schema.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Notice } from '../ops/summary.ts';
@@ -52,8 +53,8 @@ export interface Settling {
  */
 export async function settleDoubts(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
   const { definition, run, lost, now } = it;
-  await recordLosses(ops, { runId: run.id }, { at: now(), reason: 'its process ended before the answer came' });
-  await moveAll(ops, run.id, ['sent'], 'in_doubt');
+  await recordLosses(ops, { part: run }, { at: now(), reason: 'its process ended before the answer came' });
+  await moveAll(ops, run, ['sent'], 'in_doubt');
   const again = definition.inDoubt === 'reconcile';
   const listed = await inDoubt(ops, run);
   for (const { id } of listed)
@@ -62,7 +63,7 @@ export async function settleDoubts(ops: Ops, it: Settling, signal: AbortSignal):
   await findOutAll(it, listed, lost, signal);
   // Planned, nobody would look for them again.
   if (signal.aborted) return;
-  await moveAll(ops, run.id, ['in_doubt'], 'planned');
+  await moveAll(ops, run, ['in_doubt'], 'planned');
 }
 
 /** Finds out about the answers that a run lost and does not ask for any more. */
@@ -74,7 +75,7 @@ const inDoubt = (ops: Ops, run: Run) =>
   ops
     .selectFrom('requests')
     .select(['id', 'body'])
-    .where('run_id', '=', run.id)
+    .where(isOf(run))
     .where('state', '=', 'in_doubt')
     .orderBy('id')
     .execute();

@@ -179,6 +179,7 @@ export async function answersToServe(it: Following, ops: Ops, afterId: string) {
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
     .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id', 'a.bytes'])
     .where('r.run_id', '=', it.run.id)
+    .$if(it.run.chunk !== undefined, (query) => query.where('r.chunk', '=', it.run.chunk ?? null))
     .where('r.state', '=', 'fresh')
     .where('r.id', '>', afterId)
     .where((eb) =>

@@ -5,6 +5,8 @@ import type { Ops } from '../ops/schema.ts';
 export interface Hold {
   /** Aborts when another holder took over. */
   readonly lost: AbortSignal;
+  /** Says that the lease is not to be given back at the end: others hold it by then. */
+  readonly keep: () => void;
   /** Stops the heartbeat and gives the lease back. */
   readonly end: () => Promise<void>;
 }
@@ -13,6 +15,7 @@ export interface Hold {
 export function hold(ops: Ops, lease: Lease, sleep: (ms: number, signal?: AbortSignal) => Promise<void>): Hold {
   const lost = new AbortController();
   const ended = new AbortController();
+  let isKept = false;
   const beating = (async () => {
     while (!ended.signal.aborted) {
       try {
@@ -25,11 +28,14 @@ export function hold(ops: Ops, lease: Lease, sleep: (ms: number, signal?: AbortS
   })();
   return {
     lost: lost.signal,
+    keep: () => {
+      isKept = true;
+    },
     end: async () => {
       ended.abort();
       await beating;
       // Not given back, it runs out by itself; what the work came to counts more.
-      await releaseLease(ops, lease).catch(() => undefined);
+      if (!isKept) await releaseLease(ops, lease).catch(() => undefined);
     },
   };
 }

@@ -6,16 +6,19 @@ import { runOn } from '../load/run.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { namedEntities } from '../normalize/identify.ts';
 import { normalize, rejectedWhole } from '../normalize/normalize.ts';
+import { readForgotten } from '../ops/erasures.ts';
 import { learnNames } from '../ops/identities.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import { recordLoads } from '../ops/record.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
-import { readAnswer, type VaultAnswer } from '../ops/vault.ts';
+import { readAnswer, replaceBody, type VaultAnswer } from '../ops/vault.ts';
 import type { Asked } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
+import type { Forgotten } from '../service/forgotten.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
+import { withoutForgotten } from './erasure/body.ts';
 import { faultOf } from './fault.ts';
 import { isRefused, steadily } from './steady.ts';
 
@@ -82,7 +85,8 @@ export async function takeInAll(
   options: IntakeOptions,
 ): Promise<Taken[]> {
   const takens: Taken[] = [];
-  for (const group of groupsOf(readingsOf(answers, options), TOGETHER)) {
+  const forgotten = await steadily(() => readForgotten(operationsOf(warehouse)), options);
+  for (const group of groupsOf(readingsOf(answers, options, forgotten), TOGETHER)) {
     const loaded = await commitSteadily(warehouse, group, options);
     for (const taken of loaded) options.onLoaded?.(taken);
     takens.push(...loaded);
@@ -97,19 +101,35 @@ interface Reading extends Weighed {
   /** The load may be the answer's first. */
   readonly settles: boolean;
   readonly fault?: string;
+  /** Something forgotten was taken out of the body, which the vault must not keep either. */
+  readonly isRedacted: boolean;
 }
 
 /** Reads each answer when its turn comes. */
-function* readingsOf(answers: readonly Serving[], options: IntakeOptions): Generator<Reading> {
+function* readingsOf(
+  answers: readonly Serving[],
+  options: IntakeOptions,
+  forgotten: Forgotten | undefined,
+): Generator<Reading> {
   const settled = new Set<string>();
   for (const { serves = options, ...given } of answers) {
     // Given again for another request that it serves, it has had its first load by then.
-    const answer = settled.has(given.id) ? { ...given, loaded: true } : given;
+    const kept = forgotten && withoutForgotten(given, forgotten);
+    const clean = kept ? { ...given, body: kept } : given;
+    const answer = settled.has(given.id) ? { ...clean, loaded: true } : clean;
     const { sync = answer.sync, asked = { requestKey: answer.requestKey, request: answer.request } } = serves;
     // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
     const settles = options.settles && sync === answer.sync;
     if (settles) settled.add(answer.id);
-    yield { answer, asked, settles, bytes: answer.body.byteLength, ...readOf(answer, { ...asked, sync }, options) };
+    const isRedacted = kept !== undefined;
+    yield {
+      answer,
+      asked,
+      settles,
+      isRedacted,
+      bytes: answer.body.byteLength,
+      ...readOf(answer, { ...asked, sync }, options),
+    };
   }
 }
 
@@ -185,6 +205,8 @@ async function commit(warehouse: Warehouse, group: readonly Reading[], options: 
     );
     const takens = takensOf(group, receipts);
     if (options.into !== undefined) return takens;
+    for (const { answer, isRedacted } of group)
+      if (isRedacted) await replaceBody(ops, answer.id, answer.body, options.now());
     await recordLoads(
       ops,
       takens.map((it, at) => ({ ...it, resource: resourceOf(it.answer), settles: group[at]?.settles === true })),

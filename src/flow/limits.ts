@@ -2,7 +2,15 @@
 import type { Budget, SyncDefinition } from '../config/definition.ts';
 import { lastBalance } from '../ops/balance.ts';
 import { bothBudgets, type BudgetGuard, type Limit, openBudget } from '../ops/budget.ts';
-import { dayRow, enterDay, enterEver, openSharedBudget, type SharedLimit, spentFrom } from '../ops/spending.ts';
+import {
+  dayRow,
+  enterCount,
+  enterDay,
+  enterEver,
+  openSharedBudget,
+  type SharedLimit,
+  spentFrom,
+} from '../ops/spending.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { type Steady, steadily } from './steady.ts';
 
@@ -80,4 +88,35 @@ export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: BudgetG
   if (budgetPerRun === undefined) return invocation;
   const own = openBudget([{ what: 'the budget of this sync per run', points: budgetPerRun, spent: 0 }]);
   return bothBudgets(own, invocation);
+}
+
+/** The row that counts what the workers of a shared run spend on it together. */
+export const countOfShared = ({ runId, token }: { readonly runId: string; readonly token: string }): string =>
+  // Like any other, a run that is continued may spend its limit anew.
+  `run:${runId}:${token}`;
+
+/** The guard for one chunk: what limits a run is counted for all its workers together. */
+export async function chunkBudget(
+  warehouse: Warehouse,
+  { perRun, ...shared }: Budget,
+  { budgetPerRun }: Pick<SyncDefinition, 'budgetPerRun'>,
+  order: Parameters<typeof countOfShared>[0],
+  effects: BudgetEffects,
+): Promise<BudgetGuard> {
+  const invocation = await invocationBudget(warehouse, shared, undefined, effects);
+  const ofRun = { what: 'budget.per_run', points: perRun ?? Number.POSITIVE_INFINITY };
+  const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };
+  const least = ofSync.points <= ofRun.points ? ofSync : ofRun;
+  if (least.points === Number.POSITIVE_INFINITY) return invocation;
+  const row = countOfShared(order);
+  let isEntered = false;
+  const limitsNow: LimitsNow = async (isGone) => {
+    if (isGone || !isEntered) await enterCount(warehouse, row);
+    isEntered = true;
+    return [{ ...least, row, zero: 0 }];
+  };
+  return bothBudgets(
+    openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects)),
+    invocation,
+  );
 }

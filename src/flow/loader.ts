@@ -13,6 +13,7 @@ import { answersToServe, type Following, type Known, planFollowing } from './fol
 import { gathered } from './gather.ts';
 import { type IntakeOptions, type Served, type Serving, type Taken, takeInAll } from './intake.ts';
 import { servedMeanwhile } from './known.ts';
+import type { RunSpans } from './spans.ts';
 import type { Steady } from './steady.ts';
 
 /** An answer in the vault. */
@@ -31,6 +32,7 @@ export interface Loading extends Following, Steady {
   readonly lease: Lease;
   readonly prices: PriceBook;
   readonly checkpoint?: OnCheckpoint;
+  readonly spans?: Pick<RunSpans, 'attempt' | 'load'>;
   /** Told of each answer that was loaded. */
   readonly onLoaded: (taken: Taken) => void;
 }
@@ -84,7 +86,8 @@ export function openLoader(it: Loading, known: Known): Loader {
     const answers: Serving[] = [];
     for (const { answerId, answer, serves } of stored)
       answers.push({ ...(answer ?? (await answerOf(answerId))), ...(serves && { serves }) });
-    return takeInAll(it.warehouse, answers, options);
+    const take = (): Promise<Taken[]> => takeInAll(it.warehouse, answers, options);
+    return it.spans ? it.spans.load(answers.length, take) : take();
   };
   const answerOf = async (id: string): Promise<VaultAnswer> => {
     const answer = await readAnswer(ops, id);
@@ -131,7 +134,7 @@ export function openLoader(it: Loading, known: Known): Loader {
     served: looking,
     inTurn,
     loadWaiting: async () => {
-      const unloaded = await unloadedAnswers(ops, sync);
+      const unloaded = await unloadedAnswers(ops, sync, it.run);
       await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
       const rows = await answersToServe(it, ops, served);
       await allOf(

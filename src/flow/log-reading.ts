@@ -5,7 +5,7 @@
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
 import { planRequests } from '../ops/ledger.ts';
-import { continueRun, createRun, endRun, type Run, runTotals } from '../ops/runs.ts';
+import { continueRun, createRun, endRun, openRunsOf, type Run, runTotals } from '../ops/runs.ts';
 import { logReadingOf } from '../ops/log-readings.ts';
 import { operationsOf } from '../ops/schema.ts';
 import type { PriceBook } from '../plan/price-book.ts';
@@ -28,6 +28,7 @@ export interface LogReading
     CarryOut,
     | 'warehouse'
     | 'definition'
+    | 'run'
     | 'lease'
     | 'client'
     | 'gate'
@@ -53,7 +54,7 @@ const LONGEST_WAIT_MS = 20_000;
 /** Reads these stretches of the log into the warehouse; true when they are in whole. Throws only what is no trouble of the log. */
 export async function readLog(it: LogReading, stretches: readonly Stretch[], signal: AbortSignal): Promise<boolean> {
   const ops = operationsOf(it.warehouse);
-  const definition = readingDefinition(it.definition, stretches);
+  const definition = readingDefinition(it, stretches);
   const run = await begin(it, definition, stretches);
   const patience = new AbortController();
   const either = AbortSignal.any([signal, patience.signal]);
@@ -110,9 +111,20 @@ export async function readLog(it: LogReading, stretches: readonly Stretch[], sig
 export async function giveUpReadings(
   warehouse: Warehouse,
   { name }: Pick<SyncDefinition, 'name'>,
-  { holder, newId, now }: { readonly holder: string; readonly newId: () => string; readonly now: Date },
+  more: GivingUp,
 ): Promise<void> {
-  const it = { sync: logReadingOf(name), endpoint: tokenRequests.name, holder, now };
+  for (const reading of await openRunsOf(operationsOf(warehouse), logReadingOf(name)))
+    await giveUpReading(warehouse, reading, more);
+}
+
+interface GivingUp {
+  readonly holder: string;
+  readonly newId: () => string;
+  readonly now: Date;
+}
+
+async function giveUpReading(warehouse: Warehouse, sync: string, { holder, newId, now }: GivingUp): Promise<void> {
+  const it = { sync, endpoint: tokenRequests.name, holder, now };
   await warehouse.db.transaction().execute(async (db) => {
     // No reading is continued: by then another time would be asked for.
     await continueRun(operationsOf({ db, ops: warehouse.ops }), { ...it, definitionHash: newId() });
@@ -120,9 +132,9 @@ export async function giveUpReadings(
 }
 
 /** A sync that no config can name, so that nothing of a sync's own is touched by it. */
-function readingDefinition({ name }: SyncDefinition, stretches: readonly Stretch[]): SyncDefinition {
+function readingDefinition({ definition, run }: LogReading, stretches: readonly Stretch[]): SyncDefinition {
   return {
-    name: logReadingOf(name),
+    name: logReadingOf(definition.name, run.chunk),
     endpoint: tokenRequests,
     request: {},
     forEach: undefined,
@@ -147,7 +159,7 @@ function readingDefinition({ name }: SyncDefinition, stretches: readonly Stretch
 async function begin(it: LogReading, definition: SyncDefinition, stretches: readonly Stretch[]): Promise<Run> {
   const { warehouse, lease } = it;
   const now = it.now();
-  await giveUpReadings(warehouse, it.definition, { holder: lease.holder, newId: it.newId, now });
+  await giveUpReading(warehouse, definition.name, { holder: lease.holder, newId: it.newId, now });
   const tasks = stretches.map(({ from, to }) =>
     taskOf(definition, { limit: PAGE, start_time: textOf(from), end_time: textOf(to) }, {}, 0),
   );

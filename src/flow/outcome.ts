@@ -16,6 +16,7 @@ const nothing = (
   answers: 0,
   received: 0,
   loaded: 0,
+  changed: 0,
   unchanged: 0,
   superseded: 0,
   quarantined: 0,

@@ -2,10 +2,14 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
-import { freshAnswers, planRequests } from '../ops/ledger.ts';
+import { planChunks } from '../ops/chunks.ts';
+import { freshAnswers } from '../ops/fresh-answers.ts';
+import { planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
+import type { Notice } from '../ops/summary.ts';
 import { continueRun, createRun, type NewRun, type Run } from '../ops/runs.ts';
+import { chunksOf } from '../plan/chunks.ts';
 import type { Input } from '../plan/input-row.ts';
 import { readInputs } from '../plan/inputs.ts';
 import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../plan/max-age.ts';
@@ -19,6 +23,8 @@ import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
+import { asksFor } from '../normalize/redact-request.ts';
+import { readForgotten } from '../ops/erasures.ts';
 import { knownAnswers } from './known.ts';
 import { type Steady, steadily } from './steady.ts';
 
@@ -37,6 +43,8 @@ export interface Plan {
   readonly covered: number;
   /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
   readonly relied: readonly RequestBody[];
+  /** Requests left out because they name what is forgotten. */
+  readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -89,9 +97,12 @@ export async function planSync(
     for (const task of planTasks(definition, [input], facts))
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
   }
-  const planned = [...tasks.values()];
+  const forgotten = await readForgotten(ops);
+  const planned = [...tasks.values()].filter(
+    ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
+  );
   const fresh = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
-  return { tasks: planned, fresh, covered, relied, maxAgeOf };
+  return { tasks: planned, fresh, covered, relied, forgotten: tasks.size - planned.length, maxAgeOf };
 }
 
 const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Input[]> =>
@@ -103,8 +114,14 @@ const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inp
 /** Nothing is fresh. */
 const anew: MaxAgeOf = () => undefined;
 
-/** The ages of a run whose plan is made: the inputs may say them, and the ledger doesn't hold them. */
-async function maxAgesAgain(warehouse: Warehouse, definition: SyncDefinition): Promise<MaxAgeOf> {
+/** The ages of a run whose plan was made before: the inputs may say them, and the ledger doesn't hold them. */
+export async function maxAgesAgain(
+  warehouse: Warehouse,
+  definition: SyncDefinition,
+  run: Pick<Run, 'definitionHash'>,
+  range: Pick<PlanOptions, 'from' | 'to'> = {},
+): Promise<MaxAgeOf> {
+  if (run.definitionHash === refreshHash(definition, range)) return anew;
   if (!mayBringAges(definition)) return () => definition.maxAgeMs;
   try {
     return maxAgesOf(definition, await inputsOf(warehouse, definition));
@@ -141,6 +158,8 @@ export interface Prepared {
   readonly covered: number;
   /** See `Plan`; undefined of a run that is continued, whose plan was made before. */
   readonly relied: readonly RequestBody[] | undefined;
+  /** See `Plan`; 0 of a run that is continued. */
+  readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -151,15 +170,24 @@ export interface Beginning extends Steady {
   readonly startedAt: Date;
   /** What a new run is quoted by. */
   readonly prices: PriceBook;
+  /** Most requests of a chunk, where others may take part in a new run; absent, it is not cut. */
+  readonly chunkSize?: number;
   /** Told of requests of runs given up that may have been paid for without an answer. */
   readonly onLost: (requestId: string) => void;
 }
+
+/** Tells how many requests were left out because they name what is forgotten. */
+export const forgottenNotice = (sync: string, count: number): Notice => ({
+  level: 'info',
+  sync,
+  message: `requests left out because they name what was forgotten: ${count}`,
+});
 
 /** The run to carry out: an open one continued, else a new one with its whole plan in the ledger, and quoted. */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  { options, holder, startedAt: now, prices, onLost, ...steady }: Beginning,
+  { options, holder, startedAt: now, prices, chunkSize, onLost, ...steady }: Beginning,
 ): Promise<Prepared> {
   const request = {
     sync: definition.name,
@@ -170,12 +198,14 @@ export async function prepareRun(
   };
   const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
+  // What a refresh left open is gone on with by whoever comes next; a backfill's range is nobody's but its own.
+  const also = options.from === undefined && options.to === undefined ? [refreshHash(definition, {})] : [];
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
   const open = await steadily(
     () =>
       within(async (ops) => {
-        const found = await continueRun(ops, request);
+        const found = await continueRun(ops, request, also);
         for (const id of found.lost) lost.add(id);
         return found.run;
       }),
@@ -183,11 +213,14 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = options.refresh ? anew : await maxAgesAgain(warehouse, definition);
-    return { run: open, covered: 0, relied: undefined, maxAgeOf };
+    const maxAgeOf = await maxAgesAgain(warehouse, definition, open, options);
+    return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await planSync(warehouse, definition, options, now);
   const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
+  // A walk has one request at a time.
+  const isWalk = definition.endpoint.paging.by === 'cursor';
+  const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, plan.fresh, chunkSize);
   const quoted = { ...request, quote: { requests: asked.length, ...pointsQuoteOf(asked, prices) } };
   const run = await steadily(
     (failures) =>
@@ -195,16 +228,25 @@ export async function prepareRun(
         const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
         if (begun) return begun;
         const created = await createRun(ops, quoted);
-        await planRequests(ops, created, plan.tasks, { at: now, freshAnswers: plan.fresh });
+        await planRequests(ops, created, plan.tasks, {
+          at: now,
+          freshAnswers: plan.fresh,
+          ...(chunks && { chunks: chunks.of }),
+        });
+        if (chunks) await planChunks(ops, created.id, chunks.sizes);
         return created;
       }),
     steady,
   );
-  return { run, covered: plan.covered, relied: plan.relied, maxAgeOf: plan.maxAgeOf };
+  const { covered, relied, forgotten, maxAgeOf } = plan;
+  return { run, covered, relied, forgotten, maxAgeOf };
 }
 
 /** The run that this holder began, when the answer to the commit was lost. */
-async function runBegun(ops: Ops, { sync, endpoint, holder, now, quote }: NewRun): Promise<Run | undefined> {
+async function runBegun(
+  ops: Ops,
+  { sync, endpoint, definitionHash, holder, now, quote }: NewRun,
+): Promise<Run | undefined> {
   const begun = await ops
     .selectFrom('runs')
     .select('id')
@@ -215,10 +257,13 @@ async function runBegun(ops: Ops, { sync, endpoint, holder, now, quote }: NewRun
   const startedAt = now.toISOString();
   if (!begun) return undefined;
   const today = startedAt.slice(0, 10);
-  return { id: begun.id, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
+  return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
 
-/** A backfill and a refresh have plans of their own, so an open run of the plain sync is not theirs to continue. */
+const refreshHash = (definition: SyncDefinition, { from, to }: Pick<PlanOptions, 'from' | 'to'>): string =>
+  planHash(definition, { refresh: true, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+
+/** A backfill and a refresh have plans of their own: an open run of the plain sync is not theirs to continue. */
 const planHash = (definition: SyncDefinition, { refresh, from, to }: PlanOptions): string =>
   refresh || from !== undefined || to !== undefined
     ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))

@@ -130,7 +130,7 @@ async function storeOnce(ops: Ops, answer: Waiting & { readonly body: Uint8Array
     // Asked again meanwhile: loaded under its higher id, it would undo what the newer answer said.
     await tx.updateTable('requests').set({ state, status, answer_id: known }).where('id', '=', request.id).execute();
     const items = String(countOf(answer.body));
-    const counts = { received: items, loaded: '0', unchanged: '0', superseded: items, quarantined: '0' };
+    const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };
     await tx
       .updateTable('answers')
       .set({ ...counts, loaded_at: now.toISOString() })

@@ -38,14 +38,15 @@ export interface Books {
 }
 
 /** Books of an answer in which nothing is written yet. */
-export function openBooks({ received, rejects }: Batch): Books {
-  const counts = { loaded: 0, unchanged: 0, superseded: 0 };
+export function openBooks({ received, rejects, forgotten }: Batch): Books {
+  const counts = { loaded: 0, changed: 0, unchanged: 0, superseded: forgotten };
   const written: Record<string, number> = {};
   return {
     judged: (verdict, items) => {
       if (items === 0) return;
       counts.superseded += items - 1;
       counts[OUTCOME[verdict]] += 1;
+      if (verdict === 'changed') counts.changed += 1;
     },
     superseded: (items) => {
       counts.superseded += items;

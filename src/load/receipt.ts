@@ -2,6 +2,8 @@
 export interface Receipt {
   readonly received: number;
   readonly loaded: number;
+  /** Of the loaded ones, those whose rows were there and said something else. */
+  readonly changed: number;
   readonly unchanged: number;
   readonly superseded: number;
   readonly quarantined: number;

@@ -63,8 +63,8 @@ export async function statesOf(
   );
 }
 
-/** A column's text as the cell that the normalizer makes of the same value. */
-function cellOf(type: string, text: string | null): Cell {
+/** A column's text as the cell that the normalizer makes of the same value; null is null. */
+export function cellOf(type: string, text: string | null): Cell {
   if (text === null) return null;
   if (type === 'double precision') return Number(text);
   return type === 'jsonb' ? canonicalJson(parseExact(text)) : text;

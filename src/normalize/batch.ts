@@ -65,5 +65,7 @@ export interface Batch {
     | { readonly table: string; readonly key: Readonly<Record<string, Cell>>; readonly complete: boolean }
     | undefined;
   readonly rejects: readonly Reject[];
+  /** Top-level items that are forgotten: tombstones stand in their places. */
+  readonly forgotten: number;
   readonly drift: readonly Drift[];
 }

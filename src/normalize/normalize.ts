@@ -2,8 +2,9 @@
 import type { Asked } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields } from '../service/field.ts';
+import { asksForPseudonym, isPseudonym, isTombstone } from '../service/forgotten.ts';
 import { isFull } from '../service/paging.ts';
-import type { Resource } from '../service/resource.ts';
+import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
 import { referring } from '../warehouse/reference.ts';
 import { childTableName } from '../warehouse/table.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
@@ -26,42 +27,54 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     return rejectedWhole(`the body holds ${length} items, and no more than ${MOST_ITEMS} are read at once`);
   const resource = endpoint.returns;
   const known = wireNames(resource);
-  if (decoded.lone && !looksLike(decoded.items[0], known))
+  if (decoded.lone && !isTombstone(decoded.items[0]) && !looksLike(decoded.items[0], known))
     return rejectedWhole(`the body is an object with no field of ${resource.name}, where a JSON array is due`);
 
   const roots: Roots = new Map();
   const drift = driftCounter();
   const rejects: Reject[] = [];
   const ties: Tie[] = [];
+  let forgotten = 0;
+  const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
   decoded.items.forEach((item, position) => {
+    if (isOfForgotten || isTombstone(item)) forgotten += 1;
+    if (isOfForgotten && !isTombstone(item)) return;
     const pointer = decoded.lone ? '' : `/${position}`;
-    const reason = looksLike(item, known)
-      ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
-      : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
+    const reason =
+      isTombstone(item) || looksLike(item, known)
+        ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
+        : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
     if (reason !== undefined) rejects.push({ position, pointer, reason });
   });
 
   const step = { request: asked.request, items: decoded.items };
   // What is in quarantine may belong to the set, so nothing is missing from it for certain.
   const complete = !isFull(step) && rejects.length === 0;
+  const bridgeAsked =
+    endpoint.bridge &&
+    unlessForgotten(
+      Object.entries(endpoint.bridge.asked).map(([name, { from }]) => [name, shortKey(from(asked))] as const),
+    );
+  const ownerKey =
+    resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, asked)] as const));
   return {
     received: decoded.items.length,
     items: decoded.items,
     roots,
-    bridge: endpoint.bridge && {
-      table: endpoint.bridge.table,
-      asked: Object.fromEntries(
-        Object.entries(endpoint.bridge.asked).map(([name, { from }]) => [name, shortKey(from(asked))]),
-      ),
-      rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
-      complete: complete && endpoint.bridge.lists,
-    },
-    owner: resource.owner && {
+    bridge: endpoint.bridge &&
+      bridgeAsked && {
+        table: endpoint.bridge.table,
+        asked: bridgeAsked,
+        rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
+        complete: complete && endpoint.bridge.lists,
+      },
+    owner: ownerKey && {
       table: resource.table,
-      key: Object.fromEntries(resource.owner.map((name) => [name, ownerCell(resource, name, asked)])),
+      key: ownerKey,
       complete,
     },
     rejects,
+    forgotten,
     drift: drift.all(),
   };
 }
@@ -77,8 +90,13 @@ export const rejectedWhole = (reason: string): Batch => ({
   bridge: undefined,
   owner: undefined,
   rejects: [{ position: undefined, pointer: '', reason }],
+  forgotten: 0,
   drift: [],
 });
+
+/** Nothing is tied to a question about what is forgotten. */
+const unlessForgotten = (cells: readonly (readonly [string, Cell])[]): Readonly<Record<string, Cell>> | undefined =>
+  cells.some(([, cell]) => isPseudonym(cell)) ? undefined : Object.fromEntries(cells);
 
 const describe = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
@@ -124,6 +142,10 @@ function readItem(endpoint: Endpoint, asked: Asked, item: Wire, position: number
     nest: (inner, value, via, place) => {
       if (depth >= DEEPEST_NESTING) throw new RangeError(`nested deeper than ${DEEPEST_NESTING} posts`);
       if (!isObject(value)) return undefined;
+      if (isTombstone(value)) {
+        readRemains(inner, value, scopeOf(depth + 1, muted));
+        return undefined;
+      }
       const row = entityRow(inner, value, 'preview', scopeOf(depth + 1, muted), via);
       if (typeof row === 'string') return undefined;
       rows.push([inner, row]);
@@ -131,20 +153,23 @@ function readItem(endpoint: Endpoint, asked: Asked, item: Wire, position: number
       return row.cells;
     },
   });
-  let row: RootRow | string;
+  let row: RootRow | string | undefined;
   try {
-    row = entityRow(resource, item, 'full', scopeOf(0, false), '');
+    if (isTombstone(item)) readRemains(resource, item, scopeOf(0, false));
+    else row = entityRow(resource, item, 'full', scopeOf(0, false), '');
   } catch (error) {
     if (error instanceof RangeError) return error.message;
     throw error;
   }
   if (typeof row === 'string') return row;
-  const own: RootRow = { ...row, item: position };
-  for (const [of, seen] of [...rows, [resource, own] as const]) {
+  const own: RootRow | undefined = row && { ...row, item: position };
+  for (const [of, seen] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
     const known = sink.roots.get(of.table);
     if (known) known.push(seen);
     else sink.roots.set(of.table, [seen]);
   }
+  // Nothing is tied to what is forgotten.
+  if (!own) return undefined;
   const via = endpoint.bridge?.via;
   if (via === undefined) sink.ties.push({ row: own.cells, item: own.cells, position });
   else
@@ -175,6 +200,12 @@ function entityRow(resource: Resource, value: Wire, detail: Detail, scope: Scope
   const residue = planOf(resource, resource.fields)(value, draft);
   if (residue !== undefined || draft.full) draft.cells['extra'] = residue === undefined ? null : canonicalJson(residue);
   return keyed(resource, draft, detail);
+}
+
+/** What a forgotten entity told of others; it has no row of its own. */
+function readRemains(resource: Resource, value: Wire, scope: Scope): void {
+  const { '@type': _, ...remains } = value;
+  planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
 }
 
 /** A sighting tells the fields of the place it stands in; what they leave over stays with the row around it. */

@@ -3,6 +3,7 @@
  * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
  */
 import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/field.ts';
+import { isTombstone } from '../service/forgotten.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { countColumn } from '../warehouse/table.ts';
 import type { Cell, ChildRow } from './batch.ts';
@@ -192,6 +193,7 @@ function listReader(field: List, name: string, path: readonly string[], table: s
     const residue: [string, unknown][] = [];
     const rows: ChildRow[] = [];
     value.forEach((element: unknown, position) => {
+      if (isTombstone(element)) return;
       const { row, left } = readElement(element, position, draft);
       if (row) rows.push(row);
       if (left !== undefined) residue.push([String(position), left]);
@@ -252,7 +254,7 @@ function nestedReader(field: Nested, name: string, path: readonly string[]): Fie
     const key = value === undefined || value === null ? undefined : draft.scope.nest(field.resource(), value, name, 0);
     if (key) for (const [from, to] of columns) draft.cells[to] = key[from] ?? null;
     else if (draft.full) for (const [, to] of columns) draft.cells[to] = null;
-    if (key || value === undefined || value === null) return undefined;
+    if (key || value === undefined || value === null || isTombstone(value)) return undefined;
     return isObject(value) ? value : misfit(value, draft, path);
   };
 }
@@ -264,7 +266,9 @@ function nestedListReader(field: NestedList, name: string, path: readonly string
     if (value.length === 0 && switchedOff(field, draft)) return undefined;
     draft.cells[countColumn(name)] = value.length;
     const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      draft.scope.nest(field.resource(), inner, name, position) ? [] : [[String(position), inner]],
+      draft.scope.nest(field.resource(), inner, name, position) || isTombstone(inner)
+        ? []
+        : [[String(position), inner]],
     );
     return residue.length > 0 ? Object.fromEntries(residue) : undefined;
   };

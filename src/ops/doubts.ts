@@ -1,6 +1,7 @@
 /** Attempts whose answers were lost: listed when that is noticed, settled when the request log tells what became of them. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { isOf, type Part } from './part.ts';
 import { LOG_ENDPOINT } from './log-readings.ts';
 import type { Ops } from './schema.ts';
 import type { DoubtSummary } from './summary.ts';
@@ -14,8 +15,8 @@ export interface Loss {
   readonly reason: string;
 }
 
-/** Whose last attempts were lost: one request's, or those of a run that were under way or in doubt. */
-export type Lost = { readonly requestId: string } | { readonly runId: string };
+/** Whose last attempts were lost: one request's, or those of a run or a chunk that were under way or in doubt. */
+export type Lost = { readonly requestId: string } | { readonly part: Part };
 
 /**
  * Lists last attempts as lost, each once however often it is noticed. Of readings of the log nothing is ever known: to
@@ -57,7 +58,7 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason }: Loss):
         .where('sent_at', 'is not', null);
       return 'requestId' in whose
         ? lost.where('id', '=', whose.requestId)
-        : lost.where('run_id', '=', whose.runId).where('state', 'in', ['sent', 'in_doubt']);
+        : lost.where(isOf(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
     })
     .onConflict((conflict) => conflict.columns(['request_id', 'attempt']).doNothing())
     .execute();

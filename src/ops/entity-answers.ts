@@ -122,6 +122,7 @@ export async function answersAbout(
           .select(['id', 'received_at', 'received', 'quarantined'])
           .where(sql<SqlBool>`request_key = c.request_key and received_at >= c.since`)
           .where('loaded_at', 'is not', null)
+          .where('body', 'is not', null)
           .where('status', '<>', '412')
           .offset(0)
           .as('a'),

@@ -1,14 +1,19 @@
 /** One holder at a time for a sync: a row with a heartbeat by the database's clock and a token that fences off the late. */
-import { sql } from 'kysely';
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { HeldError } from '../errors.ts';
-import type { Ops } from './schema.ts';
+import type { Ops, OpsDatabase } from './schema.ts';
 
 export interface Lease {
   readonly name: string;
   readonly holder: string;
   /** Rises with each take-over; a load by a former holder is refused by it. */
   readonly token: string;
+  /** The lease of the whole that this one is for a part of; who lost that has lost this too. */
+  readonly within?: Lease;
 }
+
+/** What the lease of a sync is called. */
+export const syncLease = (sync: string): string => `sync:${sync}`;
 
 /** A holder silent for so long is taken for dead. Shorter, and a pause of the machine loses the lease; longer, and others wait. */
 const EXPIRES_MS = 12_000;
@@ -22,24 +27,33 @@ const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '
  * same, for a warehouse that only one process can have open.
  */
 export async function acquireLease(ops: Ops, name: string, holder: string, sole: boolean): Promise<Lease> {
-  const taken = await ops
-    .insertInto('leases')
-    .values({ name, holder, token: '1', acquired_at: sql`clock_timestamp()`, expires_at: expiry })
-    .onConflict((conflict) =>
-      conflict
-        .column('name')
-        .doUpdateSet({ holder, token: sql`leases.token + 1`, acquired_at: sql`clock_timestamp()`, expires_at: expiry })
-        .where((eb) =>
-          eb.or([
-            eb.lit(sole),
-            eb('leases.expires_at', '<', sql<Date>`clock_timestamp()`),
-            // Taken by a statement whose answer never came.
-            eb('leases.holder', '=', holder),
-          ]),
-        ),
-    )
-    .returning('token')
-    .executeTakeFirst();
+  const taken = await ops.transaction().execute(async (tx) => {
+    // Waits for loads that have asserted it: an update alone would not, as it changes no key.
+    await tx.selectFrom('leases').select('name').where('name', '=', name).forUpdate().execute();
+    return tx
+      .insertInto('leases')
+      .values({ name, holder, token: '1', acquired_at: sql`clock_timestamp()`, expires_at: expiry })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({
+            holder,
+            token: sql`leases.token + 1`,
+            acquired_at: sql`clock_timestamp()`,
+            expires_at: expiry,
+          })
+          .where((eb) =>
+            eb.or([
+              eb.lit(sole),
+              eb('leases.expires_at', '<', sql<Date>`clock_timestamp()`),
+              // Taken by a statement whose answer never came.
+              eb('leases.holder', '=', holder),
+            ]),
+          ),
+      )
+      .returning('token')
+      .executeTakeFirst();
+  });
   if (taken) return { name, holder, token: taken.token };
   const owner = await ops
     .selectFrom('leases')
@@ -51,44 +65,97 @@ export async function acquireLease(ops: Ops, name: string, holder: string, sole:
   });
 }
 
-/** Keeps the lease alive; false when it was lost. */
+/** Keeps the lease alive, and the one that it lies within; false when either was lost. */
 export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {
-  const kept = await ops
+  for (const { name, token } of withOuter(lease)) {
+    const kept = await ops
+      .updateTable('leases')
+      .set({ expires_at: expiry })
+      .where('name', '=', name)
+      .where('token', '=', token)
+      .returning('name')
+      .executeTakeFirst();
+    if (!kept) return false;
+  }
+  return true;
+}
+
+/** Has the lease held in another name from now on, its token as before; throws a HeldError when it was lost. */
+export async function handOver(ops: Ops, { name, token }: Lease, holder: string): Promise<void> {
+  const handed = await ops
     .updateTable('leases')
-    .set({ expires_at: expiry })
-    .where('name', '=', lease.name)
-    .where('token', '=', lease.token)
+    .set({ holder, expires_at: expiry })
+    .where('name', '=', name)
+    .where('token', '=', token)
     .returning('name')
     .executeTakeFirst();
-  return kept !== undefined;
+  if (!handed) throw new HeldError(`The lease of ${name} was taken over by another run.`);
 }
 
-/** Throws a HeldError unless the lease is still ours; inside a transaction it stays ours until the end of it. */
+/**
+ * Throws a HeldError unless the lease is still ours, and the one that it lies within; inside a transaction they stay ours
+ * until the end of it. Heartbeats go on meanwhile, of which a run that many processes share has many.
+ */
 export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
-  const held = await ops
-    .selectFrom('leases')
-    .select('name')
-    .where('name', '=', lease.name)
-    .where('token', '=', lease.token)
-    .forShare()
-    .executeTakeFirst();
-  if (!held)
-    throw new HeldError(`The lease of ${lease.name} was taken over by another run.`, {
-      next: 'Nothing was loaded by this one; let the other end.',
-    });
+  for (const { name, token } of withOuter(lease)) {
+    const held = await ops
+      .selectFrom('leases')
+      .select('name')
+      .where('name', '=', name)
+      .where('token', '=', token)
+      .forKeyShare()
+      .executeTakeFirst();
+    if (!held)
+      throw new HeldError(`The lease of ${name} was taken over by another run.`, {
+        next: 'Nothing was loaded by this one; let the other end.',
+      });
+  }
 }
 
-/** What a rebuild of all tables holds beside the leases of the syncs that it knows of. */
+/** A condition of statements that only the holder may do. */
+export function isHeld(lease: Lease): Expression<SqlBool> {
+  const eb = expressionBuilder<OpsDatabase>();
+  return eb.and(
+    withOuter(lease).map(({ name, token }) =>
+      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', name).where('token', '=', token)),
+    ),
+  );
+}
+
+const withOuter = (lease: Lease): readonly Lease[] => (lease.within ? [...withOuter(lease.within), lease] : [lease]);
+
+/** Who holds it by now; undefined when the lease was lost. */
+export async function holderNow(ops: Ops, { name, token }: Lease): Promise<string | undefined> {
+  const row = await ops
+    .selectFrom('leases')
+    .select('holder')
+    .where('name', '=', name)
+    .where('token', '=', token)
+    .executeTakeFirst();
+  return row?.holder;
+}
+
+/** Removes leases of work that is over for good, whose names nobody takes again. */
+export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
+  await ops
+    .deleteFrom('leases')
+    .where((eb) => eb.fn<boolean>('starts_with', ['name', eb.val(beginning)]))
+    .execute();
+}
+
+/** What a rebuild of all tables and an erasure hold beside the leases of the syncs that they know of. */
 export const REBUILD = 'rebuild';
 
 /**
- * Throws a HeldError while the tables are built anew: what others load meanwhile would be gone. Asked with the sync's own
+ * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or left. Asked with the sync's own
  * lease in hand, and answered by a rebuild that first takes its own and then sees who has one.
  */
 export async function assertNoRebuild(ops: Ops): Promise<void> {
   const [rebuild] = await liveLeases(ops, REBUILD);
   if (rebuild)
-    throw new HeldError(`The tables are being built anew by ${rebuild.holder}.`, { next: 'Wait for it to end.' });
+    throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, {
+      next: 'Wait for it to end.',
+    });
 }
 
 /** The leases whose names begin so and whose holders are alive. */

@@ -4,7 +4,8 @@ import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import type { Lease } from './lease.ts';
+import { isHeld, type Lease } from './lease.ts';
+import { isOf, type Part } from './part.ts';
 import type { Ops, RequestState } from './schema.ts';
 
 /** A request as the ledger holds it, without its answer. */
@@ -30,7 +31,14 @@ export async function planRequests(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
-  more: { readonly at: Date; readonly parentId?: string; readonly freshAnswers?: ReadonlyMap<string, string> },
+  more: {
+    readonly at: Date;
+    /** The request that led to them, whose chunk is theirs too. */
+    readonly parentId?: string;
+    readonly freshAnswers?: ReadonlyMap<string, string>;
+    /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
+    readonly chunks?: readonly number[];
+  },
 ): Promise<number> {
   let added = 0;
   for (let start = 0; start < tasks.length; start += CHUNK) {
@@ -43,13 +51,16 @@ export async function planRequests(
       input: RequestBody;
       depth: string;
       answer_id: string | null;
+      chunk: string | null;
     }>`(select * from unnest(
       ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
       ${arrayLiteral(part.map(({ request }) => canonicalJson(request)))}::jsonb[],
       ${arrayLiteral(part.map(({ body }) => canonicalJson(body)))}::jsonb[],
       ${arrayLiteral(part.map(({ input }) => canonicalJson(input)))}::jsonb[],
       ${arrayLiteral(part.map(({ depth }) => depth))}::bigint[],
-      ${arrayLiteral(answers)}::bigint[]) with ordinality as t(request_key, body, sent_body, input, depth, answer_id, place) order by place)`;
+      ${arrayLiteral(answers)}::bigint[],
+      ${arrayLiteral(part.map((_, at) => more.chunks?.[start + at] ?? null))}::bigint[])
+      with ordinality as t(request_key, body, sent_body, input, depth, answer_id, chunk, place) order by place)`;
     const at = more.at.toISOString();
     const entered = await ops
       .insertInto('requests')
@@ -67,6 +78,7 @@ export async function planRequests(
         'answer_id',
         'planned_at',
         'finished_at',
+        'chunk',
       ])
       .expression((eb) =>
         eb
@@ -85,6 +97,9 @@ export async function planRequests(
             't.answer_id',
             sql<Date>`${at}::timestamptz`.as('planned_at'),
             sql<Date | null>`case when t.answer_id is null then null else ${at}::timestamptz end`.as('finished_at'),
+            more.parentId === undefined
+              ? 't.chunk'
+              : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', more.parentId).as('chunk'),
           ]),
       )
       .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing())
@@ -98,8 +113,8 @@ export async function planRequests(
  * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
  * there are no more.
  */
-export async function openRequests(ops: Ops, runId: string, afterId: string, limit: number): Promise<LedgerRequest[]> {
-  const open = planned(ops, runId).where('attempts', '=', '0');
+export async function openRequests(ops: Ops, part: Part, afterId: string, limit: number): Promise<LedgerRequest[]> {
+  const open = planned(ops, part).where('attempts', '=', '0');
   for (let after = afterId; ; ) {
     // Most requests of a run have ids in a row. Without the second bound, each page would sort all that is open.
     const upTo = String(BigInt(after) + BigInt(limit));
@@ -117,15 +132,15 @@ export async function openRequests(ops: Ops, runId: string, afterId: string, lim
 }
 
 /** Requests of a run that were sent and are planned again, in the order planned. */
-export async function triedRequests(ops: Ops, runId: string): Promise<LedgerRequest[]> {
-  return ledgerRequests(await planned(ops, runId).where('attempts', '>', '0').execute());
+export async function triedRequests(ops: Ops, part: Part): Promise<LedgerRequest[]> {
+  return ledgerRequests(await planned(ops, part).where('attempts', '>', '0').execute());
 }
 
-const planned = (ops: Ops, runId: string) =>
+const planned = (ops: Ops, part: Part) =>
   ops
     .selectFrom('requests')
     .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
-    .where('run_id', '=', runId)
+    .where(isOf(part))
     .where('state', '=', 'planned')
     .orderBy('id');
 
@@ -176,9 +191,7 @@ export async function markSent(ops: Ops, lease: Lease, sending: readonly Sending
     }))
     .whereRef('requests.id', '=', 't.id')
     .where('state', 'in', [...UNSETTLED])
-    .where((eb) =>
-      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', lease.name).where('token', '=', lease.token)),
-    )
+    .where(isHeld(lease))
     .returning('requests.id')
     .execute();
   return new Set(sent.map(({ id }) => id));
@@ -224,20 +237,18 @@ export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: st
     .where((eb) =>
       eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
     )
-    .where((eb) =>
-      eb.exists(eb.selectFrom('leases').select('name').where('name', '=', lease.name).where('token', '=', lease.token)),
-    )
+    .where(isHeld(lease))
     .returning('id')
     .executeTakeFirst();
   return served !== undefined;
 }
 
 /** Requests of a run by state. */
-export async function countByState(ops: Ops, runId: string): Promise<Readonly<Partial<Record<RequestState, number>>>> {
+export async function countByState(ops: Ops, part: Part): Promise<Readonly<Partial<Record<RequestState, number>>>> {
   const rows = await ops
     .selectFrom('requests')
     .select(['state', sql<string>`count(*)`.as('n')])
-    .where('run_id', '=', runId)
+    .where(isOf(part))
     .groupBy('state')
     .execute();
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
@@ -246,42 +257,16 @@ export async function countByState(ops: Ops, runId: string): Promise<Readonly<Pa
 /** Moves every request of a run from one state to another and returns their ids. */
 export async function moveAll(
   ops: Ops,
-  runId: string,
+  part: Part,
   from: readonly RequestState[],
   to: RequestState,
 ): Promise<string[]> {
   const rows = await ops
     .updateTable('requests')
     .set({ state: to })
-    .where('run_id', '=', runId)
+    .where(isOf(part))
     .where('state', 'in', [...from])
     .returning('id')
     .execute();
   return rows.map(({ id }) => id);
-}
-
-/**
- * By request key, the newest stored answer to each of these requests that was received no earlier than its `since`, over
- * all syncs. Empty and "no such entity" answers count as bought.
- */
-export async function freshAnswers(
-  ops: Ops,
-  asked: readonly { readonly requestKey: string; readonly since: Date }[],
-): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (let start = 0; start < asked.length; start += CHUNK) {
-    const part = asked.slice(start, start + CHUNK);
-    const source = sql<{ request_key: string; since: Date }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(request_key, since))`;
-    const rows = await ops
-      .selectFrom(source.as('t'))
-      .innerJoin('answers as a', 'a.request_key', 't.request_key')
-      .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
-      .whereRef('a.received_at', '>=', 't.since')
-      .groupBy('t.request_key')
-      .execute();
-    for (const { request_key: key, id } of rows) found.set(key, id);
-  }
-  return found;
 }

@@ -8,8 +8,9 @@ export const LOG_ENDPOINT = 'token.requests';
 /** No name in a config can hold it. */
 const MARK = ':';
 
-/** The name under which a sync's own readings of the log are kept. */
-export const logReadingOf = (sync: string): string => `${sync}${MARK}log`;
+/** The name under which a sync's own readings of the log are kept; chunks of a shared run read it each for themselves. */
+export const logReadingOf = (sync: string, chunk?: string): string =>
+  [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
 
 /** True of what is a sync's own, and not of such a reading. */
 export const isSync = sql<boolean>`strpos(sync, ${MARK}) = 0`;

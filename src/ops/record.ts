@@ -60,21 +60,25 @@ const counted = (loads: readonly RecordedLoad[], of: (load: RecordedLoad) => str
   sql<string>`${arrayLiteral(loads.map(of))}`;
 
 async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const receipts = sql<Record<'id' | 'received' | 'loaded' | 'unchanged' | 'superseded' | 'quarantined', string>>`(
+  const receipts = sql<
+    Record<'id' | 'received' | 'loaded' | 'changed' | 'unchanged' | 'superseded' | 'quarantined', string>
+  >`(
     select * from unnest(
       ${counted(loads, ({ answer }) => answer.id)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.loaded)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.changed)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.unchanged)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.superseded)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[]
-    ) as u(id, received, loaded, unchanged, superseded, quarantined))`;
+    ) as u(id, received, loaded, changed, unchanged, superseded, quarantined))`;
   await ops
     .updateTable('answers')
     .from(receipts.as('r'))
     .set((eb) => ({
       received: eb.ref('r.received'),
       loaded: eb.ref('r.loaded'),
+      changed: eb.ref('r.changed'),
       unchanged: eb.ref('r.unchanged'),
       superseded: eb.ref('r.superseded'),
       quarantined: eb.ref('r.quarantined'),

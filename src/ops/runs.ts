@@ -8,6 +8,8 @@ import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
   readonly id: string;
+  /** Digest of the definition that its plan was made by. */
+  readonly definitionHash: string;
   readonly sync: string;
   readonly endpoint: string;
   /** The UTC day on which the plan was made; it stays when the run is continued. */
@@ -17,13 +19,15 @@ export interface Run {
   readonly continued: boolean;
   /** What it was quoted at when it began; null when it was not. */
   readonly quote: QuotedPoints | null;
+  /** Of a run that is shared, the chunk that is meant; absent, the whole run is. */
+  readonly chunk?: string;
 }
 
 /** A run left open for longer is given up: its plan no longer says what one would ask today. */
 const CONTINUED_WITHIN_MS = 24 * 3_600_000;
 
 /** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
-const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
+export const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
 
 export interface RunRequest {
   readonly sync: string;
@@ -46,11 +50,12 @@ export interface Continued {
 }
 
 /**
- * The open run of a sync, to be continued. There is none when the definition changed or when it is older than 24 hours:
- * then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
+ * The open run of a sync, to be continued: of the same definition, or of one of `also`. There is none when the definition
+ * changed or when it is older than 24 hours: then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
  * by half.
  */
-export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> {
+export async function continueRun(ops: Ops, it: RunRequest, also: readonly string[] = []): Promise<Continued> {
+  const hashes = new Set([it.definitionHash, ...also]);
   const now = it.now.toISOString();
   const open = await ops
     .selectFrom('runs')
@@ -61,8 +66,7 @@ export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> 
     .orderBy('id', 'desc')
     .execute();
   const last = open.find(
-    (run) =>
-      run.definition_hash === it.definitionHash && it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS,
+    (run) => hashes.has(run.definition_hash) && it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS,
   );
   const lost: string[] = [];
   for (const run of open) if (run !== last) lost.push(...(await abandonRun(ops, run.id, now)));
@@ -72,23 +76,35 @@ export async function continueRun(ops: Ops, it: RunRequest): Promise<Continued> 
     .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
     .where('id', '=', last.id)
     .execute();
-  const { id } = last;
+  const { id, definition_hash: definitionHash, today, started_at: startedAt } = last;
   const { sync, endpoint } = it;
   const quote = last.quote as QuotedPoints | null;
-  return { run: { id, sync, endpoint, today: last.today, startedAt: last.started_at, continued: true, quote }, lost };
+  return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
+}
+
+/** The syncs whose names begin so that have open runs. */
+export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly string[]> {
+  const rows = await ops
+    .selectFrom('runs')
+    .select('sync')
+    .distinct()
+    .where((eb) => eb.fn<boolean>('starts_with', ['sync', eb.val(beginning)]))
+    .where('state', 'in', [...OPEN])
+    .execute();
+  return rows.map(({ sync }) => sync);
 }
 
 /** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
 export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   const startedAt = it.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, holder, quote = null } = it;
+  const { sync, endpoint, definitionHash, holder, quote = null } = it;
   const run = await ops
     .insertInto('runs')
     .values({
       sync,
       endpoint,
-      definition_hash: it.definitionHash,
+      definition_hash: definitionHash,
       state: 'running',
       today,
       started_at: startedAt,
@@ -97,14 +113,18 @@ export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  return { id: run.id, sync, endpoint, today, startedAt, continued: false, quote };
+  return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote };
 }
 
 /** Returns the requests that may have been paid for without an answer. */
 async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
-  await recordLosses(ops, { runId: id }, { at: new Date(now), reason: 'its run was given up before the answer came' });
-  const lost = await moveAll(ops, id, ['sent', 'in_doubt'], 'abandoned');
-  await moveAll(ops, id, ['planned'], 'abandoned');
+  await recordLosses(
+    ops,
+    { part: { id } },
+    { at: new Date(now), reason: 'its run was given up before the answer came' },
+  );
+  const lost = await moveAll(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
+  await moveAll(ops, { id }, ['planned'], 'abandoned');
   await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
   return lost;
 }
@@ -120,6 +140,7 @@ export interface RunTotals {
   readonly answers: number;
   readonly received: number;
   readonly loaded: number;
+  readonly changed: number;
   readonly unchanged: number;
   readonly superseded: number;
   readonly quarantined: number;
@@ -156,6 +177,7 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
       sql<string>`count(*)`.as('answers'),
       sql<string>`coalesce(sum(received), 0)`.as('received'),
       sql<string>`coalesce(sum(loaded), 0)`.as('loaded'),
+      sql<string>`coalesce(sum(changed), 0)`.as('changed'),
       sql<string>`coalesce(sum(unchanged), 0)`.as('unchanged'),
       sql<string>`coalesce(sum(superseded), 0)`.as('superseded'),
       sql<string>`coalesce(sum(quarantined), 0)`.as('quarantined'),
@@ -180,6 +202,7 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
     answers: Number(answers.answers),
     received: Number(answers.received),
     loaded: Number(answers.loaded),
+    changed: Number(answers.changed),
     unchanged: Number(answers.unchanged),
     superseded: Number(answers.superseded),
     quarantined: Number(answers.quarantined),
@@ -207,6 +230,7 @@ export async function endRun(
       stored: String(totals.answers),
       received: String(totals.received),
       loaded: String(totals.loaded),
+      changed: String(totals.changed),
       unchanged: String(totals.unchanged),
       superseded: String(totals.superseded),
       quarantined: String(totals.quarantined),

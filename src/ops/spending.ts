@@ -7,6 +7,7 @@ import { arrayLiteral } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 import type { BudgetGuard, Limit } from './budget.ts';
+import type { Ops } from './schema.ts';
 
 type Place = Pick<Warehouse, 'db' | 'ops'>;
 
@@ -154,4 +155,15 @@ export async function spentFrom(
       statement_timestamp()::text as at
     from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz`.execute(db);
   return { points: rows[0]?.points ?? '0', at: rows[0]?.at ?? '-infinity' };
+}
+
+/** Has a count of its own kept, from 0 on, where it is not yet; for a limit that is only this row's. */
+export async function enterCount({ db, ops }: Place, name: string): Promise<void> {
+  await sql`insert into ${sql.id(ops, 'spending')} (name, points, updated_at) values (${name}, 0, clock_timestamp())
+    on conflict (name) do nothing`.execute(db);
+}
+
+/** Removes a count that nothing is held against any more. */
+export async function forgetCount(ops: Ops, name: string): Promise<void> {
+  await ops.deleteFrom('spending').where('name', '=', name).execute();
 }

@@ -22,6 +22,8 @@ export interface Spool {
   readonly bodyOf: (waiting: Waiting) => Promise<Uint8Array | 'damaged' | 'gone'>;
   /** Removes what was taken in. */
   readonly drop: (waiting: Waiting) => Promise<void>;
+  /** Removes unfinished and damaged files that hold what is asked about; returns how many. */
+  readonly sift: (holds: (bytes: Uint8Array) => boolean) => Promise<number>;
 }
 
 export interface SpoolOptions {
@@ -101,6 +103,17 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
     drop: async ({ file }) => {
       await rm(pathOf(file), { force: true });
       await syncFolder(folder);
+    },
+    sift: async (holds) => {
+      let removed = 0;
+      for (const file of (await filesOf(folder)).filter((it) => it.endsWith(ASIDE) || it.endsWith(UNFINISHED))) {
+        const bytes = await unlessGone(readFile(pathOf(file)));
+        if (bytes === 'gone' || !holds(bytes)) continue;
+        await rm(pathOf(file), { force: true });
+        removed += 1;
+      }
+      if (removed > 0) await syncFolder(folder);
+      return removed;
     },
   };
 }

@@ -21,6 +21,8 @@ export interface SyncSummary {
   readonly answers: number;
   readonly received: number;
   readonly loaded: number;
+  /** Of the loaded ones, those whose rows were there and said something else. */
+  readonly changed: number;
   readonly unchanged: number;
   readonly superseded: number;
   readonly quarantined: number;

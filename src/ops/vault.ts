@@ -5,6 +5,7 @@ import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { isOf, type Part } from './part.ts';
 import type { Ops } from './schema.ts';
 
 /** An answer as the client hands it over. */
@@ -125,6 +126,28 @@ export async function storeAnswers(ops: Ops, storing: readonly Storing[]): Promi
   return storing.map(({ requestId }) => ids.get(requestId) ?? undefined);
 }
 
+/** The body as it was before it was compressed; undefined when it can't be unpacked. */
+const unpackedBody = async (resting: Buffer, encoding: string): Promise<Buffer | undefined> =>
+  encoding === 'gzip' ? unpack(resting).catch(() => undefined) : resting;
+
+/** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */
+export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
+  const packed = await packedOf(body ?? NOTHING);
+  await ops
+    .updateTable('answers')
+    .set({
+      body: body === null ? null : packed.bytes,
+      encoding: packed.encoding,
+      sha256: sha256Of(body ?? NOTHING),
+      bytes: String(body?.byteLength ?? 0),
+      redacted_at: at.toISOString(),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+const NOTHING = new Uint8Array();
+
 async function packedOf(body: Uint8Array): Promise<{ readonly bytes: Buffer; readonly encoding: 'gzip' | 'identity' }> {
   return body.byteLength >= WORTH_COMPRESSING_BYTES
     ? { bytes: await pack(body), encoding: 'gzip' }
@@ -165,7 +188,7 @@ export interface VaultAnswer {
   readonly loaded: boolean;
 }
 
-/** The answer of that id; undefined when it is not there (any more). */
+/** The answer of that id; undefined when it is not there, or its body is not there any more. */
 export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | undefined> {
   const row = await ops
     .selectFrom('answers as a')
@@ -187,9 +210,9 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
     .where('a.id', '=', id)
     .executeTakeFirst();
-  if (!row) return undefined;
+  if (!row?.body) return undefined;
   const resting = Buffer.from(row.body);
-  const body = row.encoding === 'gzip' ? await unpack(resting).catch(() => undefined) : resting;
+  const body = await unpackedBody(resting, row.encoding);
   const whole = body !== undefined && sha256Of(body) === row.sha256;
   return {
     id: row.id,
@@ -207,16 +230,25 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
   };
 }
 
-/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies. */
+/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies; of a chunk its own alone. */
 export async function unloadedAnswers(
   ops: Ops,
   sync: string,
+  part?: Part,
 ): Promise<{ readonly id: string; readonly bytes: number }[]> {
   const rows = await ops
     .selectFrom('answers')
     .select(['id', 'bytes'])
     .where('loaded_at', 'is', null)
     .where('sync', '=', sync)
+    .$if(part?.chunk !== undefined, (query) =>
+      query.where('request_id', 'in', (eb) =>
+        eb
+          .selectFrom('requests')
+          .select('id')
+          .where(part ? isOf(part) : sql<boolean>`true`),
+      ),
+    )
     .orderBy('id')
     .execute();
   return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));

@@ -52,6 +52,10 @@ export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: bool
   ...it,
 });
 
+/** True of a resource whose rows are keyed by what was asked, so that they belong to whom the question is about. */
+export const isKeyedByQuestion = ({ key, fields }: Resource): boolean =>
+  key.some((name) => fields[name]?.shape === 'given');
+
 /** The names that a row of the resource shows, by its columns. */
 export function namesShown({ names = {} }: Resource, cells: Readonly<Record<string, unknown>>): EntityName[] {
   return Object.entries(names).flatMap(([field, kind]) => {

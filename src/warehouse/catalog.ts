@@ -1,6 +1,7 @@
 /** Reads what the database holds from its system catalogs: tables, columns, keys, indexes and views. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from './connect.ts';
+import { quoted } from './identifier.ts';
 import type { ColumnShape, ForeignKeyShape, IndexShape, KeyShape, TableShape, ViewShape } from './shape.ts';
 
 export interface Catalog {
@@ -21,7 +22,7 @@ const MIGRATOR = ['kysely_migration', 'kysely_migration_lock'];
 export async function readCatalog({ db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<LiveCatalog> {
   const read = async (trx: QueryExecutorProvider): Promise<LiveCatalog> => {
     // Postgres prints a name with its schema only when the search path doesn't lead to it.
-    await sql`set local search_path to ${sql.id(schema)}, ${sql.id(ops)}`.execute(trx);
+    await sql`select set_config('search_path', ${`${quoted(schema)}, ${quoted(ops)}`}, true)`.execute(trx);
     return { analyst: await readSchema(trx, schema), operations: await readSchema(trx, ops) };
   };
   return db.isTransaction ? read(db) : db.transaction().setIsolationLevel('repeatable read').execute(read);

@@ -47,8 +47,28 @@ async function differingComments(db: QueryExecutorProvider, names: Names): Promi
   return declaredComments(names).filter((it) => live.has(placeOf(it)) && live.get(placeOf(it)) !== it.text);
 }
 
+/** What the library that applies migrations makes for itself. */
+const BOOKKEEPING = [
+  {
+    table: 'kysely_migration',
+    about: 'The migrations that were applied: one row each.',
+    columns: [
+      { name: 'name', about: 'The migration.' },
+      { name: 'timestamp', about: 'When it was applied: RFC 3339, UTC.' },
+    ],
+  },
+  {
+    table: 'kysely_migration_lock',
+    about: 'One row that a migrator locks, so that one migrates at a time.',
+    columns: [
+      { name: 'id', about: 'Names the row.' },
+      { name: 'is_locked', about: 'Not used on Postgres: the row itself is locked.' },
+    ],
+  },
+].map((it) => ({ ...it, area: 'operations', kind: 'table' as const }));
+
 function declaredComments({ schema, ops }: Names): Comment[] {
-  return dictionary().flatMap(({ area, kind, table, about, columns }) => {
+  return [...dictionary(), ...BOOKKEEPING].flatMap(({ area, kind, table, about, columns }) => {
     const relation = { schema: area === 'analyst' ? schema : ops, relation: table };
     return [
       { ...relation, column: null, kind, text: about },

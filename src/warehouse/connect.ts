@@ -6,8 +6,9 @@ import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect, sql } from 'kysely';
+import type { PoolConfig } from 'pg';
 import type { Secret } from '../config/secret.ts';
-import { TransientError, UsageError } from '../errors.ts';
+import { HeldError, TransientError, UsageError } from '../errors.ts';
 import { makeFolders } from './folder.ts';
 import { operationsSchema } from './identifier.ts';
 import { acquireLock } from './lock.ts';
@@ -30,9 +31,20 @@ export interface Warehouse {
   readonly db: Kysely<OperationsTables>;
   /** Runs statements that others wrote; `query.ts` is the way to use it. */
   readonly session: TextSession;
+  /**
+   * The way to the database for a library that runs its own statements, as the job queue does; absent where another process has it.
+   */
+  readonly driver?: Driver;
+  /** Another process has it and answers what only reads; every other statement fails. */
+  readonly isOthers?: true;
   /** Ends connections and lets go of the folder; a second call does nothing. */
   close(): Promise<void>;
 }
+
+/** Settings for a pool of one's own; or the embedded database, in which a transaction of anybody keeps all others out. */
+export type Driver =
+  | { readonly kind: 'pool'; readonly settings: PoolConfig }
+  | { readonly kind: 'pglite'; readonly pglite: PGlite };
 
 export interface OpenSettings {
   /** `embedded:FOLDER`, `embedded:memory://` for one that is gone when closed, or a postgres:// address. */
@@ -46,6 +58,8 @@ export interface OpenEffects {
   readonly signal?: AbortSignal;
   /** What this process is doing, for the message to another that finds the folder in use. */
   readonly command?: string;
+  /** It is only to be read: where another process has the folder and answers readers, through that process. */
+  readonly isOnlyRead?: boolean;
   /** Data to start a `memory://` warehouse from. */
   readonly copyOf?: Blob;
 }
@@ -54,6 +68,8 @@ export interface OpenEffects {
 const OLDEST_SERVER = 14;
 /** Long enough for a short command to end, short enough for a person to wait. */
 const WAIT_FOR_FOLDER_MS = 10_000;
+/** Who opens a warehouse answers readers a moment later. */
+const ASK_OWNER_EVERY_MS = 100;
 
 const EMBEDDED = 'embedded:';
 const MEMORY = 'memory://';
@@ -62,7 +78,7 @@ const LOCK_FILE = 'lock.json';
 /**
  * Opens the warehouse that the settings name, ready to be written to. Throws a UsageError for an address or database that
  * is wrong, a CredentialError for a login that is refused, a TransientError for a database that can't be used now, and a
- * HeldError when another process has the folder.
+ * HeldError when another process has the folder and does not answer readers, or is not only to be read.
  */
 export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
   const ops = operationsSchema(settings.schema);
@@ -78,7 +94,7 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
 async function openServer(url: string, names: Names): Promise<Warehouse> {
-  const { dialect, session, place } = await openPool(url);
+  const { dialect, session, place, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
   const close = once(() => db.destroy());
   try {
@@ -87,7 +103,8 @@ async function openServer(url: string, names: Names): Promise<Warehouse> {
     await close();
     throw error;
   }
-  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, close };
+  const driver = { kind: 'pool', settings } as const;
+  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, close };
 }
 
 async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
@@ -125,6 +142,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       place: 'memory',
       db,
       session: sessionOfPGlite(pglite),
+      driver: { kind: 'pglite', pglite },
       close: once(() => close(db, pglite)),
     };
   }
@@ -135,12 +153,9 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   }
   const folder = resolve(where);
   await makeFolder(folder);
-  const request = {
-    command: effects.command ?? commandLine(),
-    waitMs: WAIT_FOR_FOLDER_MS,
-    ...(effects.signal && { signal: effects.signal }),
-  };
-  const release = await acquireLock(join(folder, LOCK_FILE), request, effects);
+  const taken = effects.isOnlyRead === true ? await lockOrOwner(folder, names, effects) : await lock(folder, effects);
+  if (typeof taken !== 'function') return taken;
+  const release = taken;
   try {
     const pglite = await openFolder(folder);
     const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
@@ -150,11 +165,43 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       place: folder,
       db,
       session: sessionOfPGlite(pglite),
+      driver: { kind: 'pglite', pglite },
       close: once(() => close(db, pglite).finally(release)),
     };
   } catch (error) {
     release();
     throw error;
+  }
+}
+
+const lock = (folder: string, effects: OpenEffects, waitMs = WAIT_FOR_FOLDER_MS): Promise<() => void> =>
+  acquireLock(
+    join(folder, LOCK_FILE),
+    { command: effects.command ?? commandLine(), waitMs, ...(effects.signal && { signal: effects.signal }) },
+    effects,
+  );
+
+/** The folder's lock, or the warehouse as its owner shows it: whichever can be had first. */
+async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): Promise<(() => void) | Warehouse> {
+  const [{ findOwner, sessionAt }, { readsDialect }] = await Promise.all([
+    import('./reads/connect.ts'),
+    import('./reads/dialect.ts'),
+  ]);
+  const deadline = effects.now().getTime() + WAIT_FOR_FOLDER_MS;
+  for (;;) {
+    const open = await findOwner(folder);
+    if (open) {
+      const db = new Kysely<OperationsTables>({ dialect: readsDialect(() => open(effects.signal)) });
+      const place = `${folder}, through the process that has it`;
+      const close = once(() => db.destroy());
+      return { kind: 'embedded', ...names, place, db, session: sessionAt(open), isOthers: true, close };
+    }
+    try {
+      return await lock(folder, effects, 0);
+    } catch (error) {
+      if (!(error instanceof HeldError) || effects.now().getTime() >= deadline) throw error;
+      await effects.sleep(ASK_OWNER_EVERY_MS, effects.signal);
+    }
   }
 }
 

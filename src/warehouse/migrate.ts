@@ -9,7 +9,7 @@ import { steps } from './migrations.ts';
 import type { OperationsTables } from './operations.ts';
 import { errorCode } from './trouble.ts';
 
-type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>;
+type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isOthers'>;
 
 /** A migration waits so long for another one, or for readers of a table that it changes. */
 const LOCK_WITHIN_MS = 60_000;
@@ -198,11 +198,16 @@ function refuseNewer({ unknown }: MigrationStatus, { schema }: Target): void {
 
 /**
  * Sees to it that the schemas are those of this version: creates them in an empty warehouse, and migrates an embedded
- * one. Throws a SchemaError (exit 8) for a server whose schema is older, and for any that is newer.
+ * one. Throws a SchemaError (exit 8) for a server or another process whose schema is older, and for any that is newer.
  */
 export async function ensureSchema(warehouse: Target): Promise<void> {
   const status = await migrationStatus(warehouse);
   refuseNewer(status, warehouse);
+  if (warehouse.isOthers && status.state !== 'current') {
+    throw new SchemaError('The process that has the embedded warehouse has not brought its schema to this version.', {
+      next: 'Wait for it to end, or end it and start it again with this version.',
+    });
+  }
   if (status.state === 'older' && warehouse.kind === 'postgres') {
     const waiting = status.steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
     throw new SchemaError(
@@ -212,5 +217,6 @@ export async function ensureSchema(warehouse: Target): Promise<void> {
       },
     );
   }
-  if (status.state !== 'current' || warehouse.kind === 'embedded') await migrate(warehouse, 'up');
+  const migrates = warehouse.kind === 'embedded' && !warehouse.isOthers;
+  if (status.state !== 'current' || migrates) await migrate(warehouse, 'up');
 }

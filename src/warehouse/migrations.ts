@@ -19,4 +19,9 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0007_insight': () => import('../../migrations/0007_insight.ts'),
   '0008_ledger_updates': () => import('../../migrations/0008_ledger_updates.ts'),
   '0009_costs': () => import('../../migrations/0009_costs.ts'),
+  '0010_chunks': () => import('../../migrations/0010_chunks.ts'),
+  '0011_erasure': () => import('../../migrations/0011_erasure.ts'),
+  '0012_alerts': () => import('../../migrations/0012_alerts.ts'),
+  '0013_changed_items': () => import('../../migrations/0013_changed_items.ts'),
+  '0014_changed_items_shown': () => import('../../migrations/0014_changed_items_shown.ts'),
 };

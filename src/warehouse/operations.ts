@@ -19,6 +19,8 @@ import {
   zero,
 } from './declare.ts';
 import type { DdlTable } from './ddl.ts';
+import { alertTables } from './alert-tables.ts';
+import { erasureTables } from './erasure-tables.ts';
 import { tokenTables } from './token-tables.ts';
 
 const counter = (about: string) => zero(bigint(about));
@@ -56,6 +58,7 @@ export const operations = {
       stored: counter('Answers stored.'),
       received: counter('Items in the loaded answers; the sum of the next four.'),
       loaded: counter('Items that made or changed rows.'),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: counter('Items that said what the rows already said.'),
       superseded: counter(
         'Items that came again later in their answer, or that a newer answer had already spoken for.',
@@ -112,12 +115,16 @@ export const operations = {
       failure_class: nullable(text('The kind of failure, for counting.')),
       error: nullable(text('What went wrong, in words.')),
       next: nullable(text('What to do about it.')),
+      chunk: nullable(
+        bigint('The chunk of a shared run that it belongs to; null of a run that one process does alone.'),
+      ),
     },
     {
       key: ['id'],
       unique: [['run_id', 'request_key']],
       indexes: [
         { columns: ['run_id', 'id'] },
+        { columns: ['run_id', 'chunk', 'id'], where: 'chunk IS NOT NULL' },
         { columns: ['request_key', 'sync', 'id'] },
         { columns: ['parent_id'] },
         // None holds what a request's way through its states changes: each move would cost an entry in every index.
@@ -128,6 +135,23 @@ export const operations = {
         { columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'no action' },
         { columns: ['parent_id'], table: 'requests', references: ['id'], onDelete: 'set null' },
       ],
+    },
+  ),
+  chunks: table(
+    'The chunks of runs that several workers share.',
+    {
+      run_id: bigint('The run.'),
+      number: bigint('Its place in the run, from 0.'),
+      state: oneOf('How it stands; the one that ended the run is concluded.', ['open', 'ended', 'concluded']),
+      requests: bigint('Requests planned for it at first.'),
+      exit_code: nullable(bigint('Exit code of what stopped it; null when nothing did.')),
+      error: nullable(text('What stopped it.')),
+      next: nullable(text('What to do about it.')),
+      ended_at: nullable(moment('When it ended.')),
+    },
+    {
+      key: ['run_id', 'number'],
+      foreignKeys: [{ columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'cascade' }],
     },
   ),
   answers: table(
@@ -143,17 +167,27 @@ export const operations = {
       took_ms: bigint('Milliseconds from sending to the last byte.'),
       status: bigint('HTTP status.'),
       headers: json<Readonly<Record<string, string>>>('Answer headers by lower-case name, without cookies.'),
-      body: { ...bytea('The body, compressed as encoding says.'), storage: 'external' },
+      body: {
+        ...nullable(bytea('The body, compressed as encoding says; null when it was pruned or erased.')),
+        storage: 'external',
+      },
       encoding: text('How the body is compressed here: identity or the name of the compression.'),
-      sha256: text('SHA-256, in hex, of the body before compression.'),
+      sha256: text('SHA-256, in hex, of the body before compression; of a pruned one, what it was.'),
       bytes: bigint('Size of the body before compression, in bytes.'),
       asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
       received: nullable(bigint('Items in it: the sum of the next four. Null until loaded.')),
       loaded: nullable(bigint('Items that made or changed rows.')),
+      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
       unchanged: nullable(bigint('Items that said what the rows already said.')),
       superseded: nullable(bigint('Items that came again later in it, or that a newer answer had already spoken for.')),
       quarantined: nullable(bigint('Items that could not be loaded.')),
       loaded_at: nullable(moment('When its rows were last loaded; null while they wait.')),
+      pruned_at: nullable(moment('When its body and headers were dropped for their age; null while they are kept.')),
+      redacted_at: nullable(
+        moment(
+          'When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.',
+        ),
+      ),
     },
     {
       key: ['id'],
@@ -253,6 +287,8 @@ export const operations = {
     { key: ['name'] },
   ),
   ...tokenTables,
+  ...alertTables,
+  ...erasureTables,
 };
 
 /** The rows of the machinery's tables, as Kysely takes them. */

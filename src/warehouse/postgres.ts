@@ -19,6 +19,8 @@ export interface OpenPool {
   readonly dialect: Dialect;
   readonly session: TextSession;
   readonly place: Place;
+  /** What connects in the way that worked, for a pool of another's own. */
+  readonly settings: PoolConfig;
 }
 
 /** Migrations lock for their transaction, in `migrate.ts`: a lock of the session could stay behind on a pooler's connection. */
@@ -38,22 +40,24 @@ export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
   const [first, ...others] = address.tls;
-  const pool = await connect(address, first ?? false).catch(async (error: unknown) => {
+  let settings = poolConfig(address, first ?? false);
+  const pool = await connect(settings).catch(async (error: unknown) => {
     const [other] = others;
     if (other === undefined || !wantsOtherSecurity(error)) throw connectTrouble(error, place);
-    return connect(address, other).catch((second: unknown) => {
+    settings = poolConfig(address, other);
+    return connect(settings).catch((second: unknown) => {
       throw connectTrouble(second, place);
     });
   });
-  return { dialect: new PooledDialect({ pool }), session: sessionOfPool(pool), place };
+  return { dialect: new PooledDialect({ pool }), session: sessionOfPool(pool), place, settings };
 }
 
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
 const wantsOtherSecurity = (error: unknown): boolean =>
   errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
 
-async function connect(address: Address, ssl: Address['tls'][number]): Promise<Pool> {
-  const pool = new Pool(poolConfig(address, ssl));
+async function connect(settings: PoolConfig): Promise<Pool> {
+  const pool = new Pool(settings);
   // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
   // that needs the connection next fails by itself or gets another.
   pool.on('error', () => undefined);

@@ -17,8 +17,8 @@ export interface QueryOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Statements that only read; the database refuses writing inside them, but not what others do outside of tables. */
-const READING = ['select', 'with', 'values', 'table', 'show', 'explain'];
+/** How statements begin that only read; the database refuses writing inside them, but not what others do outside of tables. */
+export const READING: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
 
 /**
  * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.

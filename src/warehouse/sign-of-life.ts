@@ -5,11 +5,7 @@
 import { rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
-
-/** A socket's address takes no longer path. */
-const LONGEST_PATH_BYTES = 100;
+import { reaching } from './short-path.ts';
 
 /** Listens at the path and returns what stops it and removes the path; undefined where the file system has no sockets. */
 export async function giveSignOfLife(path: string): Promise<(() => void) | undefined> {
@@ -45,16 +41,5 @@ export async function showsSignOfLife(path: string): Promise<boolean> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code !== 'ECONNREFUSED' && code !== 'ENOENT';
-  }
-}
-
-/** Calls with a path that is short enough, by way of the open folder where the path itself isn't. */
-async function reaching(path: string, work: (short: string) => Promise<void>): Promise<void> {
-  if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return work(path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await work(`/proc/self/fd/${folder.fd}/${basename(path)}`);
-  } finally {
-    await folder.close();
   }
 }

@@ -7,8 +7,8 @@ export interface TextResult {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** Runs exactly one statement; the protocol itself refuses more. */
-export type RunText = (statement: string) => Promise<TextResult>;
+/** Runs exactly one statement, its parameters given as text; the protocol itself refuses more. */
+export type RunText = (statement: string, parameters?: readonly (string | null)[]) => Promise<TextResult>;
 
 /**
  * Lends a connection inside a transaction that can only read, and rolls it back. When the signal aborts, a server's
@@ -23,9 +23,9 @@ export const sessionOfPool =
   async (work, signal) => {
     signal?.throwIfAborted();
     const client = await pool.connect();
-    const run: RunText = async (text) => {
+    const run: RunText = async (text, values = []) => {
       // Without parameters the driver would send it as a script, which may hold several statements.
-      const statement = { text, rowMode: 'array', queryMode: 'extended', types: { getTypeParser: () => raw } };
+      const statement = { text, values, rowMode: 'array', queryMode: 'extended', types: { getTypeParser: () => raw } };
       const { fields, rows } = await client.query(statement as unknown as QueryArrayConfig);
       return { fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })), rows: rows as (string | null)[][] };
     };
@@ -52,8 +52,8 @@ export function sessionOfPGlite(pglite: PGlite): TextSession {
     signal?.throwIfAborted();
     const parsers = Object.fromEntries(Object.keys(pglite.parsers).map((oid) => [oid, raw]));
     return pglite.transaction(async (transaction) => {
-      const run: RunText = async (statement) => {
-        const { fields, rows } = await transaction.query(statement, [], { rowMode: 'array', parsers });
+      const run: RunText = async (statement, parameters = []) => {
+        const { fields, rows } = await transaction.query(statement, [...parameters], { rowMode: 'array', parsers });
         return {
           fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })),
           rows: rows as unknown as (string | null)[][],

@@ -10,7 +10,7 @@ interface Rights {
 }
 
 const STAGES = ['plan', 'extract', 'normalize', 'load'];
-const COMPOSERS = ['sync.ts', 'replay.ts', 'flow'];
+const COMPOSERS = ['sync.ts', 'replay.ts', 'forget.ts', 'prune.ts', 'flow'];
 
 /** Which part may import which. Everybody may import itself and `errors.ts`. */
 const RIGHTS: Readonly<Record<string, Rights>> = {
@@ -28,9 +28,27 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   flow: { values: ['service', 'config', 'warehouse', 'ops', ...STAGES] },
   'sync.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'forget.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
+  'prune.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   report: { values: ['warehouse', 'ops/visible.ts'] },
-  engine: { values: ['service', 'config', 'warehouse', 'ops', 'sync.ts'] },
-  cli: { values: ['service', 'config', 'warehouse', 'sandbox', 'ops', 'plan', 'engine', 'report', ...COMPOSERS] },
+  monitor: { values: ['warehouse', 'ops'] },
+  alerts: { values: ['warehouse', 'ops'], types: ['config'] },
+  engine: { values: ['service', 'config', 'warehouse', 'ops', 'flow', 'sync.ts'] },
+  cli: {
+    values: [
+      'service',
+      'config',
+      'warehouse',
+      'sandbox',
+      'ops',
+      'plan',
+      'engine',
+      'report',
+      'monitor',
+      'alerts',
+      ...COMPOSERS,
+    ],
+  },
   'main.ts': { values: ['cli', 'ops', 'service'] },
 };
 
@@ -42,14 +60,19 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that decide what a part is: nobody else may use them. */
 const KEPT_APART: Readonly<Record<string, readonly string[]>> = {
-  undici: ['extract'],
-  'node:http': ['sandbox'],
+  // What is paid for is asked in one place; an alert goes to whom the config names.
+  undici: ['extract', 'alerts'],
+  'node:http': ['sandbox', 'monitor'],
   'node:https': [],
   'node:http2': [],
   pg: ['warehouse'],
+  'pg-boss': ['engine'],
+  'cron-parser': ['engine'],
   '@electric-sql/pglite': ['warehouse'],
   yaml: ['config', 'cli'],
   cheerio: ['sandbox'],
+  'prom-client': ['monitor'],
+  '@opentelemetry/api': ['flow'],
   'd3-scale': ['report'],
   'd3-shape': ['report'],
   yargs: ['cli', 'main.ts'],

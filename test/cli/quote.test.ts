@@ -126,6 +126,7 @@ describe('the summary of runs that cost points', () => {
     received: 10,
     loaded: 10,
     unchanged: 0,
+    changed: 0,
     superseded: 0,
     quarantined: 0,
     missing: 0,

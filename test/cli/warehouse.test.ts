@@ -120,7 +120,7 @@ describe('after a sync', () => {
 
   it('says what came of each sync, with the gravest exit code', () => {
     expect(synced.code).toBe(4);
-    expect(synced.out).toMatch(/^groups +3 +0 +2 +0 +1 +0 +3 .* partial$/m);
+    expect(synced.out).toMatch(/^groups +3 +0 +2 +0 +0 +1 +0 +3 .* partial$/m);
     expect(synced.out).toMatch(/^total .* exit 4$/m);
     expect(synced.out).toMatch(/^next: /m);
     expect(synced.err).toMatch(/^groups: \d of 3 \| /m);

@@ -64,6 +64,20 @@ eachWarehouse('a limit in points', (open, kind) => {
     expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
   });
 
+  it('what it leaves of a refresh is asked by a plain run after it, though older answers are fresh', async () => {
+    const scene = await sceneIn(await open(), { respond });
+    const config = groups(4, '', 'max_age: 1d');
+    await scene.sync(config);
+    const cut = only(await scene.sync(config, { refresh: true, maxPoints: 3 }));
+    expect(cut).toMatchObject({ exitCode: 6, fresh: 0, left: 5 });
+
+    const rest = only(await scene.sync(config));
+
+    expect(rest).toMatchObject({ exitCode: 0, continued: true, fresh: 0, answers: 8 });
+    expect(sentTo(scene, 'pronet.group')).toBe(16);
+    expect(only(await scene.sync(config))).toMatchObject({ continued: false, fresh: 8, answers: 0 });
+  });
+
   it('--max-points holds for one invocation', async () => {
     const scene = await sceneIn(await open(), { respond });
 

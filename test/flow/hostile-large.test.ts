@@ -1,10 +1,13 @@
 /** Large answers: up to the limits they load, beyond them they are refused, and neither takes the process with it. */
 import { expect, it } from 'vitest';
+import { countOf } from '../support/long.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { hostileServer, ONE_CALL, syncFrom } from './hostile-server.ts';
 import { select } from './rows.ts';
 
 const MB = 1_000_000;
+/** Megabytes. */
+const LARGE = countOf(60, 100);
 const PAGE = ONE_CALL.replace(
   /user: \{ endpoint.*$/m,
   'page: { endpoint: webparser.parse, request: { url: "https://a.example/", timeout: 20 } } }',
@@ -42,15 +45,18 @@ const counts =
   'select received::int, loaded::int, quarantined::int, bytes::int, (select reason from sluice_ops.quarantine) as reason from sluice_ops.answers';
 
 eachWarehouse('an answer', (open) => {
-  it('of 100 MB loads', { timeout: 240_000 }, async () => {
+  it(`of ${LARGE} MB loads`, { timeout: 240_000 }, async () => {
     const warehouse = await open();
-    const { summary } = await syncFrom(await sending(() => page(100)), warehouse, { yaml: PAGE, deadlineMs: 100_000 });
+    const { summary } = await syncFrom(await sending(() => page(LARGE)), warehouse, {
+      yaml: PAGE,
+      deadlineMs: 100_000,
+    });
     expect(summary).toMatchObject({ exitCode: 0, syncs: [{ received: 1, loaded: 1 }] });
     expect(await select(warehouse, 'select length(cleaned_html)::int as length from sluice.web_pages')).toEqual([
-      { length: 100 * MB },
+      { length: LARGE * MB },
     ]);
     expect(await select(warehouse, counts)).toMatchObject([
-      { bytes: [...page(100)].reduce((sum, piece) => sum + piece.length, 0) },
+      { bytes: [...page(LARGE)].reduce((sum, piece) => sum + piece.length, 0) },
     ]);
   });
 

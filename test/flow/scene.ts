@@ -12,7 +12,8 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { canonicalJson } from '../../src/service/identity.ts';
-import { runSyncs, type SyncEffects, type SyncOptions } from '../../src/sync.ts';
+import type { FlowEffects } from '../../src/flow/invocation.ts';
+import { runSyncs, type SyncOptions } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { type Clock, clockFrom } from './clock.ts';
 
@@ -41,7 +42,7 @@ export interface SyncMore extends Partial<SyncOptions> {
   readonly onProgress?: (progress: Progress) => void;
   readonly sleep?: Clock['sleep'];
   /** Effects beside or in place of the scene's own. */
-  readonly effects?: Partial<SyncEffects>;
+  readonly effects?: Partial<FlowEffects>;
 }
 
 /** Sizes at which a world is made in a moment. */

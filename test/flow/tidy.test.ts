@@ -9,6 +9,7 @@ const receipt = (rows: number) => ({
   loaded: 1,
   unchanged: 0,
   superseded: 0,
+  changed: 0,
   quarantined: 0,
   written: { sec_filings: rows },
 });

@@ -3963,7 +3963,9 @@ create view sluice."sync_runs" (
   -- Points spent, by the service’s own count where it told one, else by the price list.
   "points" numeric,
   -- Why the run ended early; null when it did not.
-  "error" text
+  "error" text,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint
 ) as
  SELECT id AS run_id,
     sync,
@@ -3986,7 +3988,8 @@ create view sluice."sync_runs" (
     missing,
     truncated,
     points,
-    error
+    error,
+    changed
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4160,6 +4163,31 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
+-- What somebody is to know of, and whether they were told: one row a sync and kind, once it was raised.
+create table sluice_ops."alerts" (
+  -- Name of the sync in the config; (all) of what concerns all of them.
+  "sync" text not null,
+  -- What it is about. One of failed, partial, out_of_points, forecast, quarantine.
+  "kind" text not null,
+  -- How it stands. One of raised, cleared.
+  "state" text not null,
+  -- When it came to stand so.
+  "since" timestamp with time zone not null,
+  -- Why it stands so.
+  "because" text not null,
+  -- What to do about it.
+  "next" text,
+  -- The run that showed it last; null when none did.
+  "run_id" text,
+  -- When telling it was last begun, by whom is no matter: others wait a minute.
+  "tried_at" timestamp with time zone,
+  -- When the webhook was told, or had nothing to be told of; null while it is to be.
+  "webhook_at" timestamp with time zone,
+  -- The same of the command.
+  "command_at" timestamp with time zone,
+  constraint "alerts_pkey" primary key ("sync", "kind")
+);
+
 -- The vault: every answer that was paid for, as received. Ids rise in the order of storing.
 create table sluice_ops."answers" (
   -- The answer; rows of the analyst tables name it as _answer_id.
@@ -4182,11 +4210,11 @@ create table sluice_ops."answers" (
   "status" bigint not null,
   -- Answer headers by lower-case name, without cookies.
   "headers" jsonb not null,
-  -- The body, compressed as encoding says.
-  "body" bytea storage external not null,
+  -- The body, compressed as encoding says; null when it was pruned or erased.
+  "body" bytea storage external,
   -- How the body is compressed here: identity or the name of the compression.
   "encoding" text not null,
-  -- SHA-256, in hex, of the body before compression.
+  -- SHA-256, in hex, of the body before compression; of a pruned one, what it was.
   "sha256" text not null,
   -- Size of the body before compression, in bytes.
   "bytes" bigint not null,
@@ -4204,11 +4232,39 @@ create table sluice_ops."answers" (
   "quarantined" bigint,
   -- When its rows were last loaded; null while they wait.
   "loaded_at" timestamp with time zone,
+  -- When its body and headers were dropped for their age; null while they are kept.
+  "pruned_at" timestamp with time zone,
+  -- When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.
+  "redacted_at" timestamp with time zone,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "answers_pkey" primary key ("id")
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
 create index "answers_request_key_received_at_idx" on sluice_ops."answers" using btree (request_key, received_at);
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
+
+-- The chunks of runs that several workers share.
+create table sluice_ops."chunks" (
+  -- The run.
+  "run_id" bigint not null,
+  -- Its place in the run, from 0.
+  "number" bigint not null,
+  -- How it stands; the one that ended the run is concluded. One of open, ended, concluded.
+  "state" text not null,
+  -- Requests planned for it at first.
+  "requests" bigint not null,
+  -- Exit code of what stopped it; null when nothing did.
+  "exit_code" bigint,
+  -- What stopped it.
+  "error" text,
+  -- What to do about it.
+  "next" text,
+  -- When it ended.
+  "ended_at" timestamp with time zone,
+  constraint "chunks_pkey" primary key ("run_id", "number"),
+  constraint "chunks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
+);
 
 -- Each slice that was asked, with what it asked for, what came, and whether that is all there is.
 create table sluice_ops."coverage" (
@@ -4295,6 +4351,52 @@ create table sluice_ops."drift" (
   "sample_type" text not null,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
+
+-- The salt of the digests of what is forgotten: one row, made at random with the first of them.
+create table sluice_ops."erasure_salts" (
+  -- Always 1.
+  "id" bigint not null,
+  -- The salt.
+  "salt" bytea not null,
+  constraint "erasure_salts_pkey" primary key ("id")
+);
+
+-- A receipt for each erasure, without what was erased.
+create table sluice_ops."erasures" (
+  -- The receipt.
+  "id" bigint generated always as identity not null,
+  -- The table whose row was erased.
+  "table_name" text not null,
+  -- Salted digest of table and key.
+  "digest" text not null,
+  -- When it was erased.
+  "erased_at" timestamp with time zone not null,
+  -- Rows deleted or changed, by table.
+  "row_counts" jsonb not null,
+  -- Stored answers that it was taken out of.
+  "answers" bigint not null,
+  -- Of these, those whose body was erased whole, because it could not be read.
+  "bodies" bigint not null,
+  -- Requests of the ledger that asked for it, and hold a pseudonym in its place.
+  "requests" bigint not null,
+  -- Answers on the disk that it was taken out of; null until that was done.
+  "spooled" bigint,
+  -- Whether later answers may bring it again.
+  "comes_again" boolean not null,
+  constraint "erasures_pkey" primary key ("id")
+);
+create index "erasures_digest_idx" on sluice_ops."erasures" using btree (digest);
+
+-- What later answers must not bring again: salted digests of keys and names.
+create table sluice_ops."forgotten" (
+  -- Salted digest of a key, or of a name.
+  "digest" text not null,
+  -- The erasure that it belongs to.
+  "erasure_id" bigint not null,
+  constraint "forgotten_pkey" primary key ("digest", "erasure_id"),
+  constraint "forgotten_erasure_id_fkey" foreign key ("erasure_id") references "erasures" ("id") on delete cascade
+);
+create index "forgotten_erasure_id_idx" on sluice_ops."forgotten" using btree (erasure_id);
 
 -- How fast requests may start with one token, over every process.
 create table sluice_ops."gate_paces" (
@@ -4457,6 +4559,8 @@ create table sluice_ops."requests" (
   "next" text,
   -- Points that its rows in the request log cost; null until they are known.
   "charged" numeric,
+  -- The chunk of a shared run that it belongs to; null of a run that one process does alone.
+  "chunk" bigint,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
   constraint "requests_parent_id_fkey" foreign key ("parent_id") references "requests" ("id") on delete set null,
@@ -4464,6 +4568,7 @@ create table sluice_ops."requests" (
 );
 create index "requests_parent_id_idx" on sluice_ops."requests" using btree (parent_id);
 create index "requests_request_key_sync_id_idx" on sluice_ops."requests" using btree (request_key, sync, id);
+create index "requests_run_id_chunk_id_idx" on sluice_ops."requests" using btree (run_id, chunk, id) where chunk IS NOT NULL;
 create index "requests_run_id_id_idx" on sluice_ops."requests" using btree (run_id, id);
 create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
 
@@ -4521,6 +4626,8 @@ create table sluice_ops."runs" (
   "summary" jsonb,
   -- What the plan was quoted at, in points, before anything was sent.
   "quote" jsonb,
+  -- Of the loaded items, those whose rows were there and said something else.
+  "changed" bigint,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

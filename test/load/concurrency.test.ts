@@ -6,10 +6,11 @@ import type { RequestBody } from '../../src/service/asked.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import type { OperationsTables } from '../../src/warehouse/operations.ts';
 import { batchOf, contextOf, loadBatch, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
+import { countOf } from '../support/long.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { waitUntilBlocked } from './blocked.ts';
 
-const ROUNDS = 100;
+const ROUNDS = countOf(30, 100);
 const ENTITIES = 8;
 /** Where one writer going up and another going down would meet. */
 const MIDDLE = 4;

@@ -16,6 +16,7 @@ import {
   shapesOf,
   type TextRow,
 } from '../support/loading.ts';
+import { countOf } from '../support/long.ts';
 import { eachWarehouse, SCHEMA } from '../support/warehouse.ts';
 import { profile, urn } from './items.ts';
 import { anySequence, type Step } from './sequence.ts';
@@ -83,7 +84,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
         if (last) await loadIn(together.warehouse, [[last]]);
         expect(await together.versions()).toEqual(before);
       }),
-      { seed: 7, numRuns: kind === 'postgres' ? 100 : 40 },
+      { seed: 7, numRuns: kind === 'postgres' ? countOf(30, 100) : countOf(12, 40) },
     );
     // Groups of one would show nothing.
     expect(sizes.filter((size) => size > 2).length).toBeGreaterThan(sizes.length / 5);

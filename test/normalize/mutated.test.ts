@@ -1,6 +1,6 @@
 /**
  * Thousands of answers of the sandbox in which something has gone wrong: each is kept to the byte and accounted for, none
- * throws, and each reject says why. `SLUICE_SEED` draws others.
+ * throws, and each reject says why. `SLUICE_SEED` draws others, `SLUICE_LONG` ten thousand.
  */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
@@ -15,11 +15,12 @@ import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { clockFrom } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
 import { sceneIn, service } from '../flow/scene.ts';
+import { countOf } from '../support/long.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { drawsOf, mutatedBody } from './mutate.ts';
 
 const SEED = Number(process.env['SLUICE_SEED'] ?? 20_260_306);
-const ANSWERS = 10_000;
+const ANSWERS = countOf(1_000, 10_000);
 /** Enough to speak of several entities, few enough that ten thousand answers load in a minute. */
 const ITEMS = 2;
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { batchOf, type Loader, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
+import { countOf } from '../support/long.ts';
 import { fullRequest } from '../support/requests.ts';
 import { sampleItem } from '../support/sample.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -84,7 +85,7 @@ describe('normalize', () => {
 eachWarehouse('loading arbitrary answers', (open, kind) => {
   let opened: Promise<Loader> | undefined;
   const ground = (): Promise<Loader> => (opened ??= open().then(loaderOf));
-  const numRuns = kind === 'postgres' ? 250 : 100;
+  const numRuns = kind === 'postgres' ? countOf(80, 250) : countOf(30, 100);
   const stored: {
     readonly name: string;
     readonly request: RequestBody;

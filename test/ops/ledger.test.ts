@@ -3,15 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { acquireLease } from '../../src/ops/lease.ts';
-import {
-  countByState,
-  freshAnswers,
-  markSent,
-  openRequests,
-  planRequests,
-  settle,
-  triedRequests,
-} from '../../src/ops/ledger.ts';
+import { freshAnswers } from '../../src/ops/fresh-answers.ts';
+import { countByState, markSent, openRequests, planRequests, settle, triedRequests } from '../../src/ops/ledger.ts';
 import { createRun, type Run } from '../../src/ops/runs.ts';
 import { type Ops, operationsOf } from '../../src/ops/schema.ts';
 import { readAnswer, storeAnswers, type StoredBytes, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
@@ -59,16 +52,16 @@ const answer = (body: string | Uint8Array) => ({
 const store = async (ops: Ops, requestId: string, stored: StoredBytes): Promise<string> =>
   (await storeAnswers(ops, [{ requestId, answer: stored }]))[0] ?? 'not stored';
 
-const all = async (ops: Ops, run: Run) => openRequests(ops, run.id, '0', 10_000);
+const all = async (ops: Ops, run: Run) => openRequests(ops, run, '0', 10_000);
 
 eachWarehouse('the ledger', (open) => {
   it('holds a plan of any length in its order, each request once', async () => {
     const { ops, run } = await begun(open, 2500);
     expect(await planRequests(ops, run, [task(7), task(3000), task(3000)], { at })).toBe(1);
 
-    const first = await openRequests(ops, run.id, '0', 200);
+    const first = await openRequests(ops, run, '0', 200);
     expect(first.map(({ requestKey }) => requestKey)).toEqual(Array.from({ length: 200 }, (_, n) => `key ${n}`));
-    const next = await openRequests(ops, run.id, first.at(-1)?.id ?? '', 1);
+    const next = await openRequests(ops, run, first.at(-1)?.id ?? '', 1);
     expect(next[0]).toMatchObject({
       requestKey: 'key 200',
       body: { user: '200' },
@@ -76,7 +69,7 @@ eachWarehouse('the ledger', (open) => {
       attempts: 0,
       xRequestId: null,
     });
-    expect(await countByState(ops, run.id)).toEqual({ planned: 2501 });
+    expect(await countByState(ops, run)).toEqual({ planned: 2501 });
   });
 
   it('lets a request be sent by who holds the lease, and keeps its first id', async () => {
@@ -87,13 +80,13 @@ eachWarehouse('the ledger', (open) => {
     await settle(ops, id, { state: 'planned', at, pointsBack: 1 });
     expect(await markSent(ops, lease, [{ ...sent, id, requestId: randomUUID() }])).toEqual(new Set([id]));
     await settle(ops, id, { state: 'planned', at });
-    expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
+    expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
 
     await acquireLease(ops, lease.name, 'another', true);
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
-    expect(await triedRequests(ops, run.id)).toMatchObject([{ attempts: 2 }]);
+    expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2 }]);
   });
 
   it('sends nothing that is settled', async () => {
@@ -103,7 +96,7 @@ eachWarehouse('the ledger', (open) => {
     await settle(ops, id, { state: 'failed', at, status: 422, error: 'no good' });
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
     await settle(ops, id, { state: 'planned', at });
-    expect(await countByState(ops, run.id)).toEqual({ failed: 1 });
+    expect(await countByState(ops, run)).toEqual({ failed: 1 });
   });
 
   it('leaves a stored answer as it is, whatever a late holder says of its request', async () => {
@@ -112,7 +105,7 @@ eachWarehouse('the ledger', (open) => {
     await markSent(ops, lease, [{ ...sent, id }]);
     await store(ops, id, answer('[1]'));
     for (const state of ['planned', 'failed', 'in_doubt'] as const) await settle(ops, id, { state, at });
-    expect(await countByState(ops, run.id)).toEqual({ stored: 1 });
+    expect(await countByState(ops, run)).toEqual({ stored: 1 });
   });
 });
 
@@ -140,7 +133,7 @@ eachWarehouse('the vault', (open) => {
         damage: undefined,
       });
     }
-    expect(await countByState(ops, run.id)).toEqual({ stored: 4 });
+    expect(await countByState(ops, run)).toEqual({ stored: 4 });
     expect(await unloadedAnswers(ops, 'people')).toEqual(
       stored.map((id, n) => ({ id, bytes: (bodies[n] ?? []).length })),
     );

@@ -30,6 +30,9 @@ export interface Process {
   readonly began: Promise<void>;
   readonly ended: Promise<Ended>;
   readonly kill: () => void;
+  /** Asks it to end in order. */
+  readonly stop: () => void;
+  readonly pid: number | undefined;
 }
 
 /** Compiled sources of all processes, so that each starts in a part of the time. */
@@ -82,5 +85,11 @@ function start(program: URL, words: readonly string[], { serviceUrl, warehouseUr
       tookMs: performance.now() - startedAt,
     };
   });
-  return { began: began.promise, ended, kill: () => void child.kill('SIGKILL') };
+  return {
+    began: began.promise,
+    ended,
+    kill: () => void child.kill('SIGKILL'),
+    stop: () => void child.kill('SIGTERM'),
+    pid: child.pid,
+  };
 }

@@ -19,9 +19,7 @@ async function liveComments({ db }: Warehouse): Promise<Map<string, string | nul
       union all
       select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
     ) a
-    where n.nspname in ('sluice', 'sluice_ops') and c.relkind in ('r', 'v') and c.relname <> all (${MIGRATORS})`.execute(
-    db,
-  );
+    where n.nspname in ('sluice', 'sluice_ops') and c.relkind in ('r', 'v')`.execute(db);
   return new Map(rows.map(({ place, text }) => [place, text]));
 }
 
@@ -32,7 +30,9 @@ eachWarehouse('comments', (open) => {
       return [[place, about] as const, ...columns.map((it) => [`${place}.${it.name}`, it.about] as const)];
     });
     const live = await liveComments(await open());
-    expect(live).toEqual(new Map(told));
+    const declared = [...live].filter(([place]) => !MIGRATORS.some((it) => place.startsWith(`sluice_ops.${it}`)));
+    expect(new Map(declared)).toEqual(new Map(told));
+    expect(live.size).toBeGreaterThan(declared.length + MIGRATORS.length);
     expect([...live.values()]).not.toContain(null);
     expect(live.size).toBeGreaterThan(500);
   });

@@ -8,7 +8,7 @@ import type { SchemaFinding } from '../../warehouse/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
-import { readConfig, withWarehouse } from '../open.ts';
+import { readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, paint } from '../print.ts';
 import { show } from '../show.ts';
 
@@ -65,7 +65,7 @@ async function checkAll(into: Check[], config: Config, context: Context): Promis
   into.push(await checkInputs(config));
   into.push(checkToken(config));
   try {
-    await withWarehouse(context, config, async (warehouse) => {
+    await withWarehouseToRead(context, config, async (warehouse) => {
       into.push(passed('warehouse', `${warehouse.place} answers`));
       into.push(await checkSchema(warehouse));
     });

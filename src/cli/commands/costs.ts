@@ -6,7 +6,7 @@ import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../prices.ts';
 import { show } from '../show.ts';
 
@@ -44,12 +44,12 @@ export const costs = command({
     if (asCsv && context.json) throw new UsageError('costs: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
     if (asCsv) {
-      const cells = await withWarehouse(context, config, (warehouse) => cellsOf(warehouse, since));
+      const cells = await withWarehouseToRead(context, config, (warehouse) => cellsOf(warehouse, since));
       context.status.clear();
       context.out.write(context.redactor.redact(csvText(cells)));
       return 0;
     }
-    const found = await withWarehouse(context, config, (warehouse) => read(context, config, warehouse, since));
+    const found = await withWarehouseToRead(context, config, (warehouse) => read(context, config, warehouse, since));
     const [{ adviceOf }, { costsText }] = await Promise.all([import('../cost-advice.ts'), import('../costs-text.ts')]);
     const advice = adviceOf(found.costs, config, context.now());
     show(context, { ...found.costs, prices: found.prices, next: advice }, () =>

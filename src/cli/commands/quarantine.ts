@@ -5,7 +5,7 @@ import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { asJson } from '../json.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
 import { counted, table } from '../print.ts';
 import { show } from '../show.ts';
 import { replayText, replayWatched } from './replay.ts';
@@ -36,7 +36,8 @@ export const quarantine = command({
       });
     }
     const config = await readConfig(context, flag);
-    return withWarehouse(context, config, async (warehouse) => {
+    const withIt = action === 'retry' ? withWarehouse : withWarehouseToRead;
+    return withIt(context, config, async (warehouse) => {
       const there = await hasSchema(warehouse);
       if (action === 'show') return showOne(context, warehouse, there, id ?? '');
       if (action === 'list') return list(context, warehouse, there);

@@ -6,7 +6,7 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
 import { asJson } from '../json.ts';
-import { readConfig, withWarehouse } from '../open.ts';
+import { readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, table } from '../print.ts';
 
 export const query = command({
@@ -32,7 +32,7 @@ export const query = command({
     if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
     const config = await readConfig(context, flag);
     const statement = sql === '-' ? await context.readInput() : sql;
-    const result = await withWarehouse(context, config, (warehouse) => ask(warehouse, statement, context.signal));
+    const result = await withWarehouseToRead(context, config, (warehouse) => ask(warehouse, statement, context.signal));
     context.status.clear();
     context.out.write(textOf(result, asCsv, context));
     if (context.out.isTerminal && !asCsv && !context.json) context.log.info(counted(result.rows.length, 'row'));

@@ -52,6 +52,7 @@ const NOTHING: ReplaySummary = {
   quarantined: 0,
   written: {},
   left: 0,
+  gone: null,
   tookMs: 0,
 };
 
@@ -81,7 +82,10 @@ export function replayText(summary: ReplaySummary, channel: Channel): string {
   const written = Object.entries(summary.written).filter(([, rows]) => rows > 0);
   const counts = `${counted(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
   const rest = left === 0 ? '' : `; ${counted(left, 'answer')} left as before`;
-  const sentence = `${counted(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n`;
+  const lost = summary.gone
+    ? `the bodies of ${counted(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows stand as they were\n`
+    : '';
+  const sentence = `${counted(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
   if (written.length === 0) return sentence;
   return sentence + table([{ name: 'table' }, { name: 'rows written' }], written, channel);
 }

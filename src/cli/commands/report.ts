@@ -1,7 +1,7 @@
 /** `sluice report`: a page to look at, from the warehouse alone. */
 import { command, configOption } from '../command.ts';
 import { asJson } from '../json.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { writeOutputFile } from '../output-file.ts';
 
 export const report = command({
@@ -21,7 +21,7 @@ export const report = command({
     const config = await readConfig(context, flag);
     const { emptyReport, readReport } = await import('../../report/read.ts');
     const { redact } = context.redactor;
-    const found = await withWarehouse(context, config, async (warehouse) =>
+    const found = await withWarehouseToRead(context, config, async (warehouse) =>
       (await hasSchema(warehouse))
         ? readReport(warehouse, { now: context.now(), redact })
         : emptyReport(warehouse.schema, context.now()),

@@ -11,6 +11,9 @@ import { runWatched } from './sync.ts';
 const FIRST_QUERY =
   'select endpoint, count(*) as requests, sum(cost) as points from fact_request_costs group by endpoint order by points desc';
 
+/** Points to begin with, so that balance and forecast have something to show. */
+const BALANCE = 10_000;
+
 export const start = command({
   name: 'start',
   summary: 'Runs the quickstart: every endpoint once, against a sandbox of its own.',
@@ -29,7 +32,7 @@ export const start = command({
       import('../../config/load.ts'),
     ]);
     const token = context.newId();
-    const sandbox = await serveSandbox({ token, seed: 1, now: context.now });
+    const sandbox = await serveSandbox({ token, seed: 1, points: BALANCE, now: context.now });
     try {
       const env = { ...context.env, SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
       const config = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env);

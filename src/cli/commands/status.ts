@@ -1,13 +1,16 @@
 /** `sluice status`: how things stand, from the warehouse alone. */
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
+import type { Config } from '../../config/definition.ts';
+import type { EngineStanding } from '../../engine/standing.ts';
 import type { Reconciliation } from '../../ops/reconciliation.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { lowerBoundLines } from '../lower-bounds.ts';
-import { hasSchema, readConfig, withWarehouse } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, duration, table } from '../print.ts';
 import { reconciliationLine } from '../reconciliation-line.ts';
 import { show } from '../show.ts';
+import { standingText } from '../standing.ts';
 import { causeOf } from '../summary.ts';
 import { spoolFolder } from '../spool.ts';
 import { visible } from '../../ops/visible.ts';
@@ -15,6 +18,8 @@ import { visible } from '../../ops/visible.ts';
 interface Reconciled extends Status {
   /** Absent when the request log was never read. */
   readonly reconciliation?: Reconciliation;
+  /** Absent when no engine ever ran here. */
+  readonly engine?: EngineStanding;
 }
 
 export const status = command({
@@ -24,35 +29,69 @@ export const status = command({
     'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
     'quarantined is what could not be understood, truncated are slices of which more may exist than was returned, as things stand: ' +
     'also those of earlier runs that no later answer made good. ' +
-    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Needs no token.',
-  options: configOption,
+    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Needs no token. ' +
+    'Where schedule or worker ran, they follow: the processes that are alive, jobs that wait, runs whose chunks are at work, what was given up, and when each sync fires next.',
+  options: {
+    ...configOption,
+    watch: { type: 'flag', about: 'Tell it again every two seconds until stopped.' },
+  },
   positionals: {},
   examples: [
     { line: 'sluice status', about: 'How things stand.' },
     { line: 'sluice status --json', about: 'The same for a monitor.' },
+    { line: 'sluice status --watch', about: 'The same, again and again.' },
   ],
-  run: async ({ config: flag }, context) => {
+  run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
-    const read = await withWarehouse(context, config, async (warehouse): Promise<Reconciled> => {
-      if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], lowerBounds: [], drift: [] };
-      const [{ readStatus }, { readReconciliation }] = await Promise.all([
-        import('../../ops/status.ts'),
-        import('../../ops/reconciliation.ts'),
-      ]);
-      const reconciliation = await readReconciliation(warehouse, context.now());
-      return { ...(await readStatus(warehouse)), ...(reconciliation && { reconciliation }) };
-    });
-    const { spoolCounts } = await import('../../ops/spool.ts');
-    const folder = spoolFolder(context);
-    const found = { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
-    show(
-      context,
-      found,
-      () => `${statusText(found, context)}${reconciliationLine(found.reconciliation)}${spoolText(found.spool)}`,
-    );
-    return 0;
+    for (;;) {
+      const found = await readAll(config, context);
+      // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
+      if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
+      show(context, found, () => wholeText(found, context));
+      if (!watch || !(await rested(context))) return 0;
+    }
   },
 });
+
+/** Time to look, and a database is not kept busy by being looked at. */
+const WATCH_EVERY_MS = 2000;
+
+/** Waits for the next look; false when the signal ended it. */
+const rested = ({ sleep, signal }: Context): Promise<boolean> =>
+  sleep(WATCH_EVERY_MS, signal).then(
+    () => true,
+    () => false,
+  );
+
+type Found = Reconciled & {
+  readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
+};
+
+async function readAll(config: Config, context: Context): Promise<Found> {
+  // Opened for each look, so that between two looks an embedded warehouse is another's to use.
+  const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
+    if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], lowerBounds: [], drift: [] };
+    const [{ readStatus }, { readReconciliation }, { readStanding }] = await Promise.all([
+      import('../../ops/status.ts'),
+      import('../../ops/reconciliation.ts'),
+      import('../../engine/standing.ts'),
+    ]);
+    const reconciliation = await readReconciliation(warehouse, context.now());
+    const engine = await readStanding(warehouse, context.now());
+    return { ...(await readStatus(warehouse)), ...(reconciliation && { reconciliation }), ...(engine && { engine }) };
+  });
+  const { spoolCounts } = await import('../../ops/spool.ts');
+  const folder = spoolFolder(context);
+  return { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
+}
+
+const wholeText = (found: Found, context: Context): string =>
+  [
+    statusText(found, context),
+    reconciliationLine(found.reconciliation),
+    spoolText(found.spool),
+    standingText(found.engine, context),
+  ].join('');
 
 function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet: sluice sync begins\n';

@@ -52,19 +52,29 @@ export const sync = command({
   },
 });
 
-/** Runs syncs with their progress shown; the schema is brought about first where that is allowed. */
+/** Runs syncs with their progress shown; the schema is brought about first where that is allowed, and alerts are told last. */
 export async function runWatched(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
-  const [{ runSyncs }, { ensureSchema }, { openSpool }] = await Promise.all([
+  const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
     import('../../sync.ts'),
     import('../../warehouse/migrate.ts'),
     import('../../ops/spool.ts'),
+    import('../../flow/tracing.ts'),
   ]);
-  const { now, sleep, random, newId, signal } = context;
+  const { now, sleep, random, newId, signal, env, redactor } = context;
+  const tracing = await openTracing(env, sleep);
   return withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const spool = openSpool({ folder: spoolFolder(context) });
-    return watched(context, (watch) =>
-      runSyncs(config, warehouse, options, { now, sleep, random, newId, spool, ...watch }, signal),
-    );
+    const effects = { now, sleep, random, newId, spool, ...(tracing && { beginSpan: tracing.beginSpan }) };
+    return watched(context, async (watch) => {
+      const summary = await runSyncs(config, warehouse, options, { ...effects, ...watch }, signal);
+      if (config.alerts) {
+        const { tellAlerts } = await import('../../alerts/tell.ts');
+        const { onNotice } = watch;
+        await tellAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
+      }
+      await tracing?.flush();
+      return summary;
+    });
   });
 }

@@ -55,6 +55,7 @@ export const syncViews = [
     truncated: bigint('Slices that came back full and could not be cut further, so that more may exist.'),
     points: numeric('Points spent, by the service’s own count where it told one, else by the price list.'),
     error: text('Why the run ended early; null when it did not.'),
+    changed: bigint('Of the loaded items, those whose rows were there and said something else.'),
   }),
   view('sync_freshness', 'How fresh each sync’s rows are: one row a sync.', ['sync'], {
     sync,

@@ -72,7 +72,7 @@ export function changesSuite(ground: Ground): void {
       const before = machineryOf(await it.row());
       const item = { ...it.sample(0), [field]: anotherOf(it.sample(0)[field], it.sample(1)[field]) };
       const { receipt, answerId } = await it.take([item]);
-      expect(receipt).toMatchObject({ received: 1, loaded: 1 });
+      expect(receipt).toMatchObject({ received: 1, loaded: 1, changed: 1 });
       expect(contentOf(await it.row(), it.types)).toEqual(expected(endpoint, it, item));
       const after = machineryOf(await it.row());
       expect(after).toEqual({

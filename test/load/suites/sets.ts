@@ -23,12 +23,14 @@ export function setsSuite(ground: () => Promise<Loader>): void {
       expect((await it.take(9, ['a', 'x'].map(school))).receipt).toMatchObject({
         received: 2,
         loaded: 1,
+        changed: 1,
         unchanged: 1,
       });
       expect(await it.majors()).toEqual(['a', 'x']);
       expect((await it.take(9, [])).receipt).toEqual({
         received: 0,
         loaded: 0,
+        changed: 0,
         unchanged: 0,
         superseded: 0,
         quarantined: 0,

@@ -1,0 +1,29 @@
+/** The ways by which a config has alerts told. */
+import type { AlertSettings } from '../config/definition.ts';
+import type { AlertChannel } from '../ops/alerts.ts';
+import type { AlertPayload } from './payload.ts';
+import { openProgram } from './program.ts';
+import { openWebhook } from './webhook.ts';
+
+/** What came of telling somebody. */
+export type Delivery = { readonly ok: true } | { readonly ok: false; readonly because: string };
+
+export interface DeliveryEffects {
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly redact: (text: string) => string;
+}
+
+export interface Channel {
+  readonly name: AlertChannel;
+  /** Ends within seconds, and rejects never. */
+  readonly tell: (payload: AlertPayload) => Promise<Delivery>;
+}
+
+/** The channels that the config names. */
+export function channelsOf({ webhook, command }: AlertSettings, effects: DeliveryEffects): Channel[] {
+  return [
+    ...(webhook ? [{ name: 'webhook' as const, tell: openWebhook(webhook, effects) }] : []),
+    ...(command ? [{ name: 'command' as const, tell: openProgram(command, effects) }] : []),
+  ];
+}

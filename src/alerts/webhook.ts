@@ -1,0 +1,53 @@
+/** Posts an alert to the address of the config, once, and to no other. */
+import { Agent, request } from 'undici';
+import type { Secret } from '../config/secret.ts';
+import type { Delivery, DeliveryEffects } from './deliver.ts';
+import type { AlertPayload } from './payload.ts';
+
+/** A service that takes alerts answers at once; a run does not wait for one that doesn't. */
+const WITHIN_MS = 10_000;
+/** The answer is of no interest, but a connection is only left in order when it was read. */
+const MOST_ANSWER_BYTES = 65_536;
+
+/** A way to post to the address. Whatever becomes of it is told in words that hold nothing of the address. */
+export const openWebhook =
+  (address: Secret, { sleep }: DeliveryEffects) =>
+  async (payload: AlertPayload): Promise<Delivery> => {
+    // Of its own, so that nothing stays open, and no proxy or setting of another client counts.
+    const dispatcher = new Agent({ connect: { timeout: WITHIN_MS, rejectUnauthorized: true } });
+    const ended = new AbortController();
+    const overdue = sleep(WITHIN_MS, ended.signal).then(
+      (): Delivery => ({ ok: false, because: `the webhook did not answer within ${WITHIN_MS / 1000} s` }),
+      (): Delivery => ({ ok: false, because: 'the webhook was not waited for' }),
+    );
+    try {
+      return await Promise.race([post(address, payload, dispatcher), overdue]);
+    } finally {
+      ended.abort();
+      await dispatcher.destroy();
+    }
+  };
+
+async function post(address: Secret, payload: AlertPayload, dispatcher: Agent): Promise<Delivery> {
+  try {
+    const { statusCode, body } = await request(address.reveal(), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'sluice' },
+      body: JSON.stringify(payload),
+      dispatcher,
+    });
+    await body.dump({ limit: MOST_ANSWER_BYTES }).catch(() => undefined);
+    if (statusCode >= 200 && statusCode < 300) return { ok: true };
+    const redirects = statusCode >= 300 && statusCode < 400;
+    return {
+      ok: false,
+      because: redirects
+        ? `the webhook points elsewhere (${statusCode}), where no alert is sent`
+        : `the webhook answered ${statusCode}`,
+    };
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    const known = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code);
+    return { ok: false, because: `the webhook can’t be reached${known ? ` (${code})` : ''}` };
+  }
+}

@@ -1,0 +1,197 @@
+/** Runs a long-running role from the command line: its log, its results, and its end. */
+import type { Config } from '../config/definition.ts';
+import type { EngineEvent } from '../engine/handle.ts';
+import type { ServeOptions } from '../engine/serve.ts';
+import type { Monitor, QueueDepth } from '../monitor/monitor.ts';
+import type { Notice, SyncSummary } from '../ops/summary.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import type { Options } from './command.ts';
+import type { Context } from './context.ts';
+import { asJsonLine } from './json.ts';
+import { withWarehouse } from './open.ts';
+import { packageVersion } from './package.ts';
+import { spoolFolder } from './spool.ts';
+import { watched } from './watch.ts';
+
+/** Options of both roles. */
+export const engineOptions = {
+  calls: {
+    type: 'number',
+    min: 1,
+    value: 'CALLS',
+    about: 'Most calls that this process has under way at once; else as many as service.in_flight allows.',
+  },
+  chunk: {
+    type: 'number',
+    min: 1,
+    value: 'REQUESTS',
+    about: 'Most requests of a chunk, into which larger runs are cut so that workers share them; else 250.',
+  },
+  listen: {
+    type: 'text',
+    value: 'HOST:PORT',
+    about: 'Where /healthz, /readyz and /metrics are told; else 127.0.0.1:9464 where that is free. off tells nothing.',
+  },
+} as const satisfies Options;
+
+/** What was said of them. */
+export interface EngineSaid {
+  readonly calls: number | undefined;
+  readonly chunk: number | undefined;
+  readonly listen: string | undefined;
+}
+
+/** Serves until the signal fires. With --json the summary of each run that ends here is a line of standard output. */
+export async function runEngine(
+  context: Context,
+  config: Config,
+  role: ServeOptions['role'],
+  { calls, chunk, listen }: EngineSaid,
+): Promise<void> {
+  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
+    import('../engine/serve.ts'),
+    import('../warehouse/migrate.ts'),
+    import('../ops/spool.ts'),
+    import('../flow/tracing.ts'),
+  ]);
+  const { now, sleep, random, newId, signal, log, env } = context;
+  const tracing = await openTracing(env, sleep);
+  await withWarehouse(context, config, async (warehouse) => {
+    await ensureSchema(warehouse);
+    const monitor = await monitorOf(context, warehouse, role, listen);
+    const spool = openSpool({ folder: spoolFolder(context) });
+    const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
+    try {
+      await watched(context, async (watch) => {
+        const alerts = alertsOf(context, config, warehouse, watch.onNotice);
+        const effects = {
+          now,
+          sleep,
+          random,
+          newId,
+          spool,
+          ...(tracing && { beginSpan: tracing.beginSpan }),
+          ...watch,
+        };
+        await serve(
+          config,
+          warehouse,
+          options,
+          {
+            ...effects,
+            onEvent: (event) => {
+              tell(context, event);
+              if (event.kind === 'run ended') alerts.tell(event.summary);
+            },
+            onReady: (reconciled) => {
+              const { scheduled = [], unscheduled = [] } = reconciled ?? {};
+              log.info(`${role} is ready`, {
+                warehouse: warehouse.place,
+                ...(monitor && { health: monitor.url }),
+                ...(scheduled.length > 0 && { scheduled }),
+                ...(unscheduled.length > 0 && { unscheduled }),
+              });
+            },
+            onTrouble: troubleTeller(context),
+          },
+          signal,
+        );
+        await alerts.told();
+      });
+      await tracing?.flush();
+    } finally {
+      await monitor?.close();
+    }
+  });
+}
+
+/** Health and metrics of this process, until it is closed. */
+async function monitorOf(
+  { now, sleep, signal, log }: Context,
+  warehouse: Warehouse,
+  role: ServeOptions['role'],
+  listen: string | undefined,
+): Promise<Monitor | undefined> {
+  const [{ startMonitor }, { readStanding }] = await Promise.all([
+    import('../monitor/monitor.ts'),
+    import('../engine/standing.ts'),
+  ]);
+  const queues = async (): Promise<QueueDepth[]> => {
+    const standing = await readStanding(warehouse, now());
+    return (standing?.queues ?? []).flatMap(({ queue, waiting, later, atWork }) =>
+      Object.entries({ waiting, later, at_work: atWork }).map(([state, jobs]) => ({ queue, state, jobs })),
+    );
+  };
+  const about = { warehouse, version: packageVersion(), role, isDraining: () => signal.aborted, queues, now, sleep };
+  return startMonitor(listen, about, (message) => log.warn(message));
+}
+
+/** Tells what runs came to, one after the other, beside the work. */
+function alertsOf(
+  { now, sleep, env, redactor }: Context,
+  config: Config,
+  warehouse: Warehouse,
+  onNotice: (notice: Notice) => void,
+): { readonly tell: (summary: SyncSummary) => void; readonly told: () => Promise<void> } {
+  let last = Promise.resolve();
+  return {
+    tell: (summary) => {
+      if (!config.alerts) return;
+      last = last.then(async () => {
+        const { tellAlerts } = await import('../alerts/tell.ts');
+        await tellAlerts(
+          config,
+          warehouse,
+          { syncs: [summary] },
+          { now, sleep, env, redact: redactor.redact, onNotice },
+        );
+      });
+    },
+    told: () => last,
+  };
+}
+
+function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
+  switch (event.kind) {
+    case 'begun': {
+      const { job } = event;
+      return log.info(job.kind === 'sync' ? 'sync begins' : 'chunk begins', {
+        sync: job.sync,
+        ...(job.kind === 'chunk' && { run: job.runId, chunk: job.chunk }),
+      });
+    }
+    case 'run ended': {
+      const { summary } = event;
+      const { sync, state, exitCode, planned, sent, loaded, points, tookMs, error } = summary;
+      const facts = { sync, state, exitCode, planned, sent, loaded, points, tookMs, ...(error !== null && { error }) };
+      log[exitCode === 0 ? 'info' : 'warn']('run ended', facts);
+      if (asJson) out.write(asJsonLine(summary));
+      return undefined;
+    }
+    case 'shared':
+      return log.info('run is shared in chunks', { sync: event.sync });
+    case 'waits':
+      return log.info('sync waits', { sync: event.sync, because: event.because, seconds: event.seconds });
+    case 'given up':
+      return log.error('job given up; sluice schedule --redrive puts it back', {
+        sync: event.job.sync,
+        exitCode: event.job.exitCode,
+        because: event.job.because,
+      });
+    case 'failed':
+      return log.error('job failed and is tried again', { sync: event.job.sync, because: event.because });
+  }
+}
+
+/** A database that is away is told once a minute, not at every look for a job. */
+const TROUBLE_EVERY_MS = 60_000;
+
+function troubleTeller({ log, now }: Context): (error: Error) => void {
+  let told = { message: '', atMs: Number.NEGATIVE_INFINITY };
+  return ({ message }) => {
+    const atMs = now().getTime();
+    if (message === told.message && atMs - told.atMs < TROUBLE_EVERY_MS) return;
+    told = { message, atMs };
+    log.warn('trouble with the queues, which go on', { because: message });
+  };
+}

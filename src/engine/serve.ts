@@ -1,0 +1,80 @@
+/** The long-running roles: a clock with a worker, or a worker alone, until a signal ends them. */
+import { hostname } from 'node:os';
+import type { Config } from '../config/definition.ts';
+import { hold } from '../flow/hold.ts';
+import { type FlowEffects, openInvocation } from '../flow/invocation.ts';
+import { steadily } from '../flow/steady.ts';
+import { acquireLease, removeLeases } from '../ops/lease.ts';
+import { operationsOf } from '../ops/schema.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import { openJobs } from './boss.ts';
+import { type EngineEvent, handle } from './handle.ts';
+import type { Reconciled } from './jobs.ts';
+import { PRESENCE } from './standing.ts';
+
+/** `schedule` keeps the clock and works; `worker` works. */
+export type Role = 'schedule' | 'worker';
+
+export interface ServeOptions {
+  readonly role: Role;
+  /** Most calls of this process at once, below what the token allows. */
+  readonly calls?: number;
+  /** Most requests of a chunk. */
+  readonly chunkSize?: number;
+}
+
+export interface ServeEffects extends FlowEffects {
+  readonly onEvent: (event: EngineEvent) => void;
+  /** Told once jobs are taken in hand, with what the clock found to change. */
+  readonly onReady: (reconciled: Reconciled | undefined) => void;
+  /** Told of trouble that work goes on after. */
+  readonly onTrouble: (error: Error) => void;
+}
+
+/** Smaller, and a run of thousands is jobs all over; larger, and the last worker at it leaves the others idle for long. */
+const CHUNK_SIZE = 250;
+/** Syncs at once in a process: each of them mostly waits for the service, and a long one leaves room for others. */
+const SYNC_SLOTS = 4;
+/** Chunks at once: beside those of one run there is room for another's. */
+const CHUNK_SLOTS = 2;
+
+/** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
+export async function serve(
+  config: Config,
+  warehouse: Warehouse,
+  { role, calls, chunkSize = CHUNK_SIZE }: ServeOptions,
+  effects: ServeEffects,
+  signal: AbortSignal,
+): Promise<void> {
+  const { onEvent, onTrouble, onReady } = effects;
+  const ops = operationsOf(warehouse);
+  const name = `${PRESENCE}${role}:${hostname()}/${process.pid}/${effects.newId()}`;
+  const presence = hold(ops, await steadily(() => acquireLease(ops, name, name, false), effects), effects.sleep);
+  const it = await openInvocation(config, warehouse, effects, calls);
+  try {
+    const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
+    const jobs = await openJobs(warehouse, { onTrouble, ...(role === 'schedule' && { schedules }) });
+    try {
+      if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
+      // Only others could take part, and an embedded warehouse has one process.
+      const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
+      const handling = { it, jobs, chunkSize: shares, onEvent, signal };
+      await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
+      await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
+      onReady(jobs.reconciled);
+      await aborted(signal);
+    } finally {
+      await jobs.close();
+    }
+  } finally {
+    await it.close();
+    await presence.end();
+    await removeLeases(ops, name).catch(() => undefined);
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

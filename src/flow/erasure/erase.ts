@@ -1,0 +1,123 @@
+/** Takes an entity out of the whole database, inside one transaction. */
+import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
+import { rehash } from '../../load/rehash.ts';
+import { runOn } from '../../load/run.ts';
+import { digester, recordErasure } from '../../ops/erasures.ts';
+import { type Ops, operationsOf } from '../../ops/schema.ts';
+import { pseudonymOf } from '../../service/forgotten.ts';
+import { arrayLiteral } from '../../warehouse/array.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import type { OperationsTables } from '../../warehouse/operations.ts';
+import { bridgeTables, rootTables } from '../../warehouse/table.ts';
+import { type Asking, redactRequests, requestsFor } from './ledger.ts';
+import { sweep } from './sweep.ts';
+import { eraseRows, type Touched } from './tables.ts';
+import {
+  at as tableAt,
+  noteRows,
+  openRegister,
+  ownNames,
+  type Register,
+  type Search,
+  searchFor,
+  type Target,
+} from './target.ts';
+import { eraseFromVault } from './vault.ts';
+
+export interface ErasureWork {
+  readonly comesAgain: boolean;
+  readonly dryRun: boolean;
+  readonly now: () => Date;
+  readonly newId: () => string;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What an erasure came to in the database, and what to look for elsewhere. */
+export interface Erased {
+  /** Rows deleted or changed, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly answers: number;
+  readonly bodies: number;
+  readonly requests: number;
+  readonly search: Search;
+  readonly register: Register;
+  /** The receipt; null of a dry run. */
+  readonly receipt: string | null;
+}
+
+/** Erases the entity; the caller commits it, or undoes it after a look at what it came to. */
+export async function eraseIn(
+  db: Transaction<OperationsTables>,
+  warehouse: Pick<Warehouse, 'schema' | 'ops'>,
+  target: Target,
+  { comesAgain, dryRun, now, newId, onProgress, signal }: ErasureWork,
+): Promise<Erased> {
+  const ops = operationsOf({ db, ops: warehouse.ops });
+  const digests = await digester(ops, () => Buffer.from(newId() + newId()));
+  if (!digests) throw new Error('the salt of what is forgotten is gone');
+  const digest = digests.ofKey(target.table.name, target.key);
+  const register = openRegister(target);
+  await noteRows(db, warehouse, target, register);
+  const done = { touched: new Set<string>(), erased: new Set<string>() };
+  const at = now();
+  let search: Search;
+  let askers: readonly Asking[];
+  // The vault may know names that the tables never did; what they tell of is looked for as well.
+  for (let known = -1; ; ) {
+    const names = await ownNames(db, warehouse, target, register.names, [target.table]);
+    const texts = await ownNames(db, warehouse, target, names, rootTables);
+    search = searchFor(target, names, texts, pseudonymOf(digest));
+    askers = await requestsFor(ops, search);
+    if (known === register.size()) break;
+    known = register.size();
+    const ids = new Set(askers.map(({ id }) => id));
+    await eraseFromVault(ops, search, register, ids, { at, done, signal, onProgress });
+  }
+  const rows: Record<string, number> = {};
+  const touched: Touched = {
+    changed: new Map(),
+    note: (table, count) => {
+      if (count > 0) rows[table] = (rows[table] ?? 0) + count;
+    },
+  };
+  await eraseRows(db, warehouse, target, search, await answersTo(ops, askers), touched);
+  const keys = await redactRequests(ops, askers, search, digests, at);
+  await renameQuestions(db, warehouse.schema, keys);
+  await sweep(db, warehouse, search, touched);
+  for (const table of rootTables) {
+    const ids = [...(touched.changed.get(table) ?? [])];
+    if (ids.length > 0) await rehash(runOn(db), warehouse.schema, table, ids);
+  }
+  const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: askers.length };
+  const banned = [digest, ...search.asked.map((name) => digests.ofName(target.table.name, name))];
+  const receipt = dryRun
+    ? null
+    : await recordErasure(ops, { ...counts, table: target.table.name, digest, at, comesAgain }, [...new Set(banned)]);
+  return { ...counts, search, register, receipt };
+}
+
+const answersTo = async (ops: Ops, askers: readonly Asking[]): Promise<string[]> => {
+  const asked = arrayLiteral(askers.map(({ id }) => id));
+  const rows = await ops
+    .selectFrom('requests')
+    .select('answer_id')
+    .distinct()
+    .where('id', '=', sql<string>`any(${asked}::bigint[])`)
+    .where('answer_id', 'is not', null)
+    .execute();
+  return rows.flatMap(({ answer_id: id }) => id ?? []);
+};
+
+/** What a question returned stays tied to it, under the key that the ledger knows it by now. */
+async function renameQuestions(
+  db: QueryExecutorProvider,
+  schema: string,
+  keys: ReadonlyMap<string, string>,
+): Promise<void> {
+  for (const { name, askedKey } of bridgeTables)
+    if (askedKey.includes('request_key') && keys.size > 0)
+      await sql`update ${tableAt(schema, name)} b set request_key = k.is_now
+        from unnest(${arrayLiteral([...keys.keys()])}::text[], ${arrayLiteral([...keys.values()])}::text[]) as k(was, is_now)
+        where b.request_key = k.was`.execute(db);
+}

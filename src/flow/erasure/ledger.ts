@@ -1,0 +1,91 @@
+/** Takes an entity's names out of the requests that asked for it; what they cost and came to stays. */
+import { sql } from 'kysely';
+import { asksFor, redactRequest } from '../../normalize/redact-request.ts';
+import type { Digester } from '../../ops/erasures.ts';
+import type { Ops } from '../../ops/schema.ts';
+import { endpointNamed } from '../../service/catalog.ts';
+import { canonicalJson } from '../../service/identity.ts';
+import { arrayLiteral } from '../../warehouse/array.ts';
+import type { Search } from './target.ts';
+
+/** A request that asked for the entity. */
+export interface Asking {
+  readonly id: string;
+  readonly requestKey: string;
+}
+
+const OPEN = ['planned', 'sent', 'in_doubt'] as const;
+
+/** The requests that asked for the entity by one of its names. */
+export async function requestsFor(ops: Ops, { forgotten, asked }: Search): Promise<readonly Asking[]> {
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['id', 'endpoint', 'request_key', 'body'])
+    .where(
+      sql<boolean>`exists (select from unnest(${arrayLiteral(asked)}::text[]) as u(name) where position(name in requests.body::text) > 0)`,
+    )
+    .orderBy('id')
+    .execute();
+  return rows.flatMap(({ id, endpoint: name, request_key: requestKey, body }) => {
+    const endpoint = endpointNamed(name);
+    return endpoint && asksFor(endpoint, body, forgotten) ? [{ id, requestKey }] : [];
+  });
+}
+
+/**
+ * Puts a pseudonym in the place of the entity's names in these requests, and a salted digest in the place of their keys,
+ * which anybody could work out. Those that were still to be answered are given up.
+ */
+export async function redactRequests(
+  ops: Ops,
+  requests: readonly Asking[],
+  { forgotten }: Search,
+  digests: Digester,
+  at: Date,
+): Promise<ReadonlyMap<string, string>> {
+  const keys = new Map(requests.map(({ requestKey }) => [requestKey, digests.ofText(requestKey)]));
+  for (const { id } of requests) {
+    const row = await ops
+      .selectFrom('requests')
+      .select(['endpoint', 'request_key', 'body', 'sent_body', 'input', 'state'])
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow();
+    const endpoint = endpointNamed(row.endpoint);
+    if (!endpoint) continue;
+    const without = (body: typeof row.body) =>
+      sql<string>`${canonicalJson(redactRequest(endpoint, body, forgotten))}::text::jsonb`;
+    const isOpen = OPEN.some((state) => state === row.state);
+    await ops
+      .updateTable('requests')
+      .set({
+        body: without(row.body),
+        sent_body: row.sent_body && without(row.sent_body),
+        input: without(row.input),
+        request_key: keys.get(row.request_key) ?? row.request_key,
+        ...(isOpen && { state: 'abandoned', finished_at: at.toISOString(), error: 'the entity was forgotten' }),
+      })
+      .where('id', '=', id)
+      .execute();
+    const slice = await ops.selectFrom('coverage').select(['id', 'filters']).where('request_id', '=', id).execute();
+    for (const { id: sliceId, filters } of slice)
+      await ops
+        .updateTable('coverage')
+        .set({ filters: without(filters) })
+        .where('id', '=', sliceId)
+        .execute();
+  }
+  const [before, after] = [[...keys.keys()], [...keys.values()]];
+  for (const table of ['answers', 'coverage'] as const)
+    await ops
+      .updateTable(table)
+      .from(
+        sql<{
+          was: string;
+          is: string;
+        }>`unnest(${arrayLiteral(before)}::text[], ${arrayLiteral(after)}::text[])`.as<'k'>(sql`k(was, is_now)`),
+      )
+      .set({ request_key: sql<string>`k.is_now` })
+      .where(sql<boolean>`${sql.ref(`${table}.request_key`)} = k.was`)
+      .execute();
+  return keys;
+}

@@ -1,0 +1,58 @@
+/** Takes an entity out of the answers that wait on the disk. */
+import type { Ops } from '../../ops/schema.ts';
+import type { Spool } from '../../ops/spool.ts';
+import type { Waiting } from '../../ops/spool-head.ts';
+import { lookInto } from './body.ts';
+import type { Register, Search } from './target.ts';
+import { tellsOf } from './vault.ts';
+
+const NOTHING = new Uint8Array();
+
+/**
+ * Writes the files anew that tell of the entity; one that can't be read is emptied, so that its request still counts as
+ * answered. Returns how many there were; `dry` only counts. Done again after a crash, it finds what is left.
+ */
+export async function eraseFromSpool(
+  ops: Ops,
+  spool: Spool,
+  search: Search,
+  register: Register,
+  dry: boolean,
+): Promise<number> {
+  let touched = 0;
+  for (const waiting of (await spool.waiting()).answers) {
+    const body = await spool.bodyOf(waiting);
+    if (typeof body === 'string') continue;
+    const kept = await keptOf(ops, waiting, body, search, register);
+    if (kept === undefined) continue;
+    touched += 1;
+    if (dry) continue;
+    await spool.keep({ ...waiting, body: kept });
+    await spool.drop(waiting);
+  }
+  const holds = (bytes: Uint8Array): boolean => tellsOf(bytes, search.hints);
+  return touched + (dry ? 0 : await spool.sift(holds));
+}
+
+async function keptOf(
+  ops: Ops,
+  { requestId, runId, sync, xRequestId }: Waiting,
+  body: Uint8Array,
+  search: Search,
+  register: Register,
+): Promise<Uint8Array | undefined> {
+  const request = await ops
+    .selectFrom('requests')
+    .select(['endpoint', 'request_key', 'body'])
+    .where('id', '=', requestId)
+    .where('run_id', '=', runId)
+    .where('x_request_id', '=', xRequestId)
+    .executeTakeFirst();
+  // Of another warehouse: what was asked is not known here.
+  if (!request) return tellsOf(body, search.hints) ? NOTHING : undefined;
+  const { endpoint, request_key: requestKey, body: asked } = request;
+  const answer = { sync, endpoint, requestKey, request: asked, body, damage: undefined };
+  const look = lookInto(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
+  if (look.kind === 'redacted') return look.body;
+  return look.kind === 'unreadable' && body.byteLength > 0 && tellsOf(body, search.hints) ? NOTHING : undefined;
+}

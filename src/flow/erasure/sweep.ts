@@ -1,0 +1,103 @@
+/** Takes an entity's names out of every text and every JSON value of both schemas, whatever column they got into. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { cleaned } from '../../normalize/redact.ts';
+import { parseExact } from '../../service/exact-json.ts';
+import { canonicalJson } from '../../service/identity.ts';
+import { referring } from '../../warehouse/reference.ts';
+import { arrayLiteral } from '../../warehouse/array.ts';
+import { operationsTables } from '../../warehouse/operations.ts';
+import { tables } from '../../warehouse/table.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { SHORTEST } from './scrub.ts';
+import { noteChanged, parentOf, type Touched } from './tables.ts';
+import { at, type Search } from './target.ts';
+
+/** Machinery that names what the config names, or holds digests; erasure has its own way with names of entities. */
+const NOT_SWEPT = [
+  'identities',
+  'forgotten',
+  'erasures',
+  'erasure_salts',
+  'leases',
+  'gate_slots',
+  'gate_paces',
+  'marks',
+];
+const NOT_TEXT = ['sync', 'endpoint', 'request_key', 'definition_hash', 'holder', 'encoding', 'sha256', 'state'];
+
+interface Swept {
+  readonly schema: string;
+  readonly name: string;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** The key of the root row that the digests of these texts are kept with. */
+  readonly keep: readonly string[];
+  readonly changes?: (key: readonly string[]) => void;
+}
+
+/** Rewrites the texts that hold a name; keys and references stay, since they are of others. */
+export async function sweep(
+  db: QueryExecutorProvider,
+  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  search: Search,
+  touched: Touched,
+): Promise<void> {
+  for (const table of tables) {
+    const isHashed = table.kind === 'root' || table.kind === 'child';
+    const root = isHashed ? parentOf(table) : undefined;
+    const held = new Set([...table.key, ...table.foreignKeys.flatMap(({ columns }) => columns)]);
+    await sweepTable(db, search, touched, {
+      schema,
+      name: table.name,
+      columns: table.columns.filter(({ name }) => !held.has(name) && !name.startsWith('_')),
+      keep: root === undefined ? [] : table.kind === 'root' ? table.key : referring(root.resource.noun, root.key),
+      ...(root && { changes: (key) => noteChanged(touched, root, key.join('\0')) }),
+    });
+  }
+  for (const { name, columns, key } of operationsTables)
+    if (!NOT_SWEPT.includes(name))
+      await sweepTable(db, search, touched, {
+        schema: ops,
+        name,
+        columns: columns.filter((it) => !key.includes(it.name) && !NOT_TEXT.includes(it.name)),
+        keep: [],
+      });
+}
+
+async function sweepTable(
+  db: QueryExecutorProvider,
+  { forgotten, hints: all }: Search,
+  touched: Touched,
+  table: Swept,
+): Promise<void> {
+  const columns = table.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
+  const hints = all.filter((it) => it.length >= SHORTEST);
+  if (columns.length === 0 || hints.length === 0) return;
+  const texts = columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`);
+  const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
+  const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
+  const { rows } = await sql<Record<string, string | null>>`
+    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${at(table.schema, table.name)} t
+    where exists (
+      select from unnest(${arrayLiteral(hints.map(inJson))}::text[]) as u(hint)
+      where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
+  for (const row of rows) {
+    const sets = columns.flatMap(({ name, type }, index) => {
+      const text = row[`c${index}`] ?? null;
+      const after = text === null ? null : type === 'text' ? forgotten.scrub(text) : cleanJson(text, forgotten);
+      return after === text ? [] : [sql`${sql.ref(name)} = ${after}::text::${sql.raw(type)}`];
+    });
+    if (sets.length === 0) continue;
+    await sql`update ${at(table.schema, table.name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(db);
+    touched.note(table.name, 1);
+    table.changes?.(table.keep.map((_, index) => row[`k${index}`] ?? ''));
+  }
+}
+
+function cleanJson(text: string, forgotten: Search['forgotten']): string {
+  const value = parseExact(text);
+  const after = cleaned(value, { forgotten });
+  return after === value ? text : canonicalJson(after);
+}
+
+/** As long a part of a text as stands in JSON as it is. */
+const inJson = (text: string): string => text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;

@@ -1,0 +1,100 @@
+/** Takes an entity out of the tables: its row with all that goes with it, and what other rows tell of it. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { referring } from '../../warehouse/reference.ts';
+import { type BridgeTable, bridgeTables, type RootTable, rootTables, type Table } from '../../warehouse/table.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { referencesTo } from './references.ts';
+import { at, matches, type Search, type Target } from './target.ts';
+
+/** What an erasure has touched so far. */
+export interface Touched {
+  readonly note: (table: string, rows: number) => void;
+  /** Root rows of others that are no longer as the loader wrote them, by table. */
+  readonly changed: Map<RootTable, Set<string>>;
+}
+
+export const noteChanged = ({ changed }: Touched, table: RootTable, id: string): void => {
+  changed.set(table, (changed.get(table) ?? new Set()).add(id));
+};
+
+type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
+
+/** Deletes the entity's rows, and what other rows tell of it; `answers` are those to questions about it. */
+export async function eraseRows(
+  db: QueryExecutorProvider,
+  { schema, ops }: Schemas,
+  target: Target,
+  search: Search,
+  answers: readonly string[],
+  touched: Touched,
+): Promise<void> {
+  const { table, key } = target;
+  const erase = async (from: string, where: ReturnType<typeof sql<boolean>>, of = schema): Promise<void> => {
+    const { numAffectedRows } = await sql`delete from ${at(of, from)} where ${where}`.execute(db);
+    touched.note(from, Number(numAffectedRows ?? 0n));
+  };
+  const asOwner = referring(table.resource.noun, table.key);
+  for (const other of rootTables) {
+    const isGiven = other.key.some((name) => other.resource.fields[name]?.shape === 'given');
+    if (isGiven && answers.length > 0)
+      await erase(other.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
+    if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, matches(asOwner, key));
+  }
+  for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, target, search, touched);
+  for (const { table: of, key: columns, columns: all, isElement } of referencesTo(table)) {
+    const root = parentOf(of);
+    const parentKey = of.kind === 'root' ? of.key : referring(root.resource.noun, root.key);
+    const change = isElement
+      ? sql`delete from ${at(schema, of.name)}`
+      : sql`update ${at(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
+    const { rows } = await sql<Record<string, string>>`
+      ${change} where ${matches(columns, key)}
+      returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
+    touched.note(of.name, rows.length);
+    for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
+  }
+  // What hangs on the row goes with it; it is counted before.
+  for (const owned of [...table.children, table.daily, table.changes])
+    if (owned) await erase(owned.name, matches('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
+  await erase(table.name, matches(table.key, key));
+  await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
+}
+
+/** The root table that a table's rows belong to. */
+export function parentOf(table: Table): RootTable {
+  const root = rootTables.find((it) => it.name === table.name || it.children.some(({ name }) => name === table.name));
+  if (!root) throw new Error(`${table.name} belongs to no root table`);
+  return root;
+}
+
+/** Deletes what ties the entity to questions, and what ties others to questions about it. */
+async function eraseTies(
+  db: QueryExecutorProvider,
+  schema: string,
+  { name, bridge, askedKey, columns }: BridgeTable,
+  { table, key }: Target,
+  { forgotten }: Search,
+  touched: Touched,
+): Promise<void> {
+  const remove = async (where: ReturnType<typeof sql<boolean>>): Promise<void> => {
+    const { numAffectedRows } = await sql`delete from ${at(schema, name)} where ${where}`.execute(db);
+    touched.note(name, Number(numAffectedRows ?? 0n));
+  };
+  if (bridge.to() === table.resource) await remove(matches(referring(bridge.prefix, table.key), key));
+  const asked = referring(table.resource.noun, table.key);
+  if (asked.every((column) => askedKey.includes(column))) await remove(matches(asked, key));
+  // How people write names, in the bridges that keep what was written.
+  for (const column of askedKey.filter((it) => it.endsWith('_asked'))) {
+    const { rows } = await sql<{ text: string }>`
+      select distinct ${sql.ref(column)} as text from ${at(schema, name)}`.execute(db);
+    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(matches([column], [text]));
+  }
+  const more = asked.filter((column) => bridge.more && column in bridge.more);
+  const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];
+  if (more.length === asked.length && isOfThisNetwork && more.every((it) => columns.some((has) => has.name === it))) {
+    const { numAffectedRows } = await sql`
+      update ${at(schema, name)} set ${sql.join(more.map((it) => sql`${sql.ref(it)} = null`))}
+      where ${matches(more, key)}`.execute(db);
+    touched.note(name, Number(numAffectedRows ?? 0n));
+  }
+}

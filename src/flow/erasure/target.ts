@@ -1,0 +1,168 @@
+/** The entity that is to be forgotten: its table, its key, and the names under which it is known. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { NAME_FIELDS } from '../../normalize/redact.ts';
+import { isObject, type Wire } from '../../normalize/scope.ts';
+import { type Forgotten, spellingsOf } from '../../service/forgotten.ts';
+import { isKeyedByQuestion } from '../../service/resource.ts';
+import { arrayLiteral } from '../../warehouse/array.ts';
+import type { RootTable } from '../../warehouse/table.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { referencesTo } from './references.ts';
+import { scrubberOf } from './scrub.ts';
+
+export interface Target {
+  readonly table: RootTable;
+  readonly key: readonly string[];
+}
+
+type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
+
+/** The fields that tell who somebody is beside those by which a request can name them. */
+const TELLING = ['name', 'email', 'phone', 'whatsapp_number', 'share_url', 'code', 'requested_url'];
+const FIELDS: readonly string[] = [...NAME_FIELDS, ...TELLING];
+
+/** Texts that tell who the entity is, by the field that held them. */
+export type Names = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What is known of an entity's names, growing as more is read. */
+export interface Register {
+  readonly names: Names;
+  /** Takes note of an object or a row that is the entity; columns may have a prefix. */
+  readonly note: (found: Wire, prefix?: string) => void;
+  /** How many texts are known. */
+  readonly size: () => number;
+}
+
+/** A register of the entity's names that knows its key. */
+export function openRegister({ table, key }: Target): Register {
+  const names = new Map<string, Set<string>>();
+  const add = (field: string, value: unknown): void => {
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+    if (text !== '') names.set(field, (names.get(field) ?? new Set()).add(text));
+  };
+  table.key.forEach((column, at) => {
+    if (!column.endsWith('_type')) add(column, key[at]);
+  });
+  return {
+    names,
+    note: (found, prefix = '') => {
+      for (const field of FIELDS) {
+        const value = found[prefix + field];
+        add(field, isObject(value) ? value['value'] : (value ?? found[`${prefix}${field}_value`]));
+      }
+    },
+    size: () => [...names.values()].reduce((sum, texts) => sum + texts.size, 0),
+  };
+}
+
+/** Notes what the tables know of the entity: its row, what it was before, and what others tell of it. */
+export async function noteRows(
+  db: QueryExecutorProvider,
+  where: Schemas,
+  target: Target,
+  register: Register,
+): Promise<void> {
+  const { table, key } = target;
+  const own = await sql<Wire>`
+    select * from ${at(where.schema, table.name)} where ${matches(table.key, key)}`.execute(db);
+  for (const row of own.rows) register.note(row);
+  if (table.changes) {
+    const { name, entityKey } = table.changes;
+    const before = await sql<{ attribute: string; texts: readonly (string | null)[] }>`
+      select attribute, array[from_value, to_value] as texts from ${at(where.schema, name)}
+      where ${matches(entityKey, key)}`.execute(db);
+    for (const { attribute, texts } of before.rows)
+      for (const text of texts) register.note({ [attribute.replace(/^internal_id_value$/, 'internal_id')]: text });
+  }
+  const known = await sql<{ name: string }>`
+    select name from ${at(where.ops, 'identities')}
+    where resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`.execute(db);
+  for (const { name } of known.rows) register.note({ alias: name });
+  for (const { table: other, key: columns, columns: all } of referencesTo(table)) {
+    const prefix = (columns[0] ?? '').slice(0, -(table.key[0] ?? '').length);
+    if (!all.some((column) => FIELDS.includes(column.slice(prefix.length)))) continue;
+    const told = await sql<Wire>`
+      select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
+      from ${at(where.schema, other.name)} where ${matches(columns, key)}`.execute(db);
+    for (const row of told.rows) register.note(row, prefix);
+  }
+}
+
+/** The table of that name in a schema. */
+export const at = (schema: string, table: string) => sql.id(schema, table);
+
+/** True of rows whose columns hold these values. */
+export const matches = (columns: readonly string[], values: readonly string[]) =>
+  sql<boolean>`(${sql.join(
+    columns.map((column, index) => sql`${sql.ref(column)} = ${values[index] ?? ''}`),
+    sql` and `,
+  )})`;
+
+/**
+ * The names that no other row of these tables has: what several share tells of none of them, and stays where others have
+ * it.
+ */
+export async function ownNames(
+  db: QueryExecutorProvider,
+  { schema }: Schemas,
+  { table, key }: Target,
+  names: Names,
+  among: readonly RootTable[],
+): Promise<Names> {
+  const own = new Map<string, Set<string>>();
+  for (const [field, texts] of names) {
+    const kept = new Set(texts);
+    for (const other of among) {
+      const column = [field, `${field}_value`].find((it) => other.columns.some(({ name }) => name === it));
+      if (column === undefined || kept.size === 0) continue;
+      const isOther = other === table ? sql`not ${matches(table.key, key)}` : sql`true`;
+      const { rows } = await sql<{ text: string }>`
+        select distinct ${sql.ref(column)}::text as text from ${at(schema, other.name)}
+        where ${sql.ref(column)}::text = any(${arrayLiteral([...kept])}::text[]) and ${isOther}`.execute(db);
+      for (const { text } of rows) kept.delete(text);
+    }
+    own.set(field, kept);
+  }
+  return own;
+}
+
+/** What a search for the entity goes by, with its names in clear. */
+export interface Search {
+  readonly forgotten: Forgotten;
+  /** Every spelling of a name that a request may use. */
+  readonly asked: readonly string[];
+  /** Texts of which one is in whatever tells of the entity. */
+  readonly hints: readonly string[];
+}
+
+/**
+ * A search by the key, which is the entity's alone; by the names that no other of its table has, where requests name one
+ * of that table; and in texts by those that no other of any table has.
+ */
+export function searchFor(target: Target, names: Names, texts: Names, pseudonym: string): Search {
+  const { table, key } = target;
+  // Requests name entities by these alone; many share a shown name.
+  const lookedUp = [...names].filter(([field]) => !TELLING.includes(field) || field === 'requested_url');
+  const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
+  const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
+  if (key.length === 2) asked.add(key.join(':'));
+  const all = [...new Set([...texts.values()].flatMap((of) => [...of]))];
+  // A page is no person: other pages may go on linking to its address.
+  const scrub = scrubberOf(isKeyedByQuestion(table.resource) ? [] : all, pseudonym);
+  return {
+    forgotten: {
+      isKey: (of, parts) => of === table.name && parts.join('\0') === key.join('\0'),
+      isName: (of, text) => of === table.name && spellingsOf(text).some((it) => asked.has(it)),
+      scrub,
+      pseudonym,
+    },
+    asked: [...asked],
+    hints: [...new Set([...asked, ...all, ...keyTexts])],
+  };
+}
+
+/** A name in the spellings that stand for it alone: of an address the whole, of anything else all. */
+const spelledOf = (text: string): readonly string[] => {
+  const spellings = spellingsOf(text);
+  return text.includes('/') ? spellings.slice(0, 2) : spellings;
+};

@@ -1,0 +1,130 @@
+/** Removes an entity from everything that Sluice keeps, and sees to it that nothing brings it back. */
+import { EXIT, UsageError } from './errors.ts';
+import { eraseIn, type Erased, type ErasureWork } from './flow/erasure/erase.ts';
+import { eraseFromSpool } from './flow/erasure/spool.ts';
+import type { Target } from './flow/erasure/target.ts';
+import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
+import { databaseTrouble } from './flow/steady.ts';
+import { recordSpooled } from './ops/erasures.ts';
+import { assertLease, REBUILD, syncLease } from './ops/lease.ts';
+import { operationsOf } from './ops/schema.ts';
+import type { Spool } from './ops/spool.ts';
+import type { Warehouse } from './warehouse/connect.ts';
+import { rootTables } from './warehouse/table.ts';
+
+export interface ForgetOptions {
+  readonly table: string;
+  /** The key's columns in their order. */
+  readonly key: readonly string[];
+  /** Later answers may bring it again, and an earlier ban on it is lifted. */
+  readonly comesAgain: boolean;
+  /** Tell what would be removed, and remove nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface ForgetEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly newId: () => string;
+  readonly spool?: Spool;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface ForgetSummary {
+  readonly exitCode: number;
+  readonly dryRun: boolean;
+  readonly table: string;
+  /** Whether anything was found of it. */
+  readonly found: boolean;
+  /** Rows deleted or changed, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Stored answers that it was taken out of. */
+  readonly answers: number;
+  /** Of these, those that could not be read and were erased whole. */
+  readonly bodies: number;
+  /** Requests of the ledger that asked for it. */
+  readonly requests: number;
+  /** Answers waiting on the disk. */
+  readonly spooled: number;
+  readonly comesAgain: boolean;
+  /** The receipt; null of a dry run. */
+  readonly receipt: string | null;
+}
+
+/** The tables whose rows can be forgotten. Owned rows go with their owner; what was charged is no entity. */
+const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
+
+/** The row that the words name. Throws a UsageError for no table of entities, or for a key of other parts. */
+export function targetOf(name: string, key: readonly string[]): Target {
+  const table = forgettable.find((it) => it.name === name);
+  const names = forgettable.map((it) => it.name).join(', ');
+  if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
+  if (key.length !== table.key.length || key.includes(''))
+    throw new UsageError(
+      `forget: the key of ${name} has ${table.key.length === 1 ? 'one part' : `${table.key.length} parts`}, ${key.length} given.`,
+      { next: `Write sluice forget ${name} ${table.key.map((it) => it.toUpperCase()).join(' ')}.` },
+    );
+  return { table, key };
+}
+
+/**
+ * Forgets an entity under all its names: in the tables and their history, the ledger, the quarantine, the vault and the
+ * spool. The database's part is one transaction; the spool follows it, and a second call finishes what a crash left.
+ * Throws a HeldError while a sync, a replay in place or a rebuild is under way.
+ */
+export async function forget(
+  warehouse: Warehouse,
+  options: ForgetOptions,
+  effects: ForgetEffects,
+  signal: AbortSignal,
+): Promise<ForgetSummary> {
+  const target = targetOf(options.table, options.key);
+  const ops = operationsOf(warehouse);
+  const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
+  const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
+  try {
+    await refuseOthers(warehouse, ops, held);
+    const work = { ...options, ...effects, signal };
+    const { search, register, receipt, ...counts } = await eraseOrLook(warehouse, target, work, held);
+    const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
+    if (receipt !== null) await recordSpooled(ops, receipt, spooled);
+    return {
+      exitCode: EXIT.complete,
+      dryRun: options.dryRun,
+      table: options.table,
+      found: counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0,
+      ...counts,
+      spooled,
+      comesAgain: options.comesAgain,
+      receipt,
+    };
+  } catch (error) {
+    throw databaseTrouble(error);
+  } finally {
+    for (const it of held) await it.hold.end();
+  }
+}
+
+/** Ends a transaction whose work is not to stay. */
+class Undone extends Error {}
+
+async function eraseOrLook(
+  warehouse: Warehouse,
+  target: Target,
+  work: ErasureWork,
+  held: readonly Held[],
+): Promise<Erased> {
+  let erased: Erased | undefined;
+  try {
+    await warehouse.db.transaction().execute(async (tx) => {
+      erased = await eraseIn(tx, warehouse, target, work);
+      const ops = operationsOf({ db: tx, ops: warehouse.ops });
+      for (const { lease } of held) await assertLease(ops, lease);
+      if (work.dryRun) throw new Undone();
+    });
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error;
+  }
+  if (!erased) throw new Error('nothing was looked at');
+  return erased;
+}

@@ -1,0 +1,75 @@
+/** Makes the digests of rows anew that were written by others than the loader, so that a load again finds them unchanged. */
+import type { ChildRow } from '../normalize/batch.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
+import { quoted } from '../warehouse/identifier.ts';
+import type { ChildTable, RootTable } from '../warehouse/table.ts';
+import { childRows, contentHash, digestsFrom, digestsOf } from './digest.ts';
+import { keyOf, rowsOfOwners, type Texts } from './owned.ts';
+import { cellOf, headsOf, keyArrays, statesOf } from './resting.ts';
+import type { Run } from './run.ts';
+
+/** Rows that are read and written at once. */
+const CHUNK = 500;
+
+/** Writes the digests that these rows would have, had the loader written them as they are. */
+export async function rehash(run: Run, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
+  for (let start = 0; start < ids.length; start += CHUNK)
+    await rehashSome(run, schema, table, ids.slice(start, start + CHUNK));
+}
+
+async function rehashSome(run: Run, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
+  const heads = await headsOf(run, schema, table, ids, 'no key update');
+  const states = await statesOf(run, schema, table, ids);
+  const lists = await Promise.all(
+    table.children.map(async (child) => [child, await listsOf(run, schema, child, [...heads.keys()])] as const),
+  );
+  const rehashed = [...heads].flatMap(([id, { parts }]) => {
+    const state = states.get(id);
+    if (!state) return [];
+    const resting = digestsFrom(parts);
+    // A list that was never told has no rows, and is not the same as one without any.
+    const told = lists.filter((_, index) => (resting.lists[index] ?? null) !== null);
+    const rows = Object.fromEntries(told.map(([child, of]) => [child.name, of.get(id) ?? []]));
+    const digests = digestsOf(table, { ...state, lists: rows }, resting);
+    return [{ id, parts: digests.text, content: contentHash(table, digests) }];
+  });
+  const keys = table.key.map((name, at) => `t.${quoted(name)} = u.k${at}`).join(' and ');
+  const typeOf = (name: string): string => table.columns.find((it) => it.name === name)?.type ?? 'text';
+  const arrays = table.key.map((name, at) => `$${at + 3}::${typeOf(name)}[]`).join(', ');
+  await run.count(
+    `update ${quoted(schema)}.${quoted(table.name)} t set _part_hashes = u.parts, _content_hash = u.content
+     from unnest($1::text[], $2::text[], ${arrays}) as u(parts, content, ${table.key.map((_, at) => `k${at}`).join(', ')})
+     where ${keys}`,
+    [
+      arrayLiteral(rehashed.map(({ parts }) => parts)),
+      arrayLiteral(rehashed.map(({ content }) => content)),
+      ...keyArrays(
+        table,
+        rehashed.map(({ id }) => id),
+      ),
+    ],
+  );
+}
+
+/** The rows of a list by their parent, as the normalizer makes them. */
+async function listsOf(
+  run: Run,
+  schema: string,
+  child: ChildTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly ChildRow[]>> {
+  const owners = ids.map((id) => {
+    const parts = id.split('\0');
+    return Object.fromEntries(child.parentKey.map((name, at) => [name, parts[at] ?? null]));
+  });
+  const found = await rowsOfOwners(run, schema, child, child.parentKey, owners, 'not');
+  const own = child.columns.slice(child.parentKey.length);
+  const placeOf = (row: Texts): number => Number(row['position'] ?? 0);
+  return new Map(
+    owners.map((owner, at) => {
+      const rows = (found.get(keyOf(child.parentKey, owner)) ?? []).toSorted((a, b) => placeOf(a) - placeOf(b));
+      const cells = rows.map((row) => own.map(({ name, type }) => cellOf(type, row[name] ?? null)));
+      return [ids[at] ?? '', childRows(child, cells)];
+    }),
+  );
+}

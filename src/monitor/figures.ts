@@ -1,0 +1,194 @@
+/** Reads from the warehouse what the metrics tell, in one moment: so they know of runs of other processes too. */
+import { sql } from 'kysely';
+import { lastBalance } from '../ops/balance.ts';
+import { isSync } from '../ops/log-readings.ts';
+import { type Ops, operationsOf } from '../ops/schema.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import { tables } from '../warehouse/table.ts';
+import type { GaugeName } from './metrics.ts';
+
+/** A value with its labels, in the order in which the metric declares them. */
+export interface Sample {
+  readonly labels: readonly string[];
+  readonly value: number;
+}
+
+export interface EndedRun {
+  readonly id: string;
+  readonly sync: string;
+  /** The run may be continued and end again. */
+  readonly endedAt: Date;
+  readonly seconds: number;
+}
+
+export interface Figures {
+  readonly samples: Partial<Readonly<Record<GaugeName, readonly Sample[]>>>;
+  /** Runs that ended since the instant that was asked about. */
+  readonly ended: readonly EndedRun[];
+}
+
+type Source = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
+
+/** Names that a config had long ago are left out beyond so many. */
+const MOST_SYNCS = 500;
+/** Smaller tables are counted; the database knows the size of larger ones well enough. */
+const COUNTED_BYTES = 8 * 2 ** 20;
+
+const millis = (at: Date | null): number => (at === null ? 0 : at.getTime() / 1000);
+
+/** What the warehouse tells at this moment. */
+export function readFigures(warehouse: Source, now: Date, endedSince: Date): Promise<Figures> {
+  return warehouse.db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (db) => {
+      const source = { ...warehouse, db };
+      const ops = operationsOf(source);
+      return {
+        samples: {
+          ...(await readSyncs(ops)),
+          ...(await readLedger(ops, now)),
+          ...(await readPoints(source)),
+          sluice_table_rows: await readTableRows(source),
+          sluice_quarantine_open: await readQuarantine(ops),
+        },
+        ended: await readEnded(ops, endedSince),
+      };
+    });
+}
+
+async function readSyncs(ops: Ops): Promise<Figures['samples']> {
+  const rows = await ops
+    .selectFrom('runs')
+    .where(isSync)
+    .groupBy('sync')
+    .select([
+      'sync',
+      sql<Date>`max(started_at)`.as('started_at'),
+      sql<Date | null>`max(ended_at) filter (where exit_code = 0)`.as('success_at'),
+      sql<number | null>`(array_agg(exit_code order by id desc) filter (where exit_code is not null))[1]::float8`.as(
+        'exit',
+      ),
+      ...RESULTS.map((it) => sql<number>`sum(${sql.ref(it)})::float8`.as(it)),
+    ])
+    .orderBy(sql`max(id)`, 'desc')
+    .limit(MOST_SYNCS)
+    .execute();
+  const each = (of: (row: (typeof rows)[number]) => number | null): Sample[] =>
+    rows.flatMap((row) => {
+      const value = of(row);
+      return value === null ? [] : [{ labels: [row.sync], value }];
+    });
+  return {
+    sluice_sync_last_success_timestamp_seconds: each((it) => (it.success_at ? millis(it.success_at) : null)),
+    sluice_sync_last_run_timestamp_seconds: each((it) => millis(it.started_at)),
+    sluice_sync_last_exit_code: each((it) => it.exit),
+    sluice_sync_items: rows.flatMap((row) => RESULTS.map((it) => ({ labels: [row.sync, it], value: row[it] }))),
+  };
+}
+
+const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
+
+/** All in one pass over the ledger, which no index would spare. */
+async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
+  const midnight = `${now.toISOString().slice(0, 10)}T00:00:00Z`;
+  const points = sql`coalesce(charged, points, 0)`;
+  const rows = await ops
+    .selectFrom('requests')
+    .groupBy(['sync', 'endpoint', 'state'])
+    .select([
+      sql<string>`split_part(sync, ':', 1)`.as('sync'),
+      'endpoint',
+      'state',
+      sql<number>`count(*)::float8`.as('requests'),
+      sql<number>`sum(${points})::float8`.as('points'),
+      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz), 0)::float8`.as('today'),
+    ])
+    .execute();
+  return {
+    sluice_requests: summed(
+      rows,
+      (it) => [it.endpoint, it.state],
+      (it) => it.requests,
+    ),
+    sluice_requests_in_doubt: summed(
+      rows,
+      (it) => [it.sync],
+      (it) => (it.state === 'in_doubt' ? it.requests : 0),
+    ).slice(0, MOST_SYNCS),
+    sluice_points_spent: summed(
+      rows,
+      (it) => [it.endpoint],
+      (it) => it.points,
+    ),
+    sluice_points_spent_today: summed(
+      rows,
+      (it) => [it.endpoint],
+      (it) => it.today,
+    ),
+  };
+}
+
+function summed<T>(rows: readonly T[], labelsOf: (row: T) => readonly string[], valueOf: (row: T) => number): Sample[] {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(labelsOf(row)));
+  return [...groups].map(([key, group]) => ({
+    labels: JSON.parse(key) as string[],
+    value: group.reduce((sum, row) => sum + valueOf(row), 0),
+  }));
+}
+
+async function readPoints(source: Source): Promise<Figures['samples']> {
+  const balance = await lastBalance(source);
+  if (!balance) return {};
+  return {
+    sluice_points_left: [{ labels: [], value: balance.points }],
+    sluice_points_left_timestamp_seconds: [{ labels: [], value: millis(balance.at) }],
+  };
+}
+
+async function readTableRows({ db, schema }: Source): Promise<Sample[]> {
+  const { rows } = await sql<{ name: string; bytes: number; estimate: number }>`
+    select relname as name, pg_relation_size(c.oid)::float8 as bytes, reltuples::float8 as estimate
+    from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = ${schema} and relkind in ('r', 'p')
+    order by relname`.execute(db);
+  const ours = rows.filter(({ name }) => tables.some((it) => it.name === name));
+  const samples: Sample[] = [];
+  for (const { name, bytes, estimate } of ours) {
+    const isEstimated = bytes > COUNTED_BYTES && estimate >= 0;
+    samples.push({ labels: [name], value: isEstimated ? estimate : await countOf({ db, schema }, name) });
+  }
+  return samples;
+}
+
+async function countOf({ db, schema }: Pick<Source, 'db' | 'schema'>, name: string): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::float8 as n from ${sql.id(schema, name)}`.execute(db);
+  return rows[0]?.n ?? 0;
+}
+
+async function readQuarantine(ops: Ops): Promise<Sample[]> {
+  const rows = await ops
+    .selectFrom('quarantine')
+    .where('resolved_at', 'is', null)
+    .groupBy(sql`split_part(sync, ':', 1)`)
+    .select([sql<string>`split_part(sync, ':', 1)`.as('sync'), sql<number>`count(*)::float8`.as('n')])
+    .orderBy('n', 'desc')
+    .limit(MOST_SYNCS)
+    .execute();
+  return rows.map(({ sync, n }) => ({ labels: [sync], value: n }));
+}
+
+async function readEnded(ops: Ops, since: Date): Promise<EndedRun[]> {
+  return ops
+    .selectFrom('runs')
+    .where(isSync)
+    .where('ended_at', '>=', since)
+    .where('exit_code', 'is not', null)
+    .select([
+      'id',
+      'sync',
+      sql<Date>`ended_at`.as('endedAt'),
+      sql<number>`greatest(extract(epoch from ended_at - started_at), 0)::float8`.as('seconds'),
+    ])
+    .execute();
+}

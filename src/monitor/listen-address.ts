@@ -1,0 +1,29 @@
+/** The address at which health and metrics are told. */
+import { isIPv6 } from 'node:net';
+import { UsageError } from '../errors.ts';
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Loopback: who asks is on this machine, unless somebody says otherwise. The port is the one that exporters of this kind use. */
+export const USUAL_ADDRESS: ListenAddress = { host: '127.0.0.1', port: 9464 };
+
+const WRITTEN = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:\s[\]]+)):(?<port>\d{1,5})$/;
+
+/** The address that a text names; undefined for `off`. Throws a UsageError for what is no address. */
+export function listenAddressOf(text: string): ListenAddress | undefined {
+  if (text === 'off') return undefined;
+  const { v6, host, port } = WRITTEN.exec(text)?.groups ?? {};
+  const found = { host: v6 ?? host ?? '', port: Number(port) };
+  if (found.host === '' || found.port > 65_535 || (v6 !== undefined && !isIPv6(v6))) {
+    throw new UsageError(`--listen is ${JSON.stringify(text)}; allowed is HOST:PORT, [IPV6]:PORT or off`, {
+      next: 'Write 127.0.0.1:9464, or 0.0.0.0:9464 where other machines are to ask; port 0 takes a free one.',
+    });
+  }
+  return found;
+}
+
+/** The address as a URL writes it. */
+export const urlOf = ({ host, port }: ListenAddress): string => `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;

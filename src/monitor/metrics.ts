@@ -1,0 +1,73 @@
+/**
+ * Every metric of our own, as data: the registry, the figures and the reference in docs/operations.md agree with it. All
+ * but the durations are gauges, because they are read from the warehouse, where prices are corrected and old rows pruned.
+ */
+
+interface Metric {
+  readonly help: string;
+  /** Their values are names of the config and of the contract, and words of a short list: few, and known beforehand. */
+  readonly labels: readonly string[];
+}
+
+/** The metrics by name. */
+export const metrics = {
+  sluice_build_info: {
+    help: 'Always 1; the labels say which version runs, and in which role.',
+    labels: ['version', 'role'],
+  },
+  sluice_warehouse_up: { help: 'Whether the figures could be read from the warehouse: 1 or 0.', labels: [] },
+  sluice_figures_timestamp_seconds: {
+    help: 'When the figures were read that are told; they are kept for a few seconds.',
+    labels: [],
+  },
+  sluice_sync_last_success_timestamp_seconds: {
+    help: 'End of the sync’s newest run that ended with exit code 0.',
+    labels: ['sync'],
+  },
+  sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },
+  sluice_sync_last_exit_code: { help: 'Exit code of the sync’s newest run that ended.', labels: ['sync'] },
+  sluice_sync_items: {
+    help: 'Items in the answers of the sync’s runs that ended, by what became of them: loaded, unchanged, superseded or quarantined.',
+    labels: ['sync', 'result'],
+  },
+  sluice_requests: {
+    help: 'Requests of the ledger by how they stand or ended: planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped or abandoned.',
+    labels: ['endpoint', 'outcome'],
+  },
+  sluice_requests_in_doubt: {
+    help: 'Requests of the sync that were sent and whose answer was lost.',
+    labels: ['sync'],
+  },
+  sluice_points_spent: {
+    help: 'Points of all requests of the ledger: by the request log where it told them, else by the price list.',
+    labels: ['endpoint'],
+  },
+  sluice_points_spent_today: {
+    help: 'The same of the requests that were last sent on this UTC day.',
+    labels: ['endpoint'],
+  },
+  sluice_points_left: {
+    help: 'Points left by the newest row of the request log that tells them; absent before it was read.',
+    labels: [],
+  },
+  sluice_points_left_timestamp_seconds: { help: 'When that row’s request started.', labels: [] },
+  sluice_table_rows: {
+    help: 'Rows of each table for analysts; of large tables, as the database estimates them.',
+    labels: ['table'],
+  },
+  sluice_quarantine_open: { help: 'Items and answers of the sync that are in quarantine.', labels: ['sync'] },
+  sluice_queue_jobs: { help: 'Jobs of each queue by how they stand.', labels: ['queue', 'state'] },
+  sluice_run_duration_seconds: {
+    help: 'How long the runs took that ended since this process started, interruptions of continued ones included.',
+    labels: ['sync'],
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+export type MetricName = keyof typeof metrics;
+
+/** The one metric that is a histogram. */
+export const DURATION = 'sluice_run_duration_seconds';
+export type GaugeName = Exclude<MetricName, typeof DURATION>;
+
+/** From a run that has nothing to do to one that takes a night. */
+export const DURATION_BUCKETS_S: readonly number[] = [1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200];

@@ -1,0 +1,35 @@
+/** What was bought and is fresh still, by the question that was asked. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../warehouse/array.ts';
+import type { Ops } from './schema.ts';
+
+/** Rows a statement takes at once; more would only hold more memory. */
+const CHUNK = 1000;
+
+/**
+ * By request key, the newest stored answer to each of these requests that was received no earlier than its `since`, over
+ * all syncs. Empty and "no such entity" answers count as bought.
+ */
+export async function freshAnswers(
+  ops: Ops,
+  asked: readonly { readonly requestKey: string; readonly since: Date }[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let start = 0; start < asked.length; start += CHUNK) {
+    const part = asked.slice(start, start + CHUNK);
+    const source = sql<{ request_key: string; since: Date }>`(select * from unnest(
+      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(request_key, since))`;
+    const rows = await ops
+      .selectFrom(source.as('t'))
+      .innerJoin('answers as a', 'a.request_key', 't.request_key')
+      .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
+      .whereRef('a.received_at', '>=', 't.since')
+      // One whose body is gone can fill no bridge.
+      .where('a.body', 'is not', null)
+      .groupBy('t.request_key')
+      .execute();
+    for (const { request_key: key, id } of rows) found.set(key, id);
+  }
+  return found;
+}

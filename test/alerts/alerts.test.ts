@@ -1,0 +1,409 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { channelsOf } from '../../src/alerts/deliver.ts';
+import { judgedForecast, judgedQuarantine, judgedRuns } from '../../src/alerts/judge.ts';
+import { type AlertPayload, payloadOf, testPayload } from '../../src/alerts/payload.ts';
+import { tellAlerts, type TellEffects } from '../../src/alerts/tell.ts';
+import { ALERT_KINDS } from '../../src/config/alerts.ts';
+import type { AlertSettings } from '../../src/config/definition.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { listAlerts } from '../../src/ops/alerts.ts';
+import { createRedactor } from '../../src/ops/redact.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import type { SyncSummary } from '../../src/ops/summary.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse, realEffects } from '../support/warehouse.ts';
+import { CANARY, type Hooks, openHooks } from './hooks.ts';
+
+const NOW = new Date('2026-03-04T12:00:00Z');
+const LATER = new Date('2026-03-04T13:00:00Z');
+
+const ended = (more: Partial<SyncSummary>): SyncSummary => ({
+  sync: 'pages',
+  endpoint: 'webparser.parse',
+  runId: '7',
+  state: 'complete',
+  exitCode: 0,
+  continued: false,
+  planned: 0,
+  fresh: 0,
+  sent: 0,
+  answers: 0,
+  received: 0,
+  loaded: 0,
+  changed: 0,
+  unchanged: 0,
+  superseded: 0,
+  quarantined: 0,
+  missing: 0,
+  failed: 0,
+  inDoubt: 0,
+  truncated: 0,
+  left: 0,
+  points: 0,
+  quote: null,
+  doubts: [],
+  lowerBounds: [],
+  tookMs: 1,
+  error: null,
+  next: null,
+  ...more,
+});
+const FAILED = ended({ state: 'failed', exitCode: 5, error: 'the service is away', next: 'Run it again.' });
+
+describe('of the end of a run', () => {
+  const raised = (it: SyncSummary): string[] =>
+    judgedRuns([it]).flatMap(({ kind, isRaised }) => (isRaised ? [kind] : []));
+
+  it.each([
+    ['complete', ended({}), []],
+    ['partial within what is accepted', ended({ state: 'partial' }), []],
+    ['with too many rejects', ended({ state: 'partial', exitCode: 4, error: 'x' }), ['partial']],
+    ['with what stays in doubt', ended({ state: 'partial', exitCode: 5 }), ['partial']],
+    ['out of points', ended({ state: 'out_of_points', exitCode: 6 }), ['out_of_points']],
+    ['with the token refused', ended({ state: 'interrupted', exitCode: 3 }), ['failed']],
+    ['in a service’s trouble', ended({ state: 'interrupted', exitCode: 5 }), ['failed']],
+    ['before it began, by its own fault', ended({ state: 'failed', exitCode: 5, runId: null }), ['failed']],
+  ])('%s', (_how, summary, kinds) => {
+    expect(raised(summary)).toEqual(kinds);
+    expect(judgedRuns([summary])).toHaveLength(3);
+  });
+
+  it.each([
+    ['held by another', ended({ state: 'failed', exitCode: 7, runId: null })],
+    [
+      'not begun, because of another sync',
+      ended({ state: 'interrupted', exitCode: 6, runId: null, error: 'not started: x' }),
+    ],
+    ['stopped by a signal', ended({ state: 'interrupted', exitCode: 5, error: 'stopped by a signal' })],
+  ])('nothing is said when it was %s', (_how, summary) => expect(judgedRuns([summary])).toEqual([]));
+});
+
+const settings = (more: Partial<AlertSettings>): AlertSettings => ({
+  webhook: undefined,
+  command: undefined,
+  on: ALERT_KINDS,
+  quarantine: 0,
+  forecastMs: 7 * 86_400_000,
+  ...more,
+});
+
+it('the quarantine is judged by its threshold', () => {
+  const of = (open: number) => judgedQuarantine([{ sync: 'pages', open }], settings({ quarantine: 3 }))[0]?.isRaised;
+  expect([0, 3, 4].map(of)).toEqual([false, false, true]);
+});
+
+it('the forecast is judged by the reserve and the time ahead', () => {
+  const of = (pointsLeft: number, pointsPerDay: number, keep?: number) =>
+    judgedForecast({ pointsLeft, pointsPerDay, toldAt: NOW }, keep === undefined ? {} : { keep }, settings({}), NOW);
+  expect(of(1000, 100)).toMatchObject({ isRaised: false, sync: '(all)' });
+  expect(of(700, 100)).toMatchObject({
+    isRaised: true,
+    because: expect.stringContaining('on 2026-03-11 none are left') as string,
+  });
+  expect(of(1000, 100, 300).isRaised).toBe(true);
+  expect(of(1000, 100, 299).isRaised).toBe(false);
+  expect(of(300, 0, 300)).toMatchObject({
+    isRaised: true,
+    because: expect.stringContaining('budget.keep, 300') as string,
+  });
+  expect(of(301, 0, 300).isRaised).toBe(false);
+});
+
+let hooks: Hooks;
+let folder: string;
+beforeEach(async () => {
+  hooks = await openHooks();
+  folder = await mkdtemp(join(tmpdir(), 'sluice-alerts-'));
+});
+afterEach(async () => {
+  await hooks.close();
+  await rm(folder, { recursive: true });
+});
+
+/** A program that appends what it reads to a file, with its words and its environment. */
+async function program(body = ''): Promise<string[]> {
+  const path = join(folder, 'notify.mjs');
+  await writeFile(
+    path,
+    `import { appendFileSync, readFileSync } from 'node:fs';
+     ${body}
+     const payload = JSON.parse(readFileSync(0, 'utf8'));
+     appendFileSync(${JSON.stringify(join(folder, 'told'))}, JSON.stringify({ payload, words: process.argv.slice(2), env: process.env }) + '\\n');`,
+  );
+  return [process.execPath, path, 'first word', '$HOME; touch x'];
+}
+const told = async (): Promise<{ payload: AlertPayload; words: string[]; env: Record<string, string> }[]> =>
+  (await readFile(join(folder, 'told'), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as never);
+
+const notices: string[] = [];
+beforeEach(() => void notices.splice(0));
+const effects = (more: Partial<TellEffects> = {}): TellEffects => ({
+  now: () => NOW,
+  sleep: realEffects.sleep,
+  env: { PATH: process.env['PATH'], KEPT: 'kept', SECRET_URL: hooks.url },
+  redact: createRedactor([hooks.url]).redact,
+  onNotice: ({ message }) => notices.push(message),
+  ...more,
+});
+
+eachWarehouse('alerts', (openWarehouse) => {
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await openWarehouse();
+  });
+  beforeEach(async () => {
+    for (const table of ['alerts', 'quarantine'])
+      await sql`delete from ${sql.id(warehouse.ops, table)}`.execute(warehouse.db);
+  });
+
+  const tell = (syncs: readonly SyncSummary[], more: Partial<AlertSettings> = {}, with_: Partial<TellEffects> = {}) =>
+    tellAlerts(
+      { alerts: settings({ webhook: new Secret(hooks.url), ...more }), budget: { keep: 100 } },
+      warehouse,
+      { syncs },
+      effects(with_),
+    );
+  const kinds = (): unknown[] =>
+    hooks.taken.map(({ body }) => [(body as AlertPayload).kind, (body as AlertPayload).state]);
+
+  it('are told once when raised and once when over, also when the reason changes', async () => {
+    await tell([FAILED]);
+    await tell([{ ...FAILED, error: 'still away' }]);
+    expect(hooks.taken).toHaveLength(1);
+    expect(hooks.taken[0]).toMatchObject({
+      method: 'POST',
+      path: `/services/${CANARY}?token=${CANARY}`,
+      headers: { 'content-type': 'application/json' },
+      body: {
+        v: 1,
+        kind: 'failed',
+        state: 'raised',
+        sync: 'pages',
+        since: NOW.toISOString(),
+        because: 'the service is away',
+        next: 'Run it again.',
+        run_id: '7',
+        text: 'sluice: pages: failed: the service is away Run it again.',
+      },
+    });
+    await tell([ended({})], {}, { now: () => LATER });
+    await tell([ended({})], {}, { now: () => LATER });
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['failed', 'cleared'],
+    ]);
+    expect(hooks.taken[1]?.body).toMatchObject({
+      since: LATER.toISOString(),
+      next: null,
+      because: 'its newest run ended complete',
+    });
+    await tell([FAILED]);
+    expect(kinds()).toHaveLength(3);
+    expect(notices).toEqual([]);
+  });
+
+  it('nothing is told of what was always well', async () => {
+    await tell([ended({})]);
+    expect(hooks.taken).toEqual([]);
+    expect(await listAlerts(operationsOf(warehouse))).toEqual([]);
+  });
+
+  it('one kind of end takes the place of another', async () => {
+    await tell([FAILED]);
+    await tell([ended({ state: 'out_of_points', exitCode: 6, error: 'none left' })], {}, { now: () => LATER });
+    expect(kinds().toSorted()).toEqual([
+      ['failed', 'cleared'],
+      ['failed', 'raised'],
+      ['out_of_points', 'raised'],
+    ]);
+  });
+
+  it('only what the config wants is judged', async () => {
+    await tell([FAILED], { on: ['partial'] });
+    expect(hooks.taken).toEqual([]);
+  });
+
+  it('quarantine and forecast are looked up', async () => {
+    const db = warehouse.db;
+    await sql`insert into ${sql.id(warehouse.ops, 'runs')} (id, sync, endpoint, definition_hash, state, today, started_at)
+      overriding system value values (901, 'pages', 'webparser.parse', 'h', 'complete', '2026-03-04', now())`.execute(
+      db,
+    );
+    await sql`insert into ${sql.id(warehouse.ops, 'requests')} (id, run_id, sync, endpoint, request_key, body, input, state, planned_at)
+      overriding system value values (901, 901, 'pages', 'webparser.parse', 'a', '{}', '{}', 'loaded', now())`.execute(
+      db,
+    );
+    await sql`insert into ${sql.id(warehouse.ops, 'answers')} (id, request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes)
+      overriding system value values (901, 901, 901, 'pages', 'webparser.parse', 'a', now(), 1, 200, '{}', '', 'identity', '', 0)`.execute(
+      db,
+    );
+    await sql`insert into ${sql.id(warehouse.ops, 'quarantine')} (answer_id, sync, endpoint, resource, position, pointer, reason, created_at)
+      values (901, 'pages', 'webparser.parse', 'r', 0, '/0', 'x', now())`.execute(db);
+    await sql`insert into ${sql.id(warehouse.schema, 'fact_request_costs')}
+        (id, token_id, cost, is_paid, points_left, started_at, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+      select ('00000000-0000-4000-8000-00000000000' || n)::uuid, '11111111-1111-4111-8111-111111111111', 50, true, 500 - 50 * n,
+        ${NOW}::timestamptz - (3 - n) * interval '1 day', now(), now(), 901, 901, '', '{}' from generate_series(1, 3) n`.execute(
+      db,
+    );
+    await sql`insert into ${sql.id(warehouse.ops, 'request_cost_matches')} values (901, '00000000-0000-4000-8000-000000000003', 'identifier', now())`.execute(
+      db,
+    );
+    // Points are looked at where the log was read.
+    await tell([ended({})]);
+    expect(kinds()).toEqual([['quarantine', 'raised']]);
+    await tell([ended({ endpoint: 'token.requests', sync: 'costs' })]);
+    expect(kinds()).toEqual([
+      ['quarantine', 'raised'],
+      ['forecast', 'raised'],
+    ]);
+    expect(hooks.taken[1]?.body).toMatchObject({
+      sync: null,
+      because: expect.stringMatching(
+        /^350 points were left on 2026-03-04, and 75 a day are spent: on 2026-03-07 .*100/,
+      ) as string,
+    });
+    await tell([ended({})], { quarantine: 1 });
+    expect(kinds()[2]).toEqual(['quarantine', 'cleared']);
+  });
+
+  it.each<[string, Hooks['answer'], RegExp]>([
+    ['fails', (response) => void response.writeHead(500).end('nothing of this'), /answered 500/],
+    [
+      'points elsewhere',
+      (response, url) => void response.writeHead(307, { location: `${url}&again` }).end(),
+      /points elsewhere \(307\)/,
+    ],
+    ['cuts the connection', (response) => void response.destroy(), /can’t be reached/],
+    ['hangs', () => undefined, /did not answer within 10 s/],
+    ['hangs in its answer', (response) => void response.writeHead(200).write('{'), /did not answer within 10 s/],
+  ])('a webhook that %s is tried again by the next run, and told nowhere else', async (_how, answer, because) => {
+    hooks.answer = answer;
+    // The wait is over as soon as the webhook was asked.
+    const sleep: TellEffects['sleep'] = async (_ms, signal) => {
+      await expect.poll(() => hooks.taken.length > 0 && /hangs/.test(_how), { timeout: 20_000 }).toBe(true);
+      signal?.throwIfAborted();
+    };
+    await expect(tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).resolves.toBeUndefined();
+    expect(hooks.taken).toHaveLength(1);
+    expect(notices).toEqual([expect.stringMatching(because)]);
+    expect(notices.join()).not.toContain(CANARY);
+    expect(notices.join()).not.toContain('nothing of this');
+    hooks.answer = (response) => void response.end();
+    await tell([FAILED]);
+    await tell([FAILED]);
+    expect(kinds()).toEqual([
+      ['failed', 'raised'],
+      ['failed', 'raised'],
+    ]);
+  });
+
+  it('what was over before it could be told is not told', async () => {
+    hooks.answer = (response) => void response.writeHead(503).end();
+    await tell([FAILED]);
+    hooks.answer = (response) => void response.end();
+    await tell([ended({})]);
+    expect(kinds()).toEqual([['failed', 'raised']]);
+  });
+
+  it('a webhook that does not take one alert is not asked to take others in that run', async () => {
+    hooks.answer = (response) => void response.writeHead(500).end();
+    await tell(['a', 'b', 'c'].map((sync) => ({ ...FAILED, sync })));
+    expect(hooks.taken).toHaveLength(1);
+    hooks.answer = (response) => void response.end();
+    await tell([ended({ sync: 'd' })]);
+    expect(
+      hooks.taken
+        .slice(1)
+        .map(({ body }) => (body as AlertPayload).sync)
+        .toSorted(),
+    ).toEqual(['a', 'b', 'c']);
+  });
+
+  it('of many processes that see the same at once, one tells it', async () => {
+    await Promise.all(Array.from({ length: 6 }, () => tell([FAILED])));
+    expect(kinds()).toEqual([['failed', 'raised']]);
+  });
+
+  it('a command reads them, by itself and beside a webhook that fails', async () => {
+    hooks.answer = (response) => void response.writeHead(500).end();
+    const command = await program();
+    await tell([FAILED], { command });
+    hooks.answer = (response) => void response.end();
+    await tell([FAILED], { command });
+    expect(hooks.taken).toHaveLength(2);
+    const [only, ...others] = await told();
+    expect(others).toEqual([]);
+    expect(only?.payload).toEqual(hooks.taken[1]?.body);
+    expect(only?.words).toEqual(['first word', '$HOME; touch x']);
+    expect(only?.env).toMatchObject({ KEPT: 'kept' });
+    expect(JSON.stringify(only)).not.toContain(CANARY);
+  });
+
+  it.each([
+    ['is not there', ['/nowhere/notify'], /can’t be run \(ENOENT\)/],
+    ['fails', [process.execPath, '-e', 'process.exit(3)'], /ended with exit code 3/],
+    [
+      'reads nothing and is killed',
+      [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")'],
+      /ended with SIGKILL/,
+    ],
+  ])('a command that %s changes nothing but is said', async (_how, command, because) => {
+    await tell([FAILED], { webhook: undefined, command });
+    expect(notices).toEqual([expect.stringMatching(because)]);
+  });
+
+  it('a command that hangs is ended, with what it started', async () => {
+    const marker = join(folder, 'started');
+    const child = `import { spawn } from 'node:child_process'; import { writeFileSync } from 'node:fs';
+      const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']); writeFileSync(${JSON.stringify(marker)}, String(other.pid)); setInterval(() => {}, 1000);`;
+    const sleep = async (): Promise<void> => {
+      await expect.poll(() => readFile(marker, 'utf8').catch(() => ''), { timeout: 20_000 }).toMatch(/^\d+$/);
+    };
+    await tell(
+      [FAILED],
+      { webhook: undefined, command: [process.execPath, '--input-type=module', '-e', child] },
+      { sleep },
+    );
+    expect(notices).toEqual([expect.stringMatching(/did not end within 10 s/)]);
+    const pid = Number(await readFile(marker, 'utf8'));
+    const isGone = async (): Promise<boolean> =>
+      !/^\d+ \(.*\) [^ZX]/s.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+    await expect.poll(isGone, { timeout: 20_000 }).toBe(true);
+  });
+
+  it('a warehouse that fails is a notice too', async () => {
+    const broken = { ...warehouse, ops: 'nowhere' };
+    const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
+    await expect(tellAlerts(config, broken, { syncs: [FAILED] }, effects())).resolves.toBeUndefined();
+    expect(notices).toEqual([expect.stringMatching(/could not be looked after/)]);
+  });
+});
+
+it('a test is told as an alert is', async () => {
+  const [webhook] = channelsOf(settings({ webhook: new Secret(hooks.url) }), effects());
+  expect(await webhook?.tell(testPayload(NOW))).toEqual({ ok: true });
+  expect(hooks.taken[0]?.body).toMatchObject({ v: 1, kind: 'test' });
+});
+
+it('no secret is in what is told', () => {
+  const redact = createRedactor([CANARY]).redact;
+  const state = {
+    sync: CANARY,
+    kind: 'failed',
+    state: 'raised',
+    since: NOW,
+    because: `at ${CANARY}`,
+    next: `see ${CANARY}`,
+    runId: '1',
+    webhookAt: null,
+    commandAt: null,
+  } as const;
+  expect(JSON.stringify(payloadOf(state, redact))).not.toContain(CANARY);
+});

@@ -1,0 +1,84 @@
+/** Commands that read, beside a sync that is at work on the embedded warehouse: real processes all of them. */
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { run, start, temporaryFolder } from './program-run.ts';
+import { openHooks } from '../alerts/hooks.ts';
+
+const TOKEN = 'canary-token-77';
+
+it('query, status, costs, report, check and quarantine answer beside a running sync, which then tells its alert', async () => {
+  const folder = await temporaryFolder();
+  const waiting: ServerResponse[] = [];
+  let asked = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const service = createServer((_request, response) => {
+    waiting.push(response);
+    asked();
+  }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
+  const hooks = await openHooks();
+  try {
+    await writeFile(
+      join(folder.path, 'sluice.yaml'),
+      'alerts: { webhook: "${HOOK}" }\nsyncs: { groups: { endpoint: pronet.group, request: { group: "1" } } }\n',
+    );
+    const { port } = service.address() as AddressInfo;
+    const env = {
+      SLUICE_SERVICE_URL: `http://127.0.0.1:${port}`,
+      SLUICE_SERVICE_TOKEN: TOKEN,
+      HOOK: hooks.url,
+      HOME: folder.path,
+    };
+    const options = { cwd: folder.path, env };
+    const sync = start(['sync', '--verbose'], options);
+    await Promise.race([isAsked, sync.ended.then((it) => expect.unreachable(it.err))]);
+
+    const query = await run(
+      ['query', '--json', 'select state, pg_backend_pid() > 0 as ok from sluice_ops.requests'],
+      options,
+    );
+    expect(query).toMatchObject({ code: 0, out: expect.any(String) });
+    expect(JSON.parse(query.out)).toEqual([{ state: 'sent', ok: true }]);
+    const status = await run(['status', '--json'], options);
+    expect(JSON.parse(status.out)).toMatchObject({ syncs: [{ sync: 'groups', state: 'running', open: 1 }] });
+    expect((await run(['costs'], options)).code).toBe(0);
+    expect((await run(['report', '--output', 'report.html'], options)).code).toBe(0);
+    expect(await readFile(join(folder.path, 'report.html'), 'utf8')).toContain('</html>');
+    expect(await run(['check'], options)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/current, \d+ migrations/),
+    });
+    expect((await run(['quarantine'], options)).out).toBe('nothing is in quarantine\n');
+    const writes = await run(['query', 'with x as (delete from sluice_ops.runs returning 1) select * from x'], options);
+    expect(writes.code).toBe(2);
+
+    for (const response of waiting)
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{"detail":"bad token"}');
+    const ended = await sync.ended;
+    expect(ended.code).toBe(3);
+    expect(hooks.taken).toHaveLength(1);
+    expect(hooks.taken[0]?.body).toMatchObject({ kind: 'failed', state: 'raised', sync: 'groups' });
+    const listed = await run(['alerts'], options);
+    expect(listed.out).toMatch(/^groups +failed +raised /m);
+    const tested = await run(['alerts', 'test'], options);
+    expect(tested).toMatchObject({ code: 0, out: 'webhook: took the test alert\n' });
+    hooks.answer = (response) => void response.writeHead(404).end();
+    const refused = await run(['alerts', 'test', '--json'], options);
+    expect(refused.code).toBe(5);
+    expect(JSON.parse(refused.out)).toEqual([{ channel: 'webhook', ok: false, because: 'the webhook answered 404' }]);
+    const all = [ended, query, status, listed, tested, refused].map(({ out, err }) => out + err).join('\n');
+    expect(all).not.toContain('canary');
+    expect(JSON.stringify(hooks.taken.map(({ body }) => body))).not.toContain('canary');
+  } finally {
+    service.closeAllConnections();
+    service.close();
+    await hooks.close();
+    await folder.remove();
+  }
+}, 300_000);

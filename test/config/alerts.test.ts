@@ -1,0 +1,74 @@
+import { expect, it } from 'vitest';
+import { HEAD, inFolder, load, told } from './written.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const SYNCS = '  a: { endpoint: token.requests }\n';
+const of = (alerts: string): string => `${HEAD}${SYNCS}alerts: ${alerts}\n`;
+const CANARY = 'https://hooks.example.com/canary?x=1';
+
+it('are read, with what holds where nothing is said', async () => {
+  const { alerts } = await load(of('{ webhook: "${HOOK}" }'), { HOOK: CANARY });
+  expect(alerts?.webhook?.reveal()).toBe(CANARY);
+  expect(JSON.stringify(alerts)).not.toContain('canary');
+  expect(alerts).toMatchObject({
+    command: undefined,
+    on: ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine'],
+    quarantine: 0,
+    forecastMs: 7 * 86_400_000,
+  });
+  const more = await load(of('{ command: [notify, "a b"], on: [failed], quarantine: 3, forecast: 2d }'));
+  expect(more.alerts).toEqual({
+    webhook: undefined,
+    command: ['notify', 'a b'],
+    on: ['failed'],
+    quarantine: 3,
+    forecastMs: 2 * 86_400_000,
+  });
+});
+
+it('take the webhook from a file', () =>
+  inFolder({ 'sluice.yaml': of('{ webhook: "${HOOK}" }'), hook: `${CANARY}\n` }, async (folder) => {
+    const { alerts } = await loadConfig(`${folder}/sluice.yaml`, { HOOK_FILE: `${folder}/hook` });
+    expect(alerts?.webhook?.reveal()).toBe(CANARY);
+  }));
+
+it('are none without a webhook or a command, and an unset variable is no webhook', async () => {
+  expect((await load(of('{ webhook: "${HOOK}" }'))).alerts).toBeUndefined();
+  expect((await load(of('{ webhook: "${HOOK}" }'), { HOOK: '' })).alerts).toBeUndefined();
+  expect((await load(of('{ quarantine: 3 }'))).alerts).toBeUndefined();
+  expect((await load(`${HEAD}${SYNCS}`)).alerts).toBeUndefined();
+});
+
+const WEBHOOK =
+  'webhook is no address to post to; allowed is an http or https address without a login, such as https://hooks.example.com/abc';
+it.each([
+  ['{ webhook: "ftp://canary" }', `5:20: ${WEBHOOK}`],
+  ['{ webhook: "https://user:canary@h/x" }', `5:20: ${WEBHOOK}`],
+  ['{ webhook: "canary" }', `5:20: ${WEBHOOK}`],
+  ['{ webhook: "${HOOK}" }', `5:20: ${WEBHOOK}`],
+  [
+    '{ webhok: "https://h/x" }',
+    '5:11: unknown key "webhok"; did you mean "webhook"? allowed: webhook, command, on, quarantine, forecast',
+  ],
+  [
+    '{ command: notify }',
+    '5:20: command is "notify"; allowed is a list of words: the program and its arguments; no shell reads them',
+  ],
+  [
+    '{ command: [] }',
+    '5:20: command is an empty list; allowed is a list of words: the program and its arguments; no shell reads them',
+  ],
+  [
+    '{ command: [x], on: [faild] }',
+    '5:30: on is "faild"; allowed is one of failed, partial, out_of_points, forecast, quarantine',
+  ],
+  ['{ command: [x], quarantine: -1 }', '5:37: quarantine is -1; allowed is a whole number of at least 0'],
+  [
+    '{ command: [notify, "--url=${GOOD}"], webhook: "${GOOD}" }',
+    '5:29: a word of the command holds a secret, which others could see; let the program read it by itself',
+  ],
+])('refuse %s in its place, without the secret', async (alerts, problem) => {
+  const problems = await told(of(alerts), { HOOK: 'canary', GOOD: CANARY });
+  expect(problems).toEqual([problem]);
+  expect(problems.join()).not.toContain('canary');
+});

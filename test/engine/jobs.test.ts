@@ -1,0 +1,121 @@
+/** The jobs on both warehouses: schedules are reconciled, missed firings fire once, what was given up is put back. */
+import { expect, it, onTestFinished } from 'vitest';
+import { openJobs } from '../../src/engine/boss.ts';
+import { childrenToBegin } from '../../src/engine/family.ts';
+import { type JobData, syncJob } from '../../src/engine/job.ts';
+import type { Jobs, Outcome, Scheduled } from '../../src/engine/jobs.ts';
+import { readStanding } from '../../src/engine/standing.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { configOf } from '../flow/scene.ts';
+import { select } from '../flow/rows.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { makeDue } from './due.ts';
+
+const fail = (error: Error): void => {
+  throw error;
+};
+const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
+
+async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> {
+  const jobs = await openJobs(warehouse, { onTrouble: fail, ...(schedules && { schedules }) });
+  onTestFinished(() => jobs.close());
+  return jobs;
+}
+
+/** Takes jobs in hand until so many came. */
+async function taken(jobs: Jobs, count: number, outcome: Outcome = { as: 'done' }): Promise<readonly JobData[]> {
+  const got: JobData[] = [];
+  const enough = Promise.withResolvers<void>();
+  await jobs.work('sync', 1, async ({ data }) => {
+    got.push(data);
+    if (got.length === count) enough.resolve();
+    return outcome;
+  });
+  await enough.promise;
+  return got;
+}
+
+eachWarehouse('the jobs', (open) => {
+  it('have the schedules that the config has, and leave alone what did not change', async () => {
+    const warehouse = await open();
+    const first = await openJobs(warehouse, {
+      onTrouble: fail,
+      schedules: [at('a', '0 3 * * *'), at('b', '0 4 * * *')],
+    });
+    expect(first.reconciled).toEqual({ scheduled: ['a', 'b'], unscheduled: [] });
+    await first.close();
+    const second = await jobsIn(warehouse, [at('b', '0 4 * * *'), at('c', '0 5 * * *')]);
+    expect(second.reconciled).toEqual({ scheduled: ['c'], unscheduled: ['a'] });
+    const standing = await readStanding(warehouse, new Date('2026-03-06T12:00:00Z'));
+    expect(standing?.schedules.map(({ sync, nextAt }) => [sync, nextAt?.toISOString()])).toEqual([
+      ['b', '2026-03-07T04:00:00.000Z'],
+      ['c', '2026-03-07T05:00:00.000Z'],
+    ]);
+  });
+
+  it('fire what was missed once, and of one key one at a time', async () => {
+    const warehouse = await open();
+    const schedules = [at('a', '0 0,12 * * *')];
+    await makeDue(warehouse, { syncs: (await configOf(DUE, 'http://127.0.0.1:1')).syncs });
+    const jobs = await jobsIn(warehouse, schedules);
+    expect(await taken(jobs, 1)).toEqual([syncJob('a')]);
+    await jobs.enqueue([1, 2, 3].map(() => ({ queue: 'sync', data: syncJob('z'), afterSeconds: 600 })));
+    const standing = await readStanding(warehouse, new Date());
+    expect(standing?.queues.find(({ queue }) => queue === 'sync')).toMatchObject({ waiting: 0, later: 1 });
+  });
+
+  it('enter what follows together with the end, show what was given up, and put it back', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    const dead = { ...syncJob('a', 3), exitCode: 3, because: 'the token was refused' };
+    await taken(jobs, 1, { as: 'done', follows: async () => [{ queue: 'dead', data: dead }] });
+    await expect
+      .poll(async () => (await readStanding(warehouse, new Date()))?.givenUp)
+      .toMatchObject([{ sync: 'a', exitCode: 3, because: 'the token was refused' }]);
+    expect(await jobs.redrive(['b'])).toEqual([]);
+    expect(await jobs.redrive([])).toEqual([dead]);
+    expect((await readStanding(warehouse, new Date()))?.givenUp).toEqual([]);
+  });
+
+  it('begin a child when all its parents ended well and none is at it', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
+    const begin = () => warehouse.db.transaction().execute((tx) => childrenToBegin(tx, warehouse, syncs, 'a'));
+    const run = (sync: string, state: string, exitCode: number) =>
+      select(
+        warehouse,
+        `insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at)
+         values ('${sync}', 'pronet.group', 'h', '${state}', ${exitCode}, '2026-03-06', now()) returning id`,
+      );
+    await run('a', 'complete', 0);
+    expect(await begin()).toEqual([]);
+    await run('b', 'out_of_points', 6);
+    expect(await begin()).toEqual([]);
+    await run('b', 'partial', 4);
+    expect(await begin()).toEqual(['child']);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('b'), afterSeconds: 600 }]);
+    expect(await begin()).toEqual([]);
+  });
+});
+
+const group = 'endpoint: pronet.group\n    for_each: { group: ["1"] }';
+const DUE = `syncs:
+  a:
+    ${group}
+    schedule: { cron: "0 0,12 * * *", timezone: UTC }
+`;
+const FAMILY = `syncs:
+  a:
+    ${group}
+  b:
+    ${group}
+  child:
+    ${group}
+    after: [a, b]
+  own:
+    ${group}
+    after: [a]
+    schedule: { cron: "0 3 * * *", timezone: UTC }
+`;

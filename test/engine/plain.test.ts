@@ -1,0 +1,84 @@
+/** What the engine reckons without a database: firings, chunks, and what follows from an end. */
+import { describe, expect, it } from 'vitest';
+import { firingsOf } from '../../src/engine/firings.ts';
+import { jobsSchema } from '../../src/engine/queues.ts';
+import { stepAfter } from '../../src/engine/verdict.ts';
+import { chunksOf } from '../../src/plan/chunks.ts';
+
+const firings = (cron: string, timezone: string, after: string, most = 3): string[] =>
+  firingsOf({ cron, timezone }, new Date(after), most).map((at) => at.toISOString());
+
+describe('firings', () => {
+  it('go by the time zone, over the ends of weeks and of summer time', () => {
+    expect(firings('15 6 * * 1-5', 'America/New_York', '2026-03-06T12:00:00Z')).toEqual([
+      '2026-03-09T10:15:00.000Z',
+      '2026-03-10T10:15:00.000Z',
+      '2026-03-11T10:15:00.000Z',
+    ]);
+    expect(firings('15 6 * * 1-5', 'America/New_York', '2026-03-05T11:15:00Z', 1)).toEqual([
+      '2026-03-06T11:15:00.000Z',
+    ]);
+  });
+
+  it('of a rare day lie years apart', () => {
+    expect(firings('0 0 29 2 *', 'UTC', '2026-03-06T12:00:00Z', 2)).toEqual([
+      '2028-02-29T00:00:00.000Z',
+      '2032-02-29T00:00:00.000Z',
+    ]);
+  });
+});
+
+describe('chunks', () => {
+  const tasks = (count: number) => Array.from({ length: count }, (_, at) => ({ requestKey: String(at) }));
+
+  it('are even, and none when one would do', () => {
+    expect(chunksOf(tasks(10), new Map(), 10)).toBeUndefined();
+    expect(chunksOf(tasks(11), new Map(), 5)).toEqual({ of: [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2], sizes: [4, 4, 3] });
+    expect(chunksOf(tasks(0), new Map(), 5)).toBeUndefined();
+  });
+
+  it('count what is to be sent, and hold what is not beside it', () => {
+    const fresh = new Map(['0', '1', '2', '5'].map((key) => [key, '7']));
+    expect(chunksOf(tasks(7), fresh, 5)).toBeUndefined();
+    expect(chunksOf(tasks(7), fresh, 2)).toEqual({ of: [0, 0, 0, 0, 0, 1, 1], sizes: [2, 1] });
+  });
+
+  it('hold every task, in order, whatever the size', () => {
+    for (const count of [1, 2, 7, 100, 1001])
+      for (const most of [1, 2, 3, 10, 250]) {
+        const cut = chunksOf(tasks(count), new Map(), most);
+        if (!cut) continue;
+        expect(cut.of.length).toBe(count);
+        expect(cut.of).toEqual(cut.of.toSorted((a, b) => a - b));
+        expect(cut.sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
+        expect(Math.max(...cut.sizes)).toBeLessThanOrEqual(most);
+        expect(Math.min(...cut.sizes)).toBeGreaterThan(0);
+      }
+  });
+});
+
+describe('what follows from an exit code', () => {
+  const step = (exitCode: number, tries = 0) => stepAfter(exitCode, tries, () => 0.5);
+
+  it('is the children, a rest, another try or a person', () => {
+    expect([0, 4].map((code) => step(code).do)).toEqual(['follow', 'follow']);
+    expect(step(6)).toEqual({ do: 'rest' });
+    expect(step(7, 3)).toEqual({ do: 'again', afterSeconds: 15, tries: 3 });
+    expect([1, 2, 3, 8].map((code) => step(code).do)).toEqual(Array(4).fill('give up'));
+  });
+
+  it('waits longer each time trouble comes again, and gives up at last', () => {
+    const waits = Array.from({ length: 12 }, (_, tries) => step(5, tries));
+    const seconds = waits.map((it) => ('afterSeconds' in it ? it.afterSeconds : -1));
+    expect(seconds).toEqual(seconds.toSorted((a, b) => a - b));
+    expect([seconds[0], seconds.at(-1)]).toEqual([12, 1350]);
+    expect(step(5, 12)).toEqual({ do: 'give up' });
+  });
+});
+
+it('the schema of the queues fits, and differs where the warehouse’s does', () => {
+  expect(jobsSchema('sluice')).toBe('sluice_jobs');
+  const long = ['a', 'b'].map((end) => jobsSchema('x'.repeat(58) + end));
+  expect(long[0]).not.toBe(long[1]);
+  expect(long.map(({ length }) => length)).toEqual([50, 50]);
+});

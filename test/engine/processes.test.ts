@@ -1,0 +1,178 @@
+/** Clocks and workers as processes, some of which are killed: each due sync runs once, and its rows are those of an undisturbed run. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import type { World } from '../../src/sandbox/world/world.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { groundOn, looking } from '../reliability/ground.ts';
+import type { Process } from '../reliability/processes.ts';
+import { openStage, type Stage, undisturbed } from '../reliability/stage.ts';
+import { IN_FLIGHT } from '../reliability/workload.ts';
+import { makeDue } from './due.ts';
+
+/** Twice a day, so that the firing that was missed lies minutes to hours back. */
+const DAILY = 'schedule: { cron: "0 0,12 * * *", timezone: America/New_York }';
+const config = (world: World): string => `service:
+  url: \${SLUICE_SERVICE_URL}
+  token: \${SLUICE_SERVICE_TOKEN}
+  in_flight: ${IN_FLIGHT}
+  requests_per_second: 1000000
+warehouse: { url: "\${DATABASE_URL}" }
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    ${DAILY}
+    request: { count: 20 }
+    window: { from: 2026-02-02, to: 2026-02-06 }
+  people:
+    endpoint: pronet.search.users
+    ${DAILY}
+    request: { title: data engineer, count: 50 }
+    for_each: { location: [Berlin, Paris] }
+  schools:
+    endpoint: pronet.user.education
+    after: [people]
+    request: { count: 100 }
+    for_each:
+      urn:
+        query: >-
+          select urn_type as type, urn_value as value from sluice.pronet_users
+          where _detail = 'full' order by urn_value limit 10
+  microbloggers:
+    endpoint: microblog.user
+    ${DAILY}
+    for_each: { user: [${Array.from({ length: 90 }, (_, at) => JSON.stringify(world.microblog.item(at, String)['alias'])).join(', ')}] }
+`;
+const SYNCS = ['filings', 'microbloggers', 'people', 'schools'];
+const PATIENT = { timeout: 240_000 };
+/** How long a call takes, so that there is something to disturb. */
+const CALL_MS = 80;
+
+const ground = groundOn(inject('postgresUrl'));
+afterAll(() => ground.end());
+
+/** Waits until what is looked for is there. */
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await wait(200);
+  }
+}
+
+const ended = async (warehouse: Warehouse): Promise<readonly string[]> => {
+  const { rows } = await sql<{ sync: string }>`select sync from sluice_ops.runs
+    where ended_at is not null and strpos(sync, ':') = 0 order by sync`.execute(warehouse.db);
+  return rows.map(({ sync }) => sync);
+};
+
+const allEnded = (stage: Stage): Promise<true> =>
+  looking(stage.place.url, (warehouse) =>
+    until(async () => ((await ended(warehouse)).length >= SYNCS.length ? (true as const) : undefined)),
+  );
+
+const prime = async ({ configFile, surroundings, place, sandbox }: Stage): Promise<void> => {
+  const env = {
+    SLUICE_SERVICE_URL: sandbox.url,
+    SLUICE_SERVICE_TOKEN: 'token',
+    DATABASE_URL: surroundings.warehouseUrl,
+  };
+  const read = await loadConfig(configFile, env);
+  await looking(place.url, (warehouse) => makeDue(warehouse, read));
+};
+
+async function stopAll(processes: readonly Process[]): Promise<void> {
+  for (const { stop } of processes) stop();
+  for (const it of processes) {
+    const { code, wrote } = await it.ended;
+    expect({ code, wrote: code === 143 ? '' : wrote }).toEqual({ code: 143, wrote: '' });
+  }
+}
+
+describe('clocks and workers', () => {
+  it('run each due sync once; of a worker that is killed another takes its chunk over', PATIENT, async () => {
+    const onArrival = (): Promise<void> => wait(CALL_MS);
+    const { oracle } = await undisturbed(ground, { kind: 'postgres', configOf: config });
+    const stage = await openStage(ground, { kind: 'postgres', configOf: config, onArrival });
+    try {
+      await prime(stage);
+      const clocks = [stage.startSluice('schedule', '--chunk', '15'), stage.startSluice('schedule', '--chunk', '15')];
+      const workers = Array.from({ length: 4 }, () => stage.startSluice('worker', '--chunk', '15'));
+      const all = [...clocks, ...workers];
+      const killed = await looking(stage.place.url, (warehouse) =>
+        until(async () => {
+          // One that has a call of a chunk under way.
+          const { rows } = await sql<{ holder: string }>`select l.holder from sluice_ops.leases l
+            join sluice_ops.requests r on l.name = 'chunk:' || r.run_id || ':' || r.chunk and r.state = 'sent'`.execute(
+            warehouse.db,
+          );
+          return all.find(({ pid }) => rows.some(({ holder }) => holder.split('/')[1] === String(pid)));
+        }),
+      );
+      killed.kill();
+      await allEnded(stage);
+      await stopAll(all.filter((it) => it !== killed));
+
+      expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+      const { violations, differing, figures } = await stage.judge(IN_FLIGHT, oracle);
+      expect({ violations, differing }).toEqual({ violations: [], differing: [] });
+      expect(figures.sentAgainAfterStored).toBe(0);
+      await looking(stage.place.url, async ({ db }) => {
+        const { rows } =
+          await sql`select state, count(*)::int as n from sluice_ops.chunks group by 1 order by 1`.execute(db);
+        expect(rows).toEqual([
+          { state: 'concluded', n: 1 },
+          { state: 'ended', n: 5 },
+        ]);
+        const left = await sql`select name from sluice_jobs.job where state in ('created', 'retry', 'active', 'failed')
+          and name not like '\\_\\_%'`.execute(db);
+        expect(left.rows).toEqual([]);
+      });
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it.each(['embedded', 'postgres'] as const)(
+    'leave nothing in doubt when they are stopped, and go on with it (%s)',
+    PATIENT,
+    async (kind) => {
+      let arrived = 0;
+      const enough = Promise.withResolvers<void>();
+      const onArrival = async (): Promise<void> => {
+        arrived += 1;
+        if (arrived === 30) enough.resolve();
+        await wait(CALL_MS);
+      };
+      const stage = await openStage(ground, { kind, configOf: config, onArrival });
+      try {
+        await prime(stage);
+        const first = stage.startSluice('schedule', '--chunk', '30');
+        await Promise.race([enough.promise, first.ended]);
+        await stopAll([first]);
+        const states = await looking(stage.place.url, async ({ db }) => {
+          const { rows } = await sql<{ state: string }>`select distinct state from sluice_ops.requests`.execute(db);
+          return rows.map(({ state }) => state);
+        });
+        expect(states).toContain('planned');
+        expect(states.filter((state) => ['sent', 'in_doubt', 'stored'].includes(state))).toEqual([]);
+
+        const second = stage.startSluice('schedule', '--chunk', '30');
+        if (kind === 'postgres') await allEnded(stage);
+        else await until(async () => (sandboxIsQuiet(stage) ? true : undefined));
+        await stopAll([second]);
+        expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+        const { violations } = await stage.judge(0);
+        expect(violations).toEqual([]);
+      } finally {
+        await stage.close();
+      }
+    },
+  );
+});
+
+/** All that the syncs ask was asked: on the embedded warehouse nobody else can look. */
+const sandboxIsQuiet = ({ sandbox }: Stage): boolean =>
+  sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.user.education').length >= 10 &&
+  sandbox.requests().filter(({ endpoint }) => endpoint === 'microblog.user').length >= 90;

@@ -1,0 +1,253 @@
+/** Erasure: nothing of the entity is left anywhere, nothing brings it back, and others stay as they were. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { HeldError, UsageError } from '../../src/errors.ts';
+import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../src/forget.ts';
+import { acquireLease } from '../../src/ops/lease.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { openSpool } from '../../src/ops/spool.ts';
+import { storeAnswers } from '../../src/ops/vault.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { rootTables } from '../../src/warehouse/table.ts';
+import { tracesOf } from '../support/traces.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { DAY_MS } from './clock.ts';
+import { type Rows, rowsOf, select } from './rows.ts';
+import { countingIds, type Scene, sceneIn, service } from './scene.ts';
+
+const CONFIG = `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { count: 60 }, for_each: { location: [Berlin] } }
+  schools:
+    endpoint: pronet.user.education
+    after: [people]
+    for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users where _detail = 'full' order by urn_value limit 3" } }
+    request: { count: 100 }
+  groups: { endpoint: pronet.group, for_each: { group: ["1001"] } }
+  reposts: { endpoint: pronet.post.reposts, for_each: { urn: ["urn:li:activity:7100000000000000001"] }, request: { count: 50 } }
+  photographers: { endpoint: photoshare.user, for_each: { user: [acme_labs] }, request: { with_posts: true, with_similar_users: true } }
+  photos: { endpoint: photoshare.user.posts, for_each: { user: [acme_labs] }, request: { count: 12 } }
+  microbloggers: { endpoint: microblog.user, for_each: { user: ["@river_coffee"] } }
+`;
+
+/** Entities in every place that an answer has for one: each is the first that its query gives. */
+const ENTITIES: readonly (readonly [table: string, where: string])[] = [
+  ['pronet_users', 'exists (select from sluice.pronet_user_educations e where e.user_urn_value = t.urn_value)'],
+  ['pronet_users', 'exists (select from sluice.pronet_group_members m where m.user_urn_value = t.urn_value)'],
+  ['pronet_users', 'exists (select from sluice.pronet_posts p where p.author_urn_value = t.urn_value)'],
+  ['pronet_users', 'exists (select from sluice.pronet_post_mentions m where m.urn_value = t.urn_value)'],
+  ['pronet_companies', 'exists (select from sluice.pronet_user_educations e where e.company_urn_value = t.urn_value)'],
+  ['photoshare_users', "alias = 'acme_labs'"],
+  ['microblog_users', "alias = 'river_coffee'"],
+  ['pronet_posts', "urn_value = '7100000000000000001'"],
+  ['pronet_groups', 'true'],
+];
+
+const TELLING = [
+  'urn_value',
+  'internal_id_value',
+  'internal_id',
+  'id',
+  'rest_id',
+  'name',
+  'alias',
+  'url',
+  'email',
+  'phone',
+];
+
+interface Entity {
+  readonly table: string;
+  readonly key: readonly string[];
+  /** What tells who it is. */
+  readonly texts: readonly string[];
+}
+
+async function entityIn(warehouse: Warehouse, table: string, where: string): Promise<Entity> {
+  const [row] = await select<Record<string, string | null>>(
+    warehouse,
+    `select * from sluice.${table} t where ${where} order by 1, 2 limit 1`,
+  );
+  if (!row) throw new Error(`no ${table} where ${where}`);
+  const key = rootTables.find(({ name }) => name === table)?.key ?? [];
+  return {
+    table,
+    key: key.map((name) => row[name] ?? ''),
+    texts: TELLING.flatMap((name) => (typeof row[name] === 'string' && row[name] !== '' ? [row[name]] : [])),
+  };
+}
+
+const forgetIn = (
+  scene: Scene,
+  options: Pick<ForgetOptions, 'table' | 'key'> & Partial<ForgetOptions>,
+  folder?: string,
+): Promise<ForgetSummary> =>
+  forget(
+    scene.warehouse,
+    { comesAgain: false, dryRun: false, ...options },
+    {
+      now: scene.clock.now,
+      sleep: scene.clock.sleep,
+      newId: countingIds(9),
+      onProgress: () => undefined,
+      ...(folder !== undefined && { spool: openSpool({ folder }) }),
+    },
+    new AbortController().signal,
+  );
+
+async function lived(warehouse: Warehouse): Promise<Scene> {
+  const scene = await sceneIn(warehouse);
+  for (let round = 0; round < 2; round += 1) {
+    expect((await scene.sync(CONFIG)).exitCode).toBe(0);
+    scene.clock.advance(DAY_MS + 1000);
+  }
+  return scene;
+}
+
+const ALL = { machinery: true, volatile: true };
+const CONTENT = { volatile: true };
+
+/** The rows that say nothing of the entity. */
+const ofOthers = (rows: Rows, { texts }: Entity): Rows =>
+  Object.fromEntries(
+    Object.entries(rows).map(([table, all]) => [table, all.filter((row) => !texts.some((it) => row.includes(it)))]),
+  );
+
+/** Rows of the first that the second has not. */
+const missing = (rows: Rows, from: Rows): readonly string[] =>
+  Object.entries(rows).flatMap(([table, all]) => {
+    const there = new Set(from[table] ?? []);
+    return all.filter((row) => !there.has(row)).map((row) => `${table}: ${row}`);
+  });
+
+const books = (warehouse: Warehouse) =>
+  select(
+    warehouse,
+    `select sync, count(*) as requests, sum(points) as points, sum(attempts) as attempts,
+      (select sum(received) from sluice_ops.answers a where a.sync = r.sync) as received,
+      (select bool_and(received = loaded + unchanged + superseded + quarantined) from sluice_ops.answers) as adds_up
+     from sluice_ops.requests r group by sync order by sync`,
+  );
+
+eachWarehouse('forgetting', (open, kind) => {
+  it('leaves no trace of whomever it is about, and others as they were, through replays and later answers', async () => {
+    const scene = await lived(await open());
+    const { warehouse } = scene;
+    const gone: string[] = [];
+    const accounts = await books(warehouse);
+    expect(accounts).toSatisfy((rows: typeof accounts) => rows.every(({ adds_up: addsUp }) => addsUp === true));
+
+    for (const [table, where] of ENTITIES) {
+      const entity = await entityIn(warehouse, table, where);
+      expect(await tracesOf(warehouse, entity.texts)).not.toEqual([]);
+      const before = await rowsOf(warehouse, CONTENT);
+
+      const summary = await forgetIn(scene, entity);
+
+      expect(summary).toMatchObject({ exitCode: 0, found: true, bodies: 0 });
+      expect(summary.answers).toBeGreaterThan(0);
+      expect(await tracesOf(warehouse, entity.texts), table).toEqual([]);
+      expect(missing(ofOthers(before, entity), await rowsOf(warehouse, CONTENT)), table).toEqual([]);
+      const after = await rowsOf(warehouse, ALL);
+      expect(await scene.replay()).toMatchObject({ loaded: 0, written: {}, gone: null });
+      expect(await rowsOf(warehouse, ALL)).toEqual(after);
+      gone.push(...entity.texts);
+    }
+    const content = await rowsOf(warehouse, CONTENT);
+    expect(await scene.replay({ rebuild: true })).toMatchObject({ exitCode: 0, quarantined: 0 });
+    expect(await rowsOf(warehouse, CONTENT)).toEqual(content);
+    expect(await books(warehouse)).toEqual(accounts);
+    expect(await tracesOf(warehouse, gone)).toEqual([]);
+
+    scene.arrived();
+    expect((await scene.sync(CONFIG)).exitCode).toBe(0);
+    expect(await tracesOf(warehouse, gone)).toEqual([]);
+    expect(scene.arrived().map(({ endpoint }) => endpoint)).not.toContain('pronet.group');
+    expect(scene.notices).toContainEqual({
+      level: 'info',
+      sync: 'groups',
+      message: 'requests left out because they name what was forgotten: 1',
+    });
+    const receipts = JSON.stringify(await select(warehouse, 'select * from sluice_ops.erasures'));
+    expect(gone.filter((text) => text.length > 4 && receipts.includes(text))).toEqual([]);
+  }, 300_000);
+
+  it('only tells what it would do in a dry run, and tells the same when it does it', async () => {
+    const scene = await lived(await open());
+    const [, where] = ENTITIES[1] ?? [];
+    const entity = await entityIn(scene.warehouse, 'pronet_users', where ?? '');
+    const everything = async () => [
+      await rowsOf(scene.warehouse, ALL),
+      await select(scene.warehouse, 'select id, sha256, redacted_at from sluice_ops.answers order by id'),
+      await select(scene.warehouse, 'select * from sluice_ops.requests order by id'),
+      await select(scene.warehouse, 'select * from sluice_ops.erasures'),
+    ];
+    const before = await everything();
+
+    const preview = await forgetIn(scene, { ...entity, dryRun: true });
+
+    expect(await everything()).toEqual(before);
+    expect(preview).toMatchObject({ dryRun: true, found: true, receipt: null });
+    const done = await forgetIn(scene, entity);
+    expect({ ...done, dryRun: true, receipt: null }).toEqual(preview);
+    expect(await forgetIn(scene, entity)).toMatchObject({ found: false, answers: 0, rows: {}, receipt: '2' });
+  }, 120_000);
+
+  it('reaches what could not be read, what waits on the disk, and what is still to be asked', async () => {
+    const scene = await lived(await open());
+    const { warehouse } = scene;
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-forget-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const entity = await entityIn(warehouse, 'microblog_users', 'true');
+    const ops = operationsOf(warehouse);
+    const [request] = await select<{ id: string; run_id: string }>(
+      warehouse,
+      "select id, run_id from sluice_ops.requests where sync = 'microbloggers' order by id desc limit 1",
+    );
+    const { id = '', run_id: runId = '' } = request ?? {};
+    const xRequestId = '00000000-0000-4000-8000-0000000000aa';
+    await ops.updateTable('requests').set({ x_request_id: xRequestId }).where('id', '=', id).execute();
+    const whole = JSON.stringify([{ rest_id: entity.key[0], name: entity.texts.at(1), alias: 'river_coffee' }]);
+    const answer = { status: 200, headers: {}, tookMs: 1, receivedAt: scene.clock.now() };
+    await storeAnswers(ops, [{ requestId: id, answer: { ...answer, body: Buffer.from(whole.slice(0, -3)) } }]);
+    await scene.replay({ names: ['microbloggers'] });
+    const spool = openSpool({ folder });
+    const kept = { ...answer, requestId: id, runId, sync: 'microbloggers', xRequestId };
+    await spool.keep({ ...kept, body: Buffer.from(whole) });
+    await spool.keep({ ...kept, body: Buffer.from(whole.slice(0, -3)) });
+    await ops.updateTable('requests').set({ state: 'planned' }).where('id', '=', id).execute();
+
+    const summary = await forgetIn(scene, entity, folder);
+
+    expect(summary).toMatchObject({ bodies: 1, spooled: 2 });
+    expect(await tracesOf(warehouse, entity.texts, folder)).toEqual([]);
+    expect(await readdir(folder)).toHaveLength(2);
+    expect(await select(warehouse, `select state from sluice_ops.requests where id = ${id}`)).toEqual([
+      { state: 'abandoned' },
+    ]);
+    expect(await select(warehouse, 'select spooled from sluice_ops.erasures')).toEqual([{ spooled: '2' }]);
+  }, 120_000);
+
+  it('lets it come again when told so', async () => {
+    const scene = await lived(await open());
+    const entity = await entityIn(scene.warehouse, 'pronet_groups', 'true');
+    await forgetIn(scene, entity);
+    await forgetIn(scene, { ...entity, comesAgain: true });
+    expect((await scene.sync(CONFIG, { names: ['groups'] })).exitCode).toBe(0);
+    expect(await entityIn(scene.warehouse, 'pronet_groups', 'true')).toMatchObject({ key: entity.key });
+  }, 120_000);
+
+  it('says what is wrong with what it is given, and waits for nobody', async () => {
+    expect(() => targetOf('people', ['x'])).toThrow(UsageError);
+    expect(() => targetOf('people', ['x'])).toThrow('people is no table of entities');
+    expect(() => targetOf('pronet_users', ['x'])).toThrow('the key of pronet_users has 2 parts, 1 given');
+    expect(() => targetOf('fact_request_costs', ['x'])).toThrow(UsageError);
+    expect(() => targetOf('pronet_user_educations', ['a', 'b', '1'])).toThrow(UsageError);
+    if (kind === 'embedded') return;
+    const scene = await sceneIn(await open());
+    await acquireLease(operationsOf(scene.warehouse), 'sync:other', 'somebody', false);
+    await expect(forgetIn(scene, { table: 'pronet_users', key: ['fsd_profile', 'x'] })).rejects.toThrow(HeldError);
+  });
+});

@@ -1,0 +1,334 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request as open } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { sql } from 'kysely';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { metrics } from '../../src/monitor/metrics.ts';
+import { type Monitor, startMonitor, type Watched } from '../../src/monitor/monitor.ts';
+import { tables } from '../../src/warehouse/table.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { type Read, readExposition } from './exposition-text.ts';
+
+const HOSTILE = 'a"b\\c\nd} 1\n# TYPE evil counter\nevil 1';
+const monitors: Monitor[] = [];
+afterEach(() => Promise.all(monitors.splice(0).map((it) => it.close())));
+
+/** Time that stands still unless told, so that what is kept for seconds is kept as long as the test likes. */
+const NOW = Date.parse('2026-03-04T12:00:00Z');
+const clock = { at: NOW };
+beforeEach(() => {
+  clock.at = NOW;
+});
+/** Whoever waits for the database has all the time that a slow machine takes. */
+const forever = (_ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal?.addEventListener('abort', () => resolve());
+  });
+const watched = (warehouse: Warehouse, more: Partial<Watched> = {}): Watched => ({
+  warehouse,
+  version: '1.2.3',
+  role: 'worker',
+  isDraining: () => false,
+  now: () => new Date(clock.at),
+  sleep: forever,
+  ...more,
+});
+
+async function start(of: Watched, listen: string | undefined = '127.0.0.1:0'): Promise<Monitor> {
+  const monitor = await startMonitor(listen, of, (message) => expect.unreachable(message));
+  if (!monitor) throw new Error('nothing listens');
+  monitors.push(monitor);
+  return monitor;
+}
+
+interface Got {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+async function ask({ url }: Monitor, path: string, method = 'GET'): Promise<Got> {
+  const request = open(`${url}${path}`, { method, agent: false });
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
+const scrape = async (monitor: Monitor): Promise<Read> => readExposition((await ask(monitor, '/metrics')).body);
+const valueOf = ({ samples }: Read, name: string, labels: Readonly<Record<string, string>> = {}): number | undefined =>
+  samples.find((it) => it.name === name && JSON.stringify(it.labels) === JSON.stringify(labels))?.value;
+
+/** Two runs of one sync, one of another with a name that nobody should have, and a reading of the log. */
+async function fill({ db, ops, schema }: Warehouse): Promise<void> {
+  const runs = sql.id(ops, 'runs');
+  await sql`insert into ${runs} (id, sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at, loaded, unchanged)
+    overriding system value values
+    (1, 'pages', 'webparser.parse', 'h', 'complete', 0, '2026-03-03', '2026-03-03T10:00:00Z', '2026-03-03T10:05:00Z', 7, 2),
+    (2, 'pages', 'webparser.parse', 'h', 'failed', 5, '2026-03-04', '2026-03-04T11:00:00Z', '2026-03-04T11:05:00Z', 1, 0),
+    (3, ${HOSTILE}, 'sec.search.companies', 'h', 'running', null, '2026-03-04', '2026-03-04T11:50:00Z', null, 0, 0),
+    (4, 'pages:log', 'token.requests', 'h', 'complete', 0, '2026-03-04', '2026-03-04T11:59:00Z', '2026-03-04T11:59:30Z', 9, 9)`.execute(
+    db,
+  );
+  await sql`insert into ${sql.id(ops, 'requests')} (id, run_id, sync, endpoint, request_key, body, input, state, points, charged, planned_at, sent_at)
+    overriding system value values
+    (1, 1, 'pages', 'webparser.parse', 'a', '{"url":"canary"}', '{"url":"canary"}', 'loaded', 3, 5, now(), '2026-03-03T10:00:00Z'),
+    (2, 2, 'pages', 'webparser.parse', 'b', '{}', '{}', 'loaded', 2, null, now(), '2026-03-04T00:00:00Z'),
+    (3, 2, 'pages', 'webparser.parse', 'c', '{}', '{}', 'in_doubt', 4, null, now(), '2026-03-04T11:00:00Z'),
+    (4, 4, 'pages:log', 'token.requests', 'd', '{}', '{}', 'in_doubt', 0, null, now(), '2026-03-04T11:59:00Z'),
+    (5, 3, ${HOSTILE}, 'sec.search.companies', 'e', '{}', '{}', 'planned', null, null, now(), null)`.execute(db);
+  await sql`insert into ${sql.id(ops, 'answers')} (id, request_id, run_id, sync, endpoint, request_key, received_at, took_ms, status, headers, body, encoding, sha256, bytes)
+    overriding system value values (1, 1, 1, 'pages', 'webparser.parse', 'a', now(), 1, 200, '{}', '', 'identity', '', 0)`.execute(
+    db,
+  );
+  await sql`insert into ${sql.id(ops, 'quarantine')} (answer_id, sync, endpoint, resource, position, pointer, reason, created_at, resolved_at)
+    values (1, 'pages', 'webparser.parse', 'r', 0, '/0', 'x', now(), null), (1, 'pages', 'webparser.parse', 'r', 1, '/1', 'x', now(), now())`.execute(
+    db,
+  );
+  await sql`insert into ${sql.id(schema, 'fact_request_costs')}
+      (id, points_left, started_at, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+    values (gen_random_uuid(), 900, '2026-03-04T11:00:00Z', now(), now(), 1, 1, '', '{}'),
+      (gen_random_uuid(), 1000, '2026-03-03T11:00:00Z', now(), now(), 1, 1, '', '{}')`.execute(db);
+}
+
+eachWarehouse('the monitor', (openWarehouse) => {
+  // The first one is made for all.
+  beforeAll(() => openWarehouse());
+
+  it('tells what the warehouse holds, of every process’s runs', async () => {
+    const warehouse = await openWarehouse();
+    await fill(warehouse);
+    const queues = () => Promise.resolve([{ queue: 'sync', state: 'waiting', jobs: 3 }]);
+    const read = await scrape(await start(watched(warehouse, { queues })));
+    const at = (time: string): number => Date.parse(time) / 1000;
+    const told = {
+      build: valueOf(read, 'sluice_build_info', { version: '1.2.3', role: 'worker' }),
+      up: valueOf(read, 'sluice_warehouse_up'),
+      read: valueOf(read, 'sluice_figures_timestamp_seconds'),
+      success: valueOf(read, 'sluice_sync_last_success_timestamp_seconds', { sync: 'pages' }),
+      started: valueOf(read, 'sluice_sync_last_run_timestamp_seconds', { sync: 'pages' }),
+      exit: valueOf(read, 'sluice_sync_last_exit_code', { sync: 'pages' }),
+      loaded: valueOf(read, 'sluice_sync_items', { sync: 'pages', result: 'loaded' }),
+      unchanged: valueOf(read, 'sluice_sync_items', { sync: 'pages', result: 'unchanged' }),
+      requests: valueOf(read, 'sluice_requests', { endpoint: 'webparser.parse', outcome: 'loaded' }),
+      planned: valueOf(read, 'sluice_requests', { endpoint: 'sec.search.companies', outcome: 'planned' }),
+      doubt: valueOf(read, 'sluice_requests_in_doubt', { sync: 'pages' }),
+      spent: valueOf(read, 'sluice_points_spent', { endpoint: 'webparser.parse' }),
+      today: valueOf(read, 'sluice_points_spent_today', { endpoint: 'webparser.parse' }),
+      left: valueOf(read, 'sluice_points_left'),
+      leftAt: valueOf(read, 'sluice_points_left_timestamp_seconds'),
+      rows: valueOf(read, 'sluice_table_rows', { table: 'fact_request_costs' }),
+      none: valueOf(read, 'sluice_table_rows', { table: 'web_pages' }),
+      quarantine: valueOf(read, 'sluice_quarantine_open', { sync: 'pages' }),
+      queue: valueOf(read, 'sluice_queue_jobs', { queue: 'sync', state: 'waiting' }),
+    };
+    expect(told).toEqual({
+      build: 1,
+      up: 1,
+      read: clock.at / 1000,
+      success: at('2026-03-03T10:05:00Z'),
+      started: at('2026-03-04T11:00:00Z'),
+      exit: 5,
+      loaded: 8,
+      unchanged: 2,
+      requests: 2,
+      planned: 1,
+      doubt: 2,
+      spent: 11,
+      today: 6,
+      left: 900,
+      leftAt: at('2026-03-04T11:00:00Z'),
+      rows: 2,
+      none: 0,
+      quarantine: 1,
+      queue: 3,
+    });
+    // A name is a label whatever it holds, and nothing but names becomes one.
+    expect(valueOf(read, 'sluice_sync_last_run_timestamp_seconds', { sync: HOSTILE })).toBe(at('2026-03-04T11:50:00Z'));
+    expect(read.types.has('evil')).toBe(false);
+    const ours = read.samples.filter(({ name }) => name.startsWith('sluice_'));
+    const labels = ours.flatMap((it) => Object.values(it.labels));
+    expect(labels.filter((it) => it.includes('canary'))).toEqual([]);
+    expect(ours.filter(({ name }) => name === 'sluice_table_rows')).toHaveLength(tables.length);
+    expect([...read.types.keys()].filter((name) => name.startsWith('sluice_')).toSorted()).toEqual(
+      Object.keys(metrics).toSorted(),
+    );
+    expect(valueOf(read, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+  });
+
+  it('tells how long runs took that ended since it began, each once', async () => {
+    const warehouse = await openWarehouse();
+    await fill(warehouse);
+    const monitor = await start(watched(warehouse));
+    const counts = async (): Promise<unknown> => {
+      const read = await scrape(monitor);
+      return [
+        valueOf(read, 'sluice_run_duration_seconds_count', { sync: 'pages' }),
+        valueOf(read, 'sluice_run_duration_seconds_sum', { sync: 'pages' }),
+      ];
+    };
+    const runs = sql.id(warehouse.ops, 'runs');
+    expect(await counts()).toEqual([undefined, undefined]);
+    clock.at += 60_000;
+    await sql`update ${runs} set ended_at = ${new Date(clock.at)}, exit_code = 0, sync = 'pages' where id = 3`.execute(
+      warehouse.db,
+    );
+    expect(await counts()).toEqual([1, 660]);
+    clock.at += 60_000;
+    expect(await counts()).toEqual([1, 660]);
+    // Continued, and ended again.
+    await sql`update ${runs} set ended_at = ${new Date(clock.at)} where id = 3`.execute(warehouse.db);
+    clock.at += 60_000;
+    expect(await counts()).toEqual([2, 1380]);
+  });
+
+  it('reads once for many scrapes, and again after some seconds', async () => {
+    const warehouse = await openWarehouse();
+    const monitor = await start(watched(warehouse));
+    expect(valueOf(await scrape(monitor), 'sluice_sync_last_exit_code', { sync: 'pages' })).toBeUndefined();
+    await fill(warehouse);
+    const soon = await Promise.all(Array.from({ length: 20 }, () => scrape(monitor)));
+    expect(new Set(soon.map((it) => valueOf(it, 'sluice_sync_last_exit_code', { sync: 'pages' })))).toEqual(
+      new Set([undefined]),
+    );
+    clock.at += 10_000;
+    expect(valueOf(await scrape(monitor), 'sluice_sync_last_exit_code', { sync: 'pages' })).toBe(5);
+  });
+
+  it('is ready with the database there, its schema current and no end under way', async () => {
+    const state: { isDraining: boolean; stuck?: string } = { isDraining: false };
+    const warehouse = await openWarehouse();
+    const more = { isDraining: () => state.isDraining, stuckBecause: () => state.stuck };
+    const monitor = await start(watched(warehouse, more));
+    expect(await ask(monitor, '/readyz')).toMatchObject({ status: 200, body: '{"ready":true}\n' });
+    expect(await ask(monitor, '/healthz')).toMatchObject({ status: 200, body: '{"alive":true}\n' });
+    state.isDraining = true;
+    expect(await ask(monitor, '/readyz')).toMatchObject({
+      status: 503,
+      body: '{"ready":false,"because":["the process is ending"]}\n',
+    });
+    expect(await ask(monitor, '/healthz')).toMatchObject({ status: 200 });
+    state.stuck = 'no job was looked for in 60 s';
+    expect(await ask(monitor, '/healthz')).toMatchObject({
+      status: 503,
+      body: expect.stringContaining(state.stuck) as string,
+    });
+  });
+
+  it('is not ready with an older schema, or without its database; then it lives and says so', async () => {
+    const empty = await openWarehouse({ migrated: false });
+    const monitor = await start(watched(empty));
+    expect(await ask(monitor, '/readyz')).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('schema is empty') as string,
+    });
+    expect(valueOf(await scrape(monitor), 'sluice_warehouse_up')).toBe(0);
+    await empty.close();
+    clock.at += 10_000;
+    const gone = await ask(monitor, '/readyz');
+    expect(gone).toMatchObject({ status: 503, body: '{"ready":false,"because":["the warehouse does not answer"]}\n' });
+    expect(await ask(monitor, '/healthz')).toMatchObject({ status: 200 });
+    const read = await scrape(monitor);
+    expect(valueOf(read, 'sluice_warehouse_up')).toBe(0);
+    expect(valueOf(read, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+  });
+
+  it('waits for no database longer than a prober does', async () => {
+    const warehouse = await openWarehouse();
+    let held = (): void => undefined;
+    const transaction = warehouse.db.transaction().execute(async (tx) => {
+      await sql`lock table ${sql.id(warehouse.ops, 'kysely_migration')}, ${sql.id(warehouse.ops, 'runs')} in access exclusive mode`.execute(
+        tx,
+      );
+      await new Promise<void>((resolve) => {
+        held = resolve;
+      });
+    });
+    const monitor = await start(watched(warehouse, { sleep: () => Promise.resolve() }));
+    expect(await ask(monitor, '/readyz')).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('in time') as string,
+    });
+    expect((await ask(monitor, '/metrics')).status).toBe(200);
+    held();
+    await transaction;
+  });
+
+  it('answers GET and HEAD of three paths, and no more', async () => {
+    const monitor = await start(watched(await openWarehouse()));
+    const head = await ask(monitor, '/healthz', 'HEAD');
+    expect(head).toMatchObject({ status: 200, body: '', headers: { 'content-length': '15' } });
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
+      expect(await ask(monitor, '/metrics', method), method).toMatchObject({
+        status: 405,
+        headers: { allow: 'GET, HEAD' },
+      });
+    for (const path of ['/', '/metrics/', '//metrics', '/%6detrics', '/metricsx'])
+      expect((await ask(monitor, path)).status, path).toBe(404);
+    expect((await ask(monitor, '/healthz?verbose#x')).status).toBe(200);
+    expect((await ask(monitor, '/metrics')).headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+  });
+});
+
+const never: Watched = {
+  warehouse: undefined as never,
+  version: '',
+  role: '',
+  isDraining: () => true,
+  now: () => new Date(clock.at),
+  sleep: forever,
+};
+
+it('is not disturbed by what is no request', async () => {
+  const monitor = await start(never);
+  const { port, hostname } = new URL(monitor.url);
+  for (const bytes of ['\u0016\u0003\u0001', 'GET / HTTP/9\r\n\r\n', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`]) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    socket.end(bytes);
+    await buffer(socket).catch(() => undefined);
+  }
+  expect((await ask(monitor, '/healthz')).status).toBe(200);
+});
+
+it('listens on loopback alone, unless asked otherwise', async () => {
+  const monitor = await start(never, '[::1]:0');
+  expect(monitor.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await ask(monitor, '/healthz')).status).toBe(200);
+  expect(await startMonitor('off', never, () => undefined)).toBeUndefined();
+});
+
+it('says so when the address is taken: an error where it was asked for, a notice where it is the usual one', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  await expect(startMonitor(`127.0.0.1:${port}`, never, () => undefined)).rejects.toMatchObject({
+    exitCode: 2,
+    message: `Health and metrics can’t be told at 127.0.0.1:${port}: another process listens there.`,
+    next: expect.stringContaining('--listen') as string,
+  });
+  other.close();
+  const usual = createServer().listen(9464, '127.0.0.1');
+  // Taken by somebody else already is just as well.
+  await Promise.race([once(usual, 'listening'), once(usual, 'error')]);
+  const notices: string[] = [];
+  expect(await startMonitor(undefined, never, (message) => notices.push(message))).toBeUndefined();
+  expect(notices).toEqual([expect.stringMatching(/127\.0\.0\.1:9464: another process listens there.*--listen/)]);
+  usual.close();
+});
+
+it.each([
+  '',
+  '9464',
+  'localhost',
+  ':9464',
+  '127.0.0.1:',
+  '127.0.0.1:65536',
+  '::1:9464',
+  '[x]:1',
+  'a b:1',
+  '127.0.0.1:1/x',
+])('refuses %j as an address', async (listen) => {
+  await expect(startMonitor(listen, never, () => undefined)).rejects.toMatchObject({ exitCode: 2 });
+});

@@ -1,0 +1,62 @@
+/** Looks for texts in everything that a warehouse and a spool hold. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+
+/** Each place that holds one of the texts: `schema.table.column: text`, `vault ID: text` or `spool FILE: text`. */
+export async function tracesOf(
+  warehouse: Warehouse,
+  texts: readonly string[],
+  spool?: string,
+): Promise<readonly string[]> {
+  return [
+    ...(await inColumns(warehouse, texts)),
+    ...(await inVault(warehouse, texts)),
+    ...(await inFiles(spool, texts)),
+  ];
+}
+
+async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
+  const { rows: columns } = await sql<{ schema: string; name: string; column: string }>`
+    select n.nspname as schema, c.relname as name, a.attname as column
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped`.execute(
+    db,
+  );
+  if (columns.length < 100) throw new Error('the columns are not all there');
+  const found: string[] = [];
+  for (const { schema: of, name, column } of columns) {
+    const { rows } = await sql<{ text: string }>`
+      select distinct ${sql.ref(column)}::text as text from ${sql.id(of, name)} where ${sql.ref(column)} is not null`.execute(
+      db,
+    );
+    for (const { text } of rows)
+      for (const it of texts) if (holds(text, it)) found.push(`${of}.${name}.${column}: ${it}`);
+  }
+  return found;
+}
+
+async function inVault({ db, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string; body: Buffer; encoding: string }>`
+    select id, body, encoding from ${sql.id(ops, 'answers')} where body is not null`.execute(db);
+  return rows.flatMap(({ id, body, encoding }) => {
+    const text = (encoding === 'gzip' ? gunzipSync(body) : Buffer.from(body)).toString('utf8');
+    return texts.filter((it) => holds(text, it)).map((it) => `vault ${id}: ${it}`);
+  });
+}
+
+async function inFiles(folder: string | undefined, texts: readonly string[]): Promise<string[]> {
+  if (folder === undefined) return [];
+  const found: string[] = [];
+  for (const file of await readdir(folder).catch(() => [])) {
+    const text = await readFile(join(folder, file), 'utf8');
+    for (const it of texts) if (holds(text, it) || file.includes(it)) found.push(`spool ${file}: ${it}`);
+  }
+  return found;
+}
+
+/** A text that is part of a longer word is another's. */
+const holds = (text: string, it: string): boolean =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(it)}(?![\\p{L}\\p{N}])`, 'u').test(text);
