@@ -16,11 +16,13 @@ import { growth } from './growth.ts';
 import { limit } from './limit.ts';
 import { makespan } from './makespan.ts';
 import { memory } from './memory.ts';
+import { planning } from './planning.ts';
 import { profile } from './profile.ts';
 import { replay } from './replay.ts';
 import { smallAnswers } from './small-answers.ts';
 import { type Postgres, startPostgres } from './stage/postgres.ts';
 import { start } from './start.ts';
+import { workers } from './workers.ts';
 
 const BENCHMARKS: readonly Benchmark[] = [
   endToEnd,
@@ -34,6 +36,8 @@ const BENCHMARKS: readonly Benchmark[] = [
   memory,
   start,
   replay,
+  workers,
+  planning,
   profile,
 ];
 

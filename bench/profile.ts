@@ -59,7 +59,7 @@ async function profileOf(
     await connected(database.url, (client) => client.query('select pg_stat_statements_reset()'));
     const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight };
     const sluice = await sluiceFor(folder, options);
-    const { wallMs } = await sluice.run(SYNC, ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
+    const { wallMs } = await sluice.run(SYNC, { node: ['--cpu-prof', `--cpu-prof-dir=${profiles}`] });
     const { parts, functions, wallMs: seenMs } = await sharesIn(profiles);
     const share = (ms: number): number => (100 * ms) / seenMs;
     const told = (what: string, of: ReadonlyMap<string, number>, most: number): Line[] =>

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** A file that it reads as its input. */
   readonly input?: string;
+  /** Exit codes that are no failure; absent, 0 alone. */
+  readonly codes?: readonly number[];
 }
 
 const SAMPLE_EVERY_MS = 50;
@@ -56,7 +58,7 @@ export async function run(program: string, words: readonly string[], options: Ru
   const watched = watching.end();
   await input?.close();
   const text = Buffer.concat(stdout).toString();
-  if (code !== 0) {
+  if (code === null || !(options.codes ?? [0]).includes(code)) {
     const end = stderr.trim() === '' ? text.slice(-KEPT_OF_ERRORS) : stderr;
     throw new Error(`${program} ${words.join(' ')} ended with ${signal ?? String(code)}:\n${end}`);
   }

@@ -20,9 +20,11 @@ const latencies = latency ? latenciesOf(latency, answers) : undefined;
 
 let span = emptySpan();
 
-function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; requests: number } {
-  return { firstAt: 0, lastAt: 0, tookMs: [], requests: 0 };
+function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; requests: number; peak: number } {
+  return { firstAt: 0, lastAt: 0, tookMs: [], requests: 0, peak: 0 };
 }
+
+let underWay = 0;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
@@ -44,6 +46,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   span.firstAt = span.requests === 0 ? arrivedAt : span.firstAt;
   span.requests += 1;
+  underWay += 1;
+  span.peak = Math.max(span.peak, underWay);
+  response.once('close', () => {
+    underWay -= 1;
+  });
   response.once('finish', () => {
     span.lastAt = now();
     if (latencies) span.tookMs[at] = span.lastAt - arrivedAt;

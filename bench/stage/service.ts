@@ -17,6 +17,8 @@ export interface Span {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly requests: number;
+  /** Most requests that had come and were not answered yet. */
+  readonly peak: number;
   /** From arrival until the answer had left, by input; only of a service with latency. */
   readonly tookMs: readonly number[];
 }

@@ -7,8 +7,14 @@ import type { Workload } from './workload.ts';
 
 export interface Sluice {
   readonly config: string;
-  /** Runs a command; it must end with exit code 0. `node` are words for Node itself. */
-  readonly run: (words: readonly string[], node?: readonly string[]) => Promise<Ran>;
+  readonly folder: string;
+  /** What the program finds in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Runs a command; it must end with exit code 0 or one of `codes`. */
+  readonly run: (
+    words: readonly string[],
+    how?: { readonly node?: readonly string[]; readonly codes?: readonly number[] },
+  ) => Promise<Ran>;
 }
 
 export interface SluiceOptions {
@@ -59,7 +65,10 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
   };
   return {
     config,
-    run: (words, node = []) => run(process.execPath, [...node, main, ...words], { env, cwd: folder }),
+    folder,
+    env,
+    run: (words, { node = [], codes = [0] } = {}) =>
+      run(process.execPath, [...node, main, ...words], { env, cwd: folder, codes }),
   };
 }
 

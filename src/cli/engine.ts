@@ -48,12 +48,15 @@ export async function runEngine(
   role: ServeOptions['role'],
   { calls, chunk, listen }: EngineSaid,
 ): Promise<void> {
-  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
+  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }] = await Promise.all([
     import('../engine/serve.ts'),
     import('../warehouse/migrate.ts'),
     import('../ops/spool.ts'),
     import('../flow/tracing.ts'),
+    import('../monitor/listen-address.ts'),
   ]);
+  // Before a warehouse is opened or made for nothing.
+  if (listen !== undefined) listenAddressOf(listen);
   const { now, sleep, random, newId, signal, log, env } = context;
   const tracing = await openTracing(env, sleep);
   await withWarehouse(context, config, async (warehouse) => {

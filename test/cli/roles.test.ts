@@ -1,0 +1,69 @@
+/** The long-running roles as people call them: what they tell without running, and what they refuse. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runHere } from './here.ts';
+import type { Ran } from './program-run.ts';
+
+const CONFIG = `syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: ["1"] }
+    schedule: { cron: "30 2 * * *", timezone: Europe/Berlin }
+  microbloggers:
+    endpoint: microblog.user
+    after: [groups]
+    for_each: { user: [ada] }
+  photographers:
+    endpoint: photoshare.user
+    request: { user: ada }
+`;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-roles-'));
+  await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const sluice = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  runHere(words, {
+    env: { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: `embedded:${join(folder, 'data')}`, ...env },
+    // A day before Berlin's clocks go forward over half past two.
+    now: () => new Date('2026-03-28T12:00:00Z'),
+  });
+
+describe('schedule --explain', () => {
+  it('tells ten firings of each sync, by its own time and in UTC, without a token or a database', async () => {
+    const { code, out } = await sluice(['schedule', '--explain']);
+    expect(code).toBe(0);
+    expect(out).toContain('groups: 30 2 * * * in Europe/Berlin\n');
+    expect(out).toMatch(/^Mon +2026-03-30 02:30 +2026-03-30T00:30:00\.000Z$/m);
+    expect(out.match(/^\w{3} +2026-/gm)).toHaveLength(10);
+    expect(out).toContain('microbloggers: when groups is done\n');
+    expect(out).toContain('photographers: fires never: it has no schedule\n');
+  });
+
+  it('tells the same as JSON, of the syncs named', async () => {
+    const { out } = await sluice(['schedule', '--explain', '--json', 'groups']);
+    const [told, ...others] = JSON.parse(out) as { sync: string; firings: string[] }[];
+    expect(others).toEqual([]);
+    expect(told).toMatchObject({ sync: 'groups', cron: '30 2 * * *', timezone: 'Europe/Berlin', after: [] });
+    expect(told?.firings).toHaveLength(10);
+  });
+});
+
+it.each([
+  [['worker'], {}, 2, 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.'],
+  [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],
+  [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some once, use sluice sync.'],
+  [['schedule'], {}, 3, 'SLUICE_SERVICE_TOKEN'],
+  [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],
+  [['schedule', '--calls', '0'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--calls'],
+  [['schedule', '--listen', 'nowhere'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--listen'],
+] as const)('%j is refused', async (words, env, code, says) => {
+  const ran = await sluice(words, env);
+  expect({ code: ran.code, out: ran.out }).toEqual({ code, out: '' });
+  expect(ran.err).toContain(says);
+});

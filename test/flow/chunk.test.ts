@@ -1,0 +1,173 @@
+/** A run that is shared in chunks: its limits hold over all of them, and who comes late at one is refused. */
+import { expect, it } from 'vitest';
+import { HeldError } from '../../src/errors.ts';
+import { carryOutChunk, type ChunkEnd } from '../../src/flow/chunk.ts';
+import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/invocation.ts';
+import { invocationBudget } from '../../src/flow/limits.ts';
+import type { ChunkOrder } from '../../src/flow/share.ts';
+import { openTally } from '../../src/flow/tidy.ts';
+import { acquireLease, REBUILD } from '../../src/ops/lease.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { runSync } from '../../src/sync.ts';
+import { postgresWarehouses } from '../support/warehouse.ts';
+import { disturbedAt, expireLeases, STEP } from './crash.ts';
+import { select } from './rows.ts';
+import { askedAgain, configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
+
+const open = postgresWarehouses();
+const REQUESTS = 12;
+const CHUNK = 4;
+
+const config = (more = ''): string => `${service()}
+${more}
+syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: ${JSON.stringify(Array.from({ length: REQUESTS }, (_, at) => `n${at}`))} }
+`;
+
+/** One group whatever is asked, for a point. */
+const respond = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
+  endpoint === 'pronet.group'
+    ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }
+    : undefined;
+
+interface Shared {
+  readonly orders: readonly ChunkOrder[];
+  /** Carries out a chunk as a worker of its own would. */
+  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Scene['warehouse'] }) => Promise<ChunkEnd>;
+}
+
+/** A run of the sync, prepared and handed over in chunks. */
+async function shared(scene: Scene, yaml: string): Promise<Shared> {
+  const read = await configOf(yaml, scene.sandbox.url);
+  const [definition] = read.syncs;
+  if (!definition) throw new Error('no sync');
+  let workers = 0;
+  const invocation = (warehouse: Scene['warehouse']): Promise<Invocation> => {
+    const effects: FlowEffects = {
+      now: scene.clock.now,
+      sleep: scene.clock.sleep,
+      random: () => 0.5,
+      newId: countingIds(100 + (workers += 1)),
+      onProgress: () => undefined,
+      onNotice: (it) => scene.notices.push(it),
+    };
+    return openInvocation(read, warehouse, effects);
+  };
+  const { signal } = new AbortController();
+  const it = await invocation(scene.warehouse);
+  const orders: ChunkOrder[] = [];
+  const ended = await runSync(
+    it,
+    {
+      definition,
+      options: { refresh: false, failOnTruncated: false },
+      budget: await invocationBudget(scene.warehouse, read.budget, undefined, it.effects),
+      tally: openTally(),
+      spooled: [],
+      sharing: { chunkSize: CHUNK, enqueue: async (_, given) => void orders.push(...given) },
+    },
+    signal,
+  );
+  await it.close();
+  expect(ended).toBe('shared');
+  return {
+    orders,
+    work: async (order, { warehouse = scene.warehouse } = {}) => {
+      if (!order) throw new Error('no such chunk');
+      const worker = await invocation(warehouse);
+      try {
+        return await carryOutChunk(worker, definition, order, signal);
+      } finally {
+        await worker.close();
+      }
+    },
+  };
+}
+
+it('is concluded once, by whoever ends its last chunk, whatever the order', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  expect(orders.map(({ chunk }) => chunk)).toEqual([0, 1, 2]);
+
+  expect(await work(orders[2])).toEqual({ as: 'done' });
+  expect(await work(orders[0])).toEqual({ as: 'done' });
+  expect(await work(orders[1])).toMatchObject({
+    as: 'concluded',
+    exitCode: 0,
+    summary: { answers: REQUESTS, left: 0 },
+  });
+  // A job may run twice.
+  expect(await work(orders[1])).toEqual({ as: 'concluded', exitCode: 0 });
+  expect(await work(orders[0])).toEqual({ as: 'void' });
+  expect(scene.arrived()).toHaveLength(REQUESTS);
+});
+
+it('keeps to a limit in points over all its chunks', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config('budget: { per_run: 6 }'));
+
+  const ends: ChunkEnd[] = [];
+  for (const order of orders) ends.push(await work(order));
+
+  expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 6, summary: { state: 'out_of_points', left: 6 } });
+  expect(scene.arrived()).toHaveLength(6);
+  // The plain sync goes on with what is left, of whichever chunk.
+  const rest = only(await scene.sync(config()));
+  expect(rest).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });
+  expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
+});
+
+it('of which a plain sync took the lease over is not worked at any more', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  await expect(scene.sync(config())).resolves.toMatchObject({ exitCode: 7 });
+  await expireLeases(scene.warehouse);
+  expect(only(await scene.sync(config()))).toMatchObject({ exitCode: 0, continued: true, answers: REQUESTS });
+
+  for (const order of orders) expect(await work(order)).toEqual({ as: 'void' });
+  expect(scene.sandbox.requests()).toHaveLength(REQUESTS);
+});
+
+it('has one worker at a chunk, and one that wakes up late loads nothing', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  const ops = operationsOf(scene.warehouse);
+  const other: { end?: ChunkEnd } = {};
+  // Between sending its second request and loading what came, another takes the chunk over and ends it.
+  const late = disturbedAt(scene.warehouse, { when: 'after', statement: STEP.send, nth: 2 }, async () => {
+    await expect(work(orders[0])).rejects.toThrow(HeldError);
+    await ops
+      .updateTable('leases')
+      .set({ expires_at: '2000-01-01T00:00:00Z' })
+      .where('name', 'like', 'chunk:%')
+      .execute();
+    other.end = await work(orders[0]);
+  });
+
+  await expect(work(orders[0], { warehouse: late })).rejects.toThrow(HeldError);
+
+  expect(other.end).toEqual({ as: 'done' });
+  expect(
+    await select(
+      scene.warehouse,
+      "select state, count(*)::int as n from sluice_ops.requests where sync = 'groups' group by 1 order by 1",
+    ),
+  ).toEqual([
+    { state: 'loaded', n: CHUNK },
+    { state: 'planned', n: REQUESTS - CHUNK },
+  ]);
+  // What the late one had sent was in doubt, and is listed.
+  expect(await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.doubts')).toEqual([{ n: 1 }]);
+  expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: CHUNK }]);
+});
+
+it('rests while the tables are built anew', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  await expireLeases(scene.warehouse);
+  await acquireLease(operationsOf(scene.warehouse), REBUILD, 'a rebuild', false);
+  await expect(work(orders[0])).rejects.toThrow(HeldError);
+  expect(scene.arrived()).toEqual([]);
+});
