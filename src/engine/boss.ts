@@ -54,7 +54,7 @@ async function started(place: Place, clock: boolean, onTrouble: (error: Error) =
 
 /** As the warehouse connects, with the library's own rules for values and number of connections. */
 function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']): ConstructorOptions {
-  const { types: _types, max: _max, ...rest } = settings;
+  const { types: _types, max: _max, ...rest } = settings();
   // The library hands on what its pool takes, and types only a part of that.
   return rest as ConstructorOptions;
 }

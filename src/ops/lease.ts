@@ -27,6 +27,13 @@ const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '
  * same, for a warehouse that only one process can have open.
  */
 export async function acquireLease(ops: Ops, name: string, holder: string, sole: boolean): Promise<Lease> {
+  const standing = await ops
+    .selectFrom('leases')
+    .select(['holder', sql<boolean>`expires_at >= clock_timestamp()`.as('alive')])
+    .where('name', '=', name)
+    .executeTakeFirst();
+  // Told at once: to take it, one would have to wait for its holder's load.
+  if (standing?.alive === true && standing.holder !== holder && !sole) throw heldBy(name, standing.holder);
   const taken = await ops.transaction().execute(async (tx) => {
     // Waits for loads that have asserted it: an update alone would not, as it changes no key.
     await tx.selectFrom('leases').select('name').where('name', '=', name).forUpdate().execute();
@@ -55,15 +62,14 @@ export async function acquireLease(ops: Ops, name: string, holder: string, sole:
       .executeTakeFirst();
   });
   if (taken) return { name, holder, token: taken.token };
-  const owner = await ops
-    .selectFrom('leases')
-    .select(['holder', 'acquired_at'])
-    .where('name', '=', name)
-    .executeTakeFirst();
-  throw new HeldError(`Another run holds the lease of ${name}: ${owner?.holder ?? 'just released'}.`, {
+  const owner = await ops.selectFrom('leases').select('holder').where('name', '=', name).executeTakeFirst();
+  throw heldBy(name, owner?.holder ?? 'just released');
+}
+
+const heldBy = (name: string, holder: string): HeldError =>
+  new HeldError(`Another run holds the lease of ${name}: ${holder}.`, {
     next: `Wait for it to end; should it have died, its lease ends within ${EXPIRES_MS / 1000} s.`,
   });
-}
 
 /** Keeps the lease alive, and the one that it lies within; false when either was lost. */
 export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {

@@ -43,7 +43,7 @@ export interface Warehouse {
 
 /** Settings for a pool of one's own; or the embedded database, in which a transaction of anybody keeps all others out. */
 export type Driver =
-  | { readonly kind: 'pool'; readonly settings: PoolConfig }
+  | { readonly kind: 'pool'; readonly settings: () => PoolConfig }
   | { readonly kind: 'pglite'; readonly pglite: PGlite };
 
 export interface OpenSettings {
@@ -103,7 +103,8 @@ async function openServer(url: string, names: Names): Promise<Warehouse> {
     await close();
     throw error;
   }
-  const driver = { kind: 'pool', settings } as const;
+  // Behind a function, so that whoever prints a warehouse does not print its password.
+  const driver = { kind: 'pool', settings: () => settings } as const;
   return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, close };
 }
 

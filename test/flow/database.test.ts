@@ -48,7 +48,7 @@ eachWarehouse('a connection that is lost once', (open) => {
     const scene = await sceneIn(await open());
     const point = {
       when: 'before',
-      statement: /^select .* from "sluice_ops"."requests" where "run_id" = .* and "id" <= /,
+      statement: /^select .* from "sluice_ops"."requests" where .*"run_id" = .* and "id" <= /,
       nth: 2,
     } as const;
     let times = 0;

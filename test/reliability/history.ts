@@ -202,7 +202,9 @@ function overlaps({ leases, soleOwner }: Facts): string[] {
     if (move.token < before.token) said.push(`${move.name}: the token fell from ${before.token} to ${move.token}`);
     if (move.token > before.token && move.token !== before.token + 1)
       said.push(`${move.name}: the token leapt from ${before.token} to ${move.token}`);
-    if (move.token > before.token && before.expiresAtMs > move.atMs && !soleOwner)
+    // The same holder takes it again when the answer to its first commit was lost.
+    const isOthers = move.holder !== before.holder;
+    if (move.token > before.token && isOthers && before.expiresAtMs > move.atMs && !soleOwner)
       said.push(`${move.name}: ${move.holder} took it over while ${before.holder} was alive`);
   }
   return said;
