@@ -74,13 +74,8 @@ export const start: Benchmark = {
 /** The program as `npm pack` would hold it; returns the path of its entry. */
 async function buildInto(folder: string): Promise<string> {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [
-    tsc,
-    '--project',
-    join(ROOT, 'tsconfig.build.json'),
-    '--outDir',
-    folder,
-  ]);
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  return join(folder, 'src/main.js');
+  const built = join(folder, 'dist');
+  await promisify(execFile)(process.execPath, [tsc, '--project', join(ROOT, 'tsconfig.build.json'), '--outDir', built]);
+  for (const name of ['node_modules', 'configs', 'package.json']) await symlink(join(ROOT, name), join(folder, name));
+  return join(built, 'src/main.js');
 }
