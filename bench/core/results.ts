@@ -32,5 +32,5 @@ const shortIn = (name: string, section: string): string[] =>
     .filter((line) => line.endsWith('| SHORT |'))
     .map((line) => {
       const [what = '', median = '', , ratio = '', target = ''] = line.slice(2).split(' | ');
-      return `- ${name}: ${what}: ${ratio === '' ? median : ratio}, target ${target}`;
+      return `- ${name}: ${what}: ${[median, ratio].filter((it) => it !== '').join(', ')}; target ${target}`;
     });
