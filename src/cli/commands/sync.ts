@@ -8,6 +8,7 @@ import { readConfig, withWarehouse } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../show.ts';
 import { spoolFolder } from '../spool.ts';
+import { nextLook } from '../look.ts';
 import { summaryText } from '../summary.ts';
 import { watched } from '../watch.ts';
 
@@ -47,7 +48,8 @@ export const sync = command({
       ...(said.to !== undefined && { to: said.to }),
       ...(said['max-points'] !== undefined && { maxPoints: said['max-points'] }),
     });
-    show(context, summary, () => summaryText(summary, context.out));
+    const look = await nextLook(summary);
+    show(context, summary, () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;
   },
 });
