@@ -23,8 +23,8 @@ export const HEARTBEAT_MS = 3_000;
 const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '1 millisecond'`;
 
 /**
- * Takes the lease of that name; asked again by the same holder, it is given again. Throws a HeldError (exit 7) when another holder is alive; `sole` takes it over all the
- * same, for a warehouse that only one process can have open.
+ * Takes the lease of that name; asked again by the same holder, it is given again. Throws a HeldError (exit 7) when
+ * another holder is alive; `sole` takes it over all the same, for a warehouse that only one process can have open.
  */
 export async function acquireLease(ops: Ops, name: string, holder: string, sole: boolean): Promise<Lease> {
   const standing = await ops
@@ -153,8 +153,9 @@ export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
 export const REBUILD = 'rebuild';
 
 /**
- * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or left. Asked with the sync's own
- * lease in hand, and answered by a rebuild that first takes its own and then sees who has one.
+ * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or
+ * left. Asked with the sync's own lease in hand, and answered by a rebuild that first takes its own and then sees who has
+ * one.
  */
 export async function assertNoRebuild(ops: Ops): Promise<void> {
   const [rebuild] = await liveLeases(ops, REBUILD);
