@@ -127,26 +127,80 @@ async function standing(
   endpoint: string,
   sync: string | undefined,
 ): Promise<{ readonly id: string; readonly bound: StandingBound }[]> {
+  const { facets, from, to } = narrowingOf(endpoint);
+  const day = (name: string | undefined) =>
+    name === undefined ? sql<string>`''` : sql<string>`(filters -> ${sql.lit(name)})::text`;
   const rows = await ops
-    .selectFrom('coverage as c')
+    .with('slices', (db) =>
+      db
+        .selectFrom('coverage')
+        .select([
+          'id',
+          'request_id',
+          'request_key',
+          'sync',
+          'run_id',
+          'filters',
+          'asked',
+          'returned',
+          'reason',
+          'as_of',
+        ])
+        .select(sql<unknown>`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
+        .select([day(from).as('first_day'), day(to).as('last_day')])
+        .where('endpoint', '=', endpoint)
+        .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
+    )
+    .with('newest', (db) =>
+      db
+        .selectFrom('slices')
+        .selectAll()
+        .distinctOn(['sync', 'filters'])
+        .orderBy('sync')
+        .orderBy('filters')
+        .orderBy('id', 'desc'),
+    )
+    .with('bounds', (db) => db.selectFrom('newest').selectAll().where('reason', 'is not', null))
+    .with('with_room', (db) =>
+      db
+        .selectFrom('slices')
+        .select(['sync', 'question', 'first_day', 'last_day'])
+        .select((eb) => eb.fn.max('id').as('id'))
+        .whereRef('returned', '<', 'asked')
+        .groupBy(['sync', 'question', 'first_day', 'last_day']),
+    )
+    // Held, so that questions are compared by one join: pair by pair it would take the square of the slices.
+    .with(
+      (cte) => cte('wider').materialized(),
+      (db) =>
+        db
+          .selectFrom('bounds as c')
+          .crossJoin(partsOf(facets))
+          .select(['c.id', 'c.sync', 'c.first_day', 'c.last_day'])
+          .select(sql<unknown>`c.question - left_out.facets`.as('question'))
+          .where(sql<boolean>`c.question ?& left_out.facets`),
+    )
+    .with(
+      (cte) => cte('told').materialized(),
+      (db) =>
+        db
+          .selectFrom('wider as w')
+          .innerJoin('with_room as n', (join) =>
+            join
+              .onRef('n.sync', '=', 'w.sync')
+              .onRef('n.question', '=', 'w.question')
+              .onRef('n.id', '>', 'w.id')
+              .onRef('n.first_day', '<=', 'w.first_day')
+              .onRef('n.last_day', '>=', 'w.last_day'),
+          )
+          .select('w.id')
+          .distinct(),
+    )
+    .selectFrom('bounds as c')
+    .leftJoin('told as t', 't.id', 'c.id')
     .leftJoin('requests as r', 'r.id', 'c.request_id')
     .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'r.input'])
-    .where('c.endpoint', '=', endpoint)
-    .where('c.reason', 'is not', null)
-    .$if(sync !== undefined, (all) => all.where('c.sync', '=', sync ?? ''))
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('coverage as n')
-            .select('n.id')
-            .whereRef('n.sync', '=', 'c.sync')
-            .whereRef('n.endpoint', '=', 'c.endpoint')
-            .whereRef('n.id', '>', 'c.id')
-            .where(tellsMore(endpoint)),
-        ),
-      ),
-    )
+    .where('t.id', 'is', null)
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -175,17 +229,21 @@ async function standing(
   }));
 }
 
-/** In SQL, of slices `n` and `c`: n asks the same, or had room for more than it found in a question that holds c's. */
-function tellsMore(endpoint: string) {
+/** The fields of an endpoint's requests by which a question is narrowed: its facets and its days. */
+function narrowingOf(endpoint: string) {
   const { paging, facets = [] } = endpointNamed(endpoint) ?? {};
-  const { from, to } = paging?.days ?? {};
-  const field = (of: 'n' | 'c', name: string) => sql`${sql.ref(`${of}.filters`)} -> ${sql.lit(name)}`;
-  const wider = [
-    ...facets.map((name) => sql`(${field('n', name)} is null or ${field('n', name)} = ${field('c', name)})`),
-    ...(from === undefined ? [] : [sql`(${field('n', from)})::text <= (${field('c', from)})::text`]),
-    ...(to === undefined ? [] : [sql`(${field('n', to)})::text >= (${field('c', to)})::text`]),
-  ];
-  const narrowed = sql`array[${sql.join([...facets, from ?? '', to ?? ''].map((name) => sql.lit(name)))}]::text[]`;
-  const others = (of: 'n' | 'c') => sql`${sql.ref(`${of}.filters`)} - ${narrowed}`;
-  return sql<boolean>`(${sql.ref('n.filters')} = ${sql.ref('c.filters')} or (${sql.ref('n.returned')} < ${sql.ref('n.asked')} and ${others('n')} = ${others('c')} and ${sql.join(wider.length > 0 ? wider : [sql`true`], sql` and `)}))`;
+  return { facets, from: paging?.days?.from, to: paging?.days?.to };
+}
+
+/** In SQL, a row for each way to leave out some of these facets; a question without them is wider, or the same. */
+function partsOf(facets: readonly string[]) {
+  const ways = facets.reduce<readonly (readonly string[])[]>(
+    (all, it) => [...all, ...all.map((way) => [...way, it])],
+    [[]],
+  );
+  return sql<{
+    facets: string[];
+  }>`(values ${sql.join(ways.map((way) => sql`(array[${sql.join(way.map((it) => sql.lit(it)))}]::text[])`))})`.as<'left_out'>(
+    sql`left_out(facets)`,
+  );
 }

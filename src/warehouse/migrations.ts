@@ -24,4 +24,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0012_alerts': () => import('../../migrations/0012_alerts.ts'),
   '0013_changed_items': () => import('../../migrations/0013_changed_items.ts'),
   '0014_changed_items_shown': () => import('../../migrations/0014_changed_items_shown.ts'),
+  '0015_quick_views': () => import('../../migrations/0015_quick_views.ts'),
 };

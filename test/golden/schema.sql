@@ -3120,9 +3120,7 @@ create view sluice."pronet_user_overview" (
     u.headline,
     u.location,
     u.open_to_work,
-    ( SELECT count(*) AS count
-           FROM pronet_user_educations e
-          WHERE e.user_urn_type = u.urn_type AND e.user_urn_value = u.urn_value) AS school_count,
+    COALESCE(s.school_count, 0::bigint) AS school_count,
     s.company_name AS school_name,
     s.company_urn_type AS school_urn_type,
     s.company_urn_value AS school_urn_value,
@@ -3146,12 +3144,15 @@ create view sluice."pronet_user_overview" (
             e.company_industry_full_name,
             e.major,
             e."interval",
-            ( SELECT max(y.y[1]::integer) AS max
-                   FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS end_year
+            y.last AS end_year,
+            count(*) OVER () AS school_count
            FROM pronet_user_educations e
+             CROSS JOIN LATERAL ( SELECT min(word.word::integer) AS first,
+                    max(word.word::integer) AS last
+                   FROM string_to_table(regexp_replace(e."interval", '[^0-9]+'::text, ' '::text, 'g'::text), ' '::text) word(word)
+                  WHERE length(word.word) = 4 AND ("left"(word.word, 2) = ANY (ARRAY['19'::text, '20'::text]))) y
           WHERE e.user_urn_type = u.urn_type AND e.user_urn_value = u.urn_value
-          ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, (( SELECT max(y.y[1]::integer) AS max
-                   FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y))) DESC NULLS LAST, e."position"
+          ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, y.last DESC NULLS LAST, e."position"
          LIMIT 1) s ON true;
 
 -- Schools that people list, with the person and the school: one row for each of the two.
@@ -3197,8 +3198,7 @@ create view sluice."pronet_user_school_overview" (
     u.name AS user_name,
     u.headline AS user_headline,
     u.location AS user_location,
-    row_number() OVER (PARTITION BY e.user_urn_type, e.user_urn_value ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, (( SELECT max(y.y[1]::integer) AS max
-           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y))) DESC NULLS LAST, e."position") = 1 AS is_latest,
+    row_number() OVER (PARTITION BY e.user_urn_type, e.user_urn_value ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, y.last DESC NULLS LAST, e."position") = 1 AS is_latest,
     e.company_urn_type AS school_urn_type,
     e.company_urn_value AS school_urn_value,
     e.company_name AS school_name,
@@ -3207,11 +3207,13 @@ create view sluice."pronet_user_school_overview" (
     COALESCE(e.company_employee_range, c.employee_range) AS school_employee_range,
     e.major,
     e."interval",
-    ( SELECT min(y.y[1]::integer) AS min
-           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS start_year,
-    ( SELECT max(y.y[1]::integer) AS max
-           FROM regexp_matches(e."interval", '(?:^|[^0-9])((?:19|20)[0-9][0-9])(?![0-9])'::text, 'g'::text) y(y)) AS end_year
+    y.first AS start_year,
+    y.last AS end_year
    FROM pronet_user_educations e
+     CROSS JOIN LATERAL ( SELECT min(word.word::integer) AS first,
+            max(word.word::integer) AS last
+           FROM string_to_table(regexp_replace(e."interval", '[^0-9]+'::text, ' '::text, 'g'::text), ' '::text) word(word)
+          WHERE length(word.word) = 4 AND ("left"(word.word, 2) = ANY (ARRAY['19'::text, '20'::text]))) y
      LEFT JOIN pronet_users u ON u.urn_type = e.user_urn_type AND u.urn_value = e.user_urn_value
      LEFT JOIN pronet_companies c ON c.urn_type = e.company_urn_type AND c.urn_value = e.company_urn_value;
 
@@ -3805,11 +3807,14 @@ create view sluice."sync_max_age_savings" (
             b.request_key,
             n.received_at
            FROM bought b
-             CROSS JOIN LATERAL ( SELECT a.received_at
+             CROSS JOIN LATERAL ( SELECT b.at + b.days::double precision * '24:00:00'::interval AS until) u
+             CROSS JOIN LATERAL ( SELECT a.request_key,
+                    a.received_at
                    FROM answers a
-                  WHERE a.request_key = b.request_key AND a.sync = b.sync AND a.received_at > (b.at + b.days::double precision * '24:00:00'::interval) AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > (b.at + b.days::double precision * '24:00:00'::interval)
-                  ORDER BY a.received_at
+                  WHERE ((ROW(a.request_key, a.received_at) > ROW(b.request_key, u.until))) AND (a.request_key <> b.request_key OR a.sync = b.sync AND (a.received_at - a.took_ms::double precision * '00:00:00.001'::interval) > u.until)
+                  ORDER BY a.request_key, a.received_at
                  LIMIT 1) n
+          WHERE n.request_key = b.request_key
         ), paid AS (
          SELECT c.sync,
             c.request_key,
@@ -4037,13 +4042,18 @@ create view sluice."sync_slices" (
             c_1.reason,
             c_1.as_of,
             w.facets,
-            w.day_from <> ''::text AS dated,
-            (c_1.filters -> w.day_from)::text AS first_day,
-            (c_1.filters -> w.day_to)::text AS last_day,
-            c_1.filters - ((w.facets || w.day_from) || w.day_to) AS rest
+            c_1.filters - w.day_from - w.day_to AS question,
+                CASE
+                    WHEN w.day_from = ''::text THEN ''::text
+                    ELSE (c_1.filters -> w.day_from)::text
+                END AS first_day,
+                CASE
+                    WHEN w.day_to = ''::text THEN ''::text
+                    ELSE (c_1.filters -> w.day_to)::text
+                END AS last_day
            FROM coverage c_1
              LEFT JOIN narrowing w ON w.endpoint = c_1.endpoint
-          WHERE strpos(c_1.sync, ':'::text) = 0
+          WHERE c_1.sync !~~ '%:%'::text
         ), newest AS (
          SELECT DISTINCT ON (slices.sync, slices.endpoint, slices.filters) slices.id,
             slices.request_id,
@@ -4059,12 +4069,40 @@ create view sluice."sync_slices" (
             slices.reason,
             slices.as_of,
             slices.facets,
-            slices.dated,
+            slices.question,
             slices.first_day,
-            slices.last_day,
-            slices.rest
+            slices.last_day
            FROM slices
           ORDER BY slices.sync, slices.endpoint, slices.filters, slices.id DESC
+        ), with_room AS (
+         SELECT slices.sync,
+            slices.endpoint,
+            slices.question,
+            slices.first_day,
+            slices.last_day,
+            max(slices.id) AS id
+           FROM slices
+          WHERE slices.returned < slices.asked
+          GROUP BY slices.sync, slices.endpoint, slices.question, slices.first_day, slices.last_day
+        ), wider AS MATERIALIZED (
+         SELECT c_1.id,
+            c_1.sync,
+            c_1.endpoint,
+            c_1.first_day,
+            c_1.last_day,
+            c_1.question - (ARRAY( SELECT f.name
+                   FROM unnest(n.facets) WITH ORDINALITY f(name, place)
+                  WHERE ((b.left_out >> (f.place - 1)::integer) & 1) = 1)) AS question
+           FROM newest c_1
+             CROSS JOIN LATERAL ( SELECT ARRAY( SELECT f.f
+                           FROM unnest(c_1.facets) f(f)
+                          WHERE c_1.question ? f.f) AS facets) n
+             CROSS JOIN LATERAL generate_series(0, (1 << cardinality(n.facets)) - 1) b(left_out)
+          WHERE NOT c_1.complete AND c_1.reason IS NOT NULL
+        ), told AS (
+         SELECT DISTINCT w.id
+           FROM wider w
+             JOIN with_room n ON n.sync = w.sync AND n.endpoint = w.endpoint AND n.question = w.question AND n.id > w.id AND n.first_day <= w.first_day AND n.last_day >= w.last_day
         )
  SELECT c.id AS slice_id,
     c.sync,
@@ -4082,20 +4120,18 @@ create view sluice."sync_slices" (
         END AS reason,
     c.as_of
    FROM newest c
+     LEFT JOIN told t ON t.id = c.id
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN c.complete THEN 'complete'::text
                     WHEN c.reason IS NULL THEN 'open'::text
+                    WHEN t.id IS NOT NULL THEN 'open'::text
                     WHEN (EXISTS ( SELECT
                        FROM requests s
                       WHERE s.sync = c.sync AND s.request_key = c.request_key AND s.id > c.request_id AND s.state = 'skipped'::text AND s.attempts = 0 AND s.next IS NOT NULL)) THEN 'open'::text
-                    WHEN (EXISTS ( SELECT
-                       FROM slices n
-                      WHERE n.id > c.id AND n.sync = c.sync AND n.endpoint = c.endpoint AND n.returned < n.asked AND n.rest = c.rest AND (NOT n.dated OR n.first_day <= c.first_day AND n.last_day >= c.last_day) AND NOT (EXISTS ( SELECT
-                               FROM unnest(n.facets) f(f)
-                              WHERE (n.filters -> f.f) IS NOT NULL AND (n.filters -> f.f) IS DISTINCT FROM (c.filters -> f.f))))) THEN 'open'::text
                     ELSE 'lower_bound'::text
-                END AS extent) x;
+                END AS extent
+         OFFSET 0) x;
 
 -- Web pages with counts of what was found on them: one row for each address and set of content options asked for.
 create view sluice."web_page_overview" (
