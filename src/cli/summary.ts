@@ -6,12 +6,12 @@ import { lostAnswers } from './lost-answers.ts';
 import { lowerBoundLines } from './lower-bounds.ts';
 import { counted, duration, grouped, paint, table } from './print.ts';
 
-type Count = 'sent' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
+type Count = 'asked' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
 /** Shown only when there is something to show. */
 type Trouble = 'superseded' | 'missing' | 'failed' | 'inDoubt' | 'left';
 
 const COUNTS: Readonly<Record<Count, string>> = {
-  sent: 'asked',
+  asked: 'asked',
   fresh: 'fresh',
   loaded: 'loaded',
   changed: 'changed',

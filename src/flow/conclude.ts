@@ -44,13 +44,12 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
   const end = endOf(it, totals, it.failOnTruncated ? await earlierBounds(ops, it) : 0);
   const at = it.now();
   await endRun(ops, it.run.id, { ...end, at }, totals);
-  const { asked: _, ...counts } = totals;
   return {
     sync: it.definition.name,
     endpoint: it.definition.endpoint.name,
     runId: it.run.id,
     continued: it.run.continued,
-    ...counts,
+    ...totals,
     planned: totals.planned + it.covered,
     fresh: totals.fresh + it.covered,
     ...end,

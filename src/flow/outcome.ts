@@ -12,6 +12,7 @@ const nothing = (
   continued: false,
   planned: 0,
   fresh: 0,
+  asked: 0,
   sent: 0,
   answers: 0,
   received: 0,

@@ -146,7 +146,7 @@ async function standing(
           'reason',
           'as_of',
         ])
-        .select(sql<unknown>`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
+        .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
         .select([day(from).as('first_day'), day(to).as('last_day')])
         .where('endpoint', '=', endpoint)
         .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
@@ -177,7 +177,7 @@ async function standing(
           .selectFrom('bounds as c')
           .crossJoin(partsOf(facets))
           .select(['c.id', 'c.sync', 'c.first_day', 'c.last_day'])
-          .select(sql<unknown>`c.question - left_out.facets`.as('question'))
+          .select(sql`c.question - left_out.facets`.as('question'))
           .where(sql<boolean>`c.question ?& left_out.facets`),
     )
     .with(

@@ -15,7 +15,9 @@ export interface SyncSummary {
   readonly planned: number;
   /** Of them: served by a stored answer that is fresh enough. */
   readonly fresh: number;
-  /** Requests sent, attempts counted one by one. */
+  /** Of them: sent, each counted once however often it was tried. */
+  readonly asked: number;
+  /** Attempts, each of those of a request that was tried again. */
   readonly sent: number;
   /** Answers stored and loaded. */
   readonly answers: number;

@@ -30,6 +30,7 @@ const ended = (more: Partial<SyncSummary>): SyncSummary => ({
   continued: false,
   planned: 0,
   fresh: 0,
+  asked: 0,
   sent: 0,
   answers: 0,
   received: 0,

@@ -121,6 +121,7 @@ describe('the summary of runs that cost points', () => {
     continued: false,
     planned: 10,
     fresh: 0,
+    asked: 10,
     sent: 10,
     answers: 10,
     received: 10,
@@ -167,6 +168,11 @@ describe('the summary of runs that cost points', () => {
     expect(lines(run(200, quoted(180, 260)), ...others)).toEqual([
       'quoted 200 to 300 points, spent 220: within; groups 5 of 10 to 20',
     ]);
+  });
+
+  it('tells requests as asked, as sync_runs does, however often each was tried', () => {
+    const text = summaryText({ exitCode: 0, syncs: [run(1, null, { asked: 1, sent: 6 })], tookMs: 10 }, keptChannel());
+    expect(text).toMatch(/^sync +asked .*\n-.*\npeople +1 /);
   });
 
   it('says nothing where nothing was to be paid, or nothing was quoted', () => {
