@@ -38,6 +38,14 @@ describe('at a terminal', () => {
     expect(await readFile(join(dir, '.env.example'), 'utf8')).toMatch(/^DATABASE_URL=$/m);
   });
 
+  it('says what to do next whole where the token is set to that of the sandbox', async () => {
+    const { out, err } = await runHere(['init', 'webparser.parse', '--dir', fresh()], {
+      env: { SLUICE_SERVICE_TOKEN: 'sandbox-token' },
+    });
+    expect(out + err).toContain('fill in the token');
+    expect(out + err).not.toContain('[redacted]');
+  });
+
   it('takes what is usual for an empty line, and asks again for what can’t be had', async () => {
     const dir = fresh();
     const answers = ['webparser.prase', '', 'mysql', '', 'many', '0', ''];

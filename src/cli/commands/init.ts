@@ -87,7 +87,7 @@ function nextSteps(dir: string): string {
     'next:',
     ...enter,
     '  cp .env.example .env',
-    '    and fill in the token; sandbox-token is that of sluice sandbox',
+    '    and fill in the token; sluice sandbox prints the one that it takes',
     '  set -a; . ./.env; set +a',
     '  sluice check',
     '  sluice plan',
