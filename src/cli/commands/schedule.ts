@@ -99,7 +99,7 @@ async function redrive(context: Context, config: Config, names: readonly string[
   const { openJobs } = await import('../../engine/boss.ts');
   const put = await withWarehouse(context, config, async (warehouse) => {
     if (!(await hasSchema(warehouse))) return [];
-    const jobs = await openJobs(warehouse, { onTrouble: ({ message }) => context.log.warn(message) });
+    const jobs = await openJobs(warehouse, { onTrouble: ({ message }) => context.log.warn(message), steady: context });
     try {
       return await jobs.redrive(names);
     } finally {
