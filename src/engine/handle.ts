@@ -10,7 +10,7 @@ import type { SyncSummary } from '../ops/summary.ts';
 import { runSync } from '../sync.ts';
 import { busySyncs, childrenToBegin } from './family.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
-import type { JobInHand, Jobs, Outcome } from './jobs.ts';
+import type { JobInHand, Jobs, Outcome, Tx } from './jobs.ts';
 import { newestRun } from './newest-run.ts';
 import { HELD_SECONDS, stepAfter } from './verdict.ts';
 
@@ -67,8 +67,24 @@ async function doneBefore(handling: Handling, data: SyncJob, keep: JobInHand['ke
     return undefined;
   }
   if (exitCode === null || mark === data.since) return undefined;
-  return byChunk ? { as: 'done' } : follow(handling, data, { exitCode, because, next: null });
+  return byChunk ? handedOver(handling, data) : follow(handling, data, { exitCode, because, next: null });
 }
+
+/**
+ * The end of a job whose run is its chunks' workers'. What follows from that run is theirs to see to; but as long as this
+ * job was not settled they took the sync for busy, and left its children for whoever comes last.
+ */
+function handedOver({ it }: Handling, { sync }: SyncJob): Outcome {
+  return { as: 'done', follows: (tx) => childrenOf(it, tx, sync, true) };
+}
+
+const childrenOf = async (
+  { warehouse, config }: Invocation,
+  tx: Tx,
+  parent: string,
+  onlyUnbegun = false,
+): Promise<readonly NewJob[]> =>
+  (await childrenToBegin(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
 
 async function handleSync(
   handling: Handling,
@@ -111,7 +127,7 @@ async function handleSync(
   );
   if (summary === 'shared') {
     onEvent({ kind: 'shared', sync: data.sync });
-    return { as: 'done' };
+    return handedOver(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
   if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
@@ -159,11 +175,7 @@ function follow({ it, onEvent }: Handling, data: JobData, { exitCode, because, n
     case 'rest':
       return { as: 'done' };
     case 'follow':
-      return {
-        as: 'done',
-        follows: async (tx) =>
-          (await childrenToBegin(tx, it.warehouse, it.config.syncs, data.sync)).map((name) => jobFor(syncJob(name))),
-      };
+      return { as: 'done', follows: (tx) => childrenOf(it, tx, data.sync) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'trouble', seconds: step.afterSeconds });
       // Held by a run that an earlier worker of this job handed over in chunks, it is done when that is.

@@ -9,7 +9,7 @@ export interface NewestRun {
   /** Null while it is under way. */
   readonly exitCode: number | null;
   readonly error: string | null;
-  /** A chunk's worker concluded it, and sees to what follows. */
+  /** A chunk's worker concluded it. */
   readonly byChunk: boolean;
 }
 

@@ -89,7 +89,7 @@ it('a run that its worker did not come to the end of is carried on', async () =>
   expect(scene.arrived()).toHaveLength(0);
 });
 
-it('a run that was concluded by the worker of its last chunk is followed by that one alone', async () => {
+it('of a run that was concluded by the worker of its last chunk the children begin, but not twice', async () => {
   const scene = await sceneIn(await withJobs(), {});
   const first = await work(scene, syncJob('groups'));
   await select(
@@ -98,6 +98,9 @@ it('a run that was concluded by the worker of its last chunk is followed by that
   );
   const second = await work(scene, first.kept);
   expect(second.events.map(({ kind }) => kind)).toEqual(['begun']);
+  // As long as this job was not settled, its sync was busy for that worker.
+  expect(await followed(scene, second.outcome)).toEqual(child);
+  await work(scene, syncJob('members'));
   expect(await followed(scene, second.outcome)).toEqual([]);
 });
 
