@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
 import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
+import { cancelStatement } from './cancel.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
 import { connectTrouble, errorCode, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
@@ -49,7 +50,8 @@ export async function openPool(url: string): Promise<OpenPool> {
       throw connectTrouble(second, place);
     });
   });
-  return { dialect: new PooledDialect({ pool }), session: sessionOfPool(pool), place, settings };
+  const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
+  return { dialect: new PooledDialect({ pool }), session, place, settings };
 }
 
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
