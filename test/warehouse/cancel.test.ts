@@ -1,4 +1,4 @@
-/** A statement that is given up behind a pooler, which tells its clients other keys than the server's. */
+/** A statement that is stopped at the server: given up, also behind a pooler, which tells its clients other keys, or out of time. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
@@ -86,4 +86,17 @@ it.each(['without TLS', 'with TLS'])('is stopped at the server %s', async (how) 
   await expect(work).rejects.toThrow('enough');
   await expect.poll(sleeping, { timeout: 30_000 }).toBe(0);
   expect(pooler.cancels()).toBe(1);
+});
+
+it('is stopped when the time is up that its user has, and says so', async () => {
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const url = new URL(database.url);
+  url.searchParams.set('options', '-c statement_timeout=2s');
+  const warehouse = await openWarehouse({ url: new Secret(url.href), schema: 'sluice' }, realEffects);
+  onTestFinished(() => warehouse.close());
+  await expect(readOnlyQuery(warehouse, 'select pg_sleep(600)')).rejects.toMatchObject({
+    exitCode: 5,
+    message: 'The query was stopped: canceling statement due to statement timeout.',
+  });
 });
