@@ -166,7 +166,7 @@ interface End {
 const endOf = ({ exitCode, error: because, next }: SyncSummary): End => ({ exitCode, because, next });
 
 /** The job without what it knew of earlier runs: it is to run its sync, whatever became of these. */
-const anew = ({ since: _, ...data }: SyncJob): SyncJob => data;
+const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
 /** What is entered after an end, together with it. */
 function follow({ it, onEvent }: Handling, data: JobData, { exitCode, because, next }: End): Outcome {

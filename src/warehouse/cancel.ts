@@ -32,9 +32,9 @@ export function cancelStatement(client: PoolClient, settings: ClientConfig): voi
   const close = (): void => void connection.stream.destroy();
   connection.on('error', close);
   connection.once('end', close);
-  const { ssl } = connection;
-  if (ssl && connection.sslNegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());
-  connection.once(ssl ? 'sslconnect' : 'connect', () => {
+  const isSecure = Boolean(connection.ssl);
+  if (isSecure && connection.sslNegotiation !== 'direct') connection.once('connect', () => connection.requestSsl());
+  connection.once(isSecure ? 'sslconnect' : 'connect', () => {
     connection.cancel(processID, secretKey);
     connection.stream.setTimeout(WITHIN_MS, close);
   });

@@ -36,6 +36,9 @@ export async function killedWorkers(
     onArrival: (number) => onArrival(number),
   });
   const order = { ...HURRIED, role: 'worker', chunkSize } as const;
+  const listen = (told: (number: number) => void): void => {
+    onArrival = told;
+  };
   try {
     await enterAll(stage);
     const other = inCompany ? stage.start(order) : undefined;
@@ -43,7 +46,7 @@ export async function killedWorkers(
     let died = 0;
     for (const death of deaths) {
       const { signal, code, wrote } = await whileBusy(stage, (start) =>
-        dying({ ...stage, start }, death, (told) => void (onArrival = told), order),
+        dying({ ...stage, start }, death, listen, order),
       );
       if (signal === 'SIGKILL') died += 1;
       else if (code !== 0) throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
@@ -88,9 +91,9 @@ type Start = (...args: [...Parameters<Stage['start']>, Process?]) => Process;
 /** Plays with processes that are stopped once no job waits or is at work; else a worker would wait for ever. */
 async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): Promise<T> {
   const started: Process[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const watching = looking(stage.place.url, async (warehouse) => {
-    while (!isOver && (await busySyncs(warehouse.db, warehouse)).size > 0) await wait(100);
+    while (!over.signal.aborted && (await busySyncs(warehouse.db, warehouse)).size > 0) await wait(100);
     for (const { stop } of started) stop();
   });
   try {
@@ -100,7 +103,7 @@ async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): P
       return process;
     });
   } finally {
-    isOver = true;
+    over.abort();
     await watching;
   }
 }
