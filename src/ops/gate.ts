@@ -9,6 +9,7 @@ import { sql } from 'kysely';
 import { digestOf } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { PLANNED_ONCE } from '../warehouse/postgres.ts';
 import { HEARTBEAT_MS } from './lease.ts';
 
 /** How many calls may be under way, and how far apart they start. */
@@ -85,6 +86,7 @@ export async function openSharedSlots(
   const aheadMs = sql`extract(epoch from ${nextAt} - clock_timestamp()) * 1000`;
   const expiry = sql`clock_timestamp() + ${sql.lit(SLOT_EXPIRES_MS)} * interval '1 millisecond'`;
   // Said within each statement, so that it takes one round trip, and a pooler of transactions may stand between.
+  const plannedOnce = sql.raw(PLANNED_ONCE);
   const withoutWaiting = sql`set_config('synchronous_commit', 'off', true)`;
 
   const enterRows = async (): Promise<void> => {
@@ -113,7 +115,7 @@ export async function openSharedSlots(
     take: async (most, except) => {
       // From above, which leaves the lower numbers to processes with a lower bound. What is ours and not named was taken
       // by a statement whose answer never came.
-      const { rows } = await sql<{ numbers: readonly string[]; first_ms: number }>`
+      const { rows } = await sql<{ numbers: readonly string[]; first_ms: number }>`${plannedOnce}
         with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
           where gate = ${name} and number = any(array(
@@ -142,7 +144,7 @@ export async function openSharedSlots(
 
     sharing: {
       takeTurn: async () => {
-        const { rows } = await sql<{ wait_ms: number }>`
+        const { rows } = await sql<{ wait_ms: number }>`${plannedOnce}
           update ${paces} set next_at = ${nextAt} + ${interval} where gate = ${name}
           returning (extract(epoch from next_at - ${interval} - clock_timestamp()) * 1000)::float8 as wait_ms,
             ${withoutWaiting}`.execute(db);
@@ -150,7 +152,7 @@ export async function openSharedSlots(
       },
 
       renew: async (numbers) => {
-        const { rows } = await sql<{ number: string }>`
+        const { rows } = await sql<{ number: string }>`${plannedOnce}
           update ${slots} set expires_at = ${expiry}
           where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
           returning number, ${withoutWaiting}`.execute(db);
@@ -158,7 +160,7 @@ export async function openSharedSlots(
       },
 
       free: async (numbers) => {
-        await sql`
+        await sql`${plannedOnce}
           update ${slots} set expires_at = clock_timestamp() - interval '1 second'
           where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
           returning ${withoutWaiting}`.execute(db);
