@@ -52,7 +52,7 @@ export interface Loader {
 
 /** Answers of one item share a statement so; larger ones are bounded by their bytes. */
 const MOST_ANSWERS = 500;
-const HEAVIEST_BYTES = 8 * 2 ** 20;
+const HEAVIEST_BYTES = 4 * 2 ** 20;
 /** Requests that are looked up together. */
 const MOST_REQUESTS = 500;
 
