@@ -11,8 +11,6 @@ import { spoolFolder } from '../spool.ts';
 import { watched } from '../watch.ts';
 
 export const forget = command({
-  name: 'forget',
-  summary: 'Removes a person, or another entity, from everything that is kept.',
   about:
     'Takes one row’s entity out of tables, history, ledger, quarantine, stored answers and the spool, under all its names, and leaves a receipt without the data. ' +
     'Stored answers are rewritten without it, so that no replay brings it back; later answers and inputs that name it are told by salted digests and left out. ' +
