@@ -9,7 +9,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY toolchain/package.json toolchain/
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json ./
+COPY rolldown.config.ts ./
 COPY src src
 COPY migrations migrations
 RUN npm run build && npm ci --omit=dev --omit=optional

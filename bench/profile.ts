@@ -23,7 +23,11 @@ export const profile: Benchmark = {
   about: 'where the time of one sync goes, in per cent of its process’s time: its parts, its functions, its statements',
   onlyByName: true,
   run: async (setting) => {
-    const preload = { shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' };
+    const preload = {
+      shared_preload_libraries: 'pg_stat_statements',
+      'pg_stat_statements.track': 'all',
+      'pg_stat_statements.track_planning': 'on',
+    };
     const postgres = await startPostgres(preload);
     try {
       const lines: Line[] = [];
@@ -71,8 +75,8 @@ async function profileOf(
         ...told('part', parts, TOLD.parts),
         ...told('function', functions, TOLD.functions),
         { what: `${name}, statements, together`, value: share(inDatabase), unit: '%' },
-        ...statements.slice(0, TOLD.statements).map(({ calls, ms, text }) => ({
-          what: `${name}, statement, ${calls} calls, ${((ms * 1000) / calls).toFixed(0)} µs each: ${text}`,
+        ...statements.slice(0, TOLD.statements).map(({ calls, ms, planMs, text }) => ({
+          what: `${name}, statement, ${calls} calls, ${((ms * 1000) / calls).toFixed(0)} µs each, ${((planMs * 1000) / calls).toFixed(0)} of them planning: ${text}`,
           value: share(ms),
           unit: '%',
         })),
@@ -90,18 +94,20 @@ async function profileOf(
 interface Statement {
   readonly calls: number;
   readonly ms: number;
+  readonly planMs: number;
   readonly text: string;
 }
 
 async function statementsOf(url: string): Promise<Statement[]> {
   return connected(url, async (client) => {
-    const { rows } = await client.query<{ calls: string; ms: string; query: string }>(
-      `select calls, total_exec_time + total_plan_time as ms, query from pg_stat_statements
+    const { rows } = await client.query<{ calls: string; ms: string; plan_ms: string; query: string }>(
+      `select calls, total_exec_time + total_plan_time as ms, total_plan_time as plan_ms, query from pg_stat_statements
        where dbid = (select oid from pg_database where datname = current_database()) order by 2 desc`,
     );
-    return rows.map(({ calls, ms, query }) => ({
+    return rows.map(({ calls, ms, plan_ms, query }) => ({
       calls: Number(calls),
       ms: Number(ms),
+      planMs: Number(plan_ms),
       text: query.replaceAll(/\s+/g, ' ').slice(0, STATEMENT_LENGTH),
     }));
   });

@@ -73,9 +73,11 @@ export const start: Benchmark = {
 
 /** The program as `npm pack` would hold it; returns the path of its entry. */
 async function buildInto(folder: string): Promise<string> {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const bundler = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
   const built = join(folder, 'dist');
-  await promisify(execFile)(process.execPath, [tsc, '--project', join(ROOT, 'tsconfig.build.json'), '--outDir', built]);
+  await promisify(execFile)(process.execPath, [bundler, '--config', 'rolldown.config.ts', '--dir', built], {
+    cwd: ROOT,
+  });
   for (const name of ['node_modules', 'configs', 'package.json']) await symlink(join(ROOT, name), join(folder, name));
   return join(built, 'src/main.js');
 }

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openJobs } from '../src/engine/boss.ts';
 import { syncJob } from '../src/engine/job.ts';
@@ -103,7 +104,10 @@ async function shared(
   try {
     await Promise.all(running.map(ready));
     await service.span();
-    const jobs = await openJobs(warehouse, { onTrouble: (error) => setting.tell(error.message) });
+    const jobs = await openJobs(warehouse, {
+      onTrouble: (error) => setting.tell(error.message),
+      steady: { sleep: (ms) => wait(ms), random: Math.random },
+    });
     await jobs.enqueue([{ queue: 'sync', data: syncJob(workload.name) }]);
     await jobs.close();
     // Whoever ends the run tells of it.

@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import { EXIT, UsageError } from './errors.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
-import { resourceOf, type Served, type Serving, type Taken, takeInAll } from './flow/intake.ts';
+import { resourceOf, type Served, type Serving, loadsOf, type Taken } from './flow/intake.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';
 import { goneBodies, type GoneBodies } from './ops/pruning.ts';
 import { recordLoads } from './ops/record.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
-import { readAnswer } from './ops/vault.ts';
+import { readAnswers } from './ops/vault.ts';
 import type { RequestBody } from './service/asked.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { createTables } from './warehouse/ddl.ts';
@@ -100,10 +100,8 @@ async function loadAgain(
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
     const how = { ...effects, settles: false, ...(options.rebuild && { into }) };
-    for (const page of pagesOf(due)) {
-      if (signal.aborted) break;
-      const answers = await steadily(() => readAll(ops, page), effects);
-      for (const { answer, asked, batch, receipt } of await takeInAll(warehouse, answers, how)) {
+    for await (const takens of loadsOf(warehouse, answersIn(ops, due, effects, signal), how)) {
+      for (const { answer, asked, batch, receipt } of takens) {
         if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answer.id)))
           rejecting.push({
             answer: { ...answer, body: NOTHING },
@@ -117,6 +115,7 @@ async function loadAgain(
         for (const [table, rows] of Object.entries(receipt.written)) written[table] = (written[table] ?? 0) + rows;
       }
       effects.onProgress(sums.answers, due.length);
+      if (signal.aborted) break;
     }
     if (options.rebuild && sums.answers === due.length) await swap(warehouse, into, held, rejecting, effects.now());
   } finally {
@@ -161,16 +160,23 @@ function* pagesOf(due: readonly Due[]): Generator<Due[]> {
   if (page.length > 0) yield page;
 }
 
-/** What is due of a page; what was pruned since the look at it is left out. */
-const readAll = async (ops: Ops, page: readonly Due[]): Promise<Serving[]> =>
-  (
-    await Promise.all(
-      page.map(async ({ answerId, ...serves }) => {
-        const answer = await readAnswer(ops, answerId);
-        return answer ? [{ ...answer, serves }] : [];
-      }),
-    )
-  ).flat();
+/** What is due, read a page at a time; what was pruned since the look at it is left out. */
+async function* answersIn(
+  ops: Ops,
+  due: readonly Due[],
+  effects: ReplayEffects,
+  signal: AbortSignal,
+): AsyncGenerator<Serving> {
+  for (const page of pagesOf(due)) {
+    if (signal.aborted) return;
+    const ids = [...new Set(page.map(({ answerId }) => answerId))];
+    const answers = await steadily(() => readAnswers(ops, ids), effects);
+    for (const { answerId, ...serves } of page) {
+      const answer = answers.get(answerId);
+      if (answer) yield { ...answer, serves };
+    }
+  }
+}
 
 /** Rows that only a pruned body could give would be missing from the new tables. */
 function refuseLoss({ answers, from, to }: GoneBodies): never {

@@ -50,7 +50,7 @@ export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], f
     const receivedAt = new Date(RECEIVED_MS + firstAnswer + at).toISOString();
     return { batch, bytes: 0, context: { answerId: String(firstAnswer + at), runId: '1', receivedAt } };
   });
-  for (const group of groupsOf(loading, TOGETHER)) {
+  for await (const group of groupsOf(loading, TOGETHER)) {
     const receipts = await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }

@@ -10,8 +10,11 @@ const HELD = 7;
 /** Words of the composer for a run that a person or a scheduler ended. */
 const BY_SIGNAL = /stopped by a signal/;
 
+/** How a sync ended, as far as alerts go by it. */
+export type Ended = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error' | 'next'>;
+
 /** What the ends of these runs raise and clear. A run that others hold, that was not begun or was stopped from outside says nothing. */
-export function judgedRuns(syncs: readonly SyncSummary[]): Judgement[] {
+export function judgedRuns(syncs: readonly Ended[]): Judgement[] {
   return syncs.flatMap((it) => {
     const notBegun = it.runId === null && it.state === 'interrupted';
     if (notBegun || it.exitCode === HELD || BY_SIGNAL.test(it.error ?? '')) return [];
@@ -27,13 +30,13 @@ export function judgedRuns(syncs: readonly SyncSummary[]): Judgement[] {
   });
 }
 
-function kindOf({ exitCode, state }: SyncSummary): 'failed' | 'partial' | 'out_of_points' | undefined {
+function kindOf({ exitCode, state }: Ended): 'failed' | 'partial' | 'out_of_points' | undefined {
   if (exitCode === COMPLETE) return undefined;
   if (exitCode === OUT_OF_POINTS) return 'out_of_points';
   return state === 'partial' ? 'partial' : 'failed';
 }
 
-const overBecause = ({ state }: SyncSummary, kind: string | undefined): string =>
+const overBecause = ({ state }: Ended, kind: string | undefined): string =>
   kind === undefined ? `its newest run ended ${state}` : `its newest run ended otherwise: ${kind.replaceAll('_', ' ')}`;
 
 /** Open entries in quarantine by sync, of those that ran. */

@@ -3,10 +3,10 @@ import type { Config } from '../config/definition.ts';
 import { type AlertChannel, giveBack, type Judgement, recordJudgement, recordTold, takeUntold } from '../ops/alerts.ts';
 import { LOG_ENDPOINT } from '../ops/log-readings.ts';
 import { operationsOf } from '../ops/schema.ts';
-import type { Notice, Summary } from '../ops/summary.ts';
+import type { Notice } from '../ops/summary.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { channelsOf, type DeliveryEffects } from './deliver.ts';
-import { judgedForecast, judgedQuarantine, judgedRuns } from './judge.ts';
+import { type Ended, judgedForecast, judgedQuarantine, judgedRuns } from './judge.ts';
 import { payloadOf } from './payload.ts';
 import { readOutlook, readQuarantined } from './standing.ts';
 
@@ -15,7 +15,15 @@ export interface TellEffects extends DeliveryEffects {
   readonly onNotice: (notice: Notice) => void;
 }
 
-type Place = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
+export type TellPlace = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
+
+/** How far it came. */
+export interface Told {
+  /** What stands is written down. */
+  readonly judged: boolean;
+  /** Nothing is left that this process could tell. */
+  readonly told: boolean;
+}
 
 /**
  * Judges what these runs came to, and tells whom the config names of what is new, and of what could not be told before.
@@ -23,17 +31,19 @@ type Place = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
  */
 export async function tellAlerts(
   config: Pick<Config, 'alerts' | 'budget'>,
-  warehouse: Place,
-  { syncs }: Pick<Summary, 'syncs'>,
+  warehouse: TellPlace,
+  { syncs }: { readonly syncs: readonly Ended[] },
   effects: TellEffects,
-): Promise<void> {
-  if (!config.alerts) return;
+): Promise<Told> {
+  if (!config.alerts) return { judged: true, told: true };
   const { alerts, budget } = config;
   const warn = (message: string): void => effects.onNotice({ level: 'warn', message: effects.redact(message) });
+  let judged = false;
   try {
     const ops = operationsOf(warehouse);
     for (const it of await judgementsOf({ alerts, budget }, warehouse, syncs, effects.now()))
       await recordJudgement(ops, it, effects.now());
+    judged = true;
     const channels = channelsOf(alerts, effects);
     const refused = new Set<AlertChannel>();
     const names = channels.map(({ name }) => name);
@@ -46,20 +56,22 @@ export async function tellAlerts(
         if (delivery.ok) await recordTold(ops, state, name, effects.now());
         else {
           refused.add(name);
-          warn(`an alert could not be told: ${delivery.because}; the next run tries again`);
+          warn(`an alert could not be told: ${delivery.because}; it is tried again`);
         }
       }
       if (due.some(({ name }) => refused.has(name))) await giveBack(ops, state);
     }
+    return { judged, told: refused.size === 0 };
   } catch (error) {
     warn(`alerts could not be looked after: ${error instanceof Error ? error.message : String(error)}`);
+    return { judged, told: false };
   }
 }
 
 async function judgementsOf(
   { alerts, budget }: Required<Pick<Config, 'alerts' | 'budget'>>,
-  warehouse: Place,
-  syncs: Summary['syncs'],
+  warehouse: TellPlace,
+  syncs: readonly Ended[],
   now: Date,
 ): Promise<Judgement[]> {
   const judged = judgedRuns(syncs);

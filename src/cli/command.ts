@@ -42,34 +42,46 @@ export type Arguments<O extends Options, P extends Positionals> = {
   readonly [K in keyof O]: OptionValue<O[K]>;
 } & { readonly [K in keyof P]: PositionalValue<P[K]> };
 
-interface Facts {
+/** What the list of commands tells. */
+export interface Listing {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
+  /** Not in the list of commands. */
+  readonly hidden?: boolean;
+}
+
+/** A command whose particulars are loaded when it is named. */
+export interface Listed extends Listing {
+  readonly load: () => Promise<Particulars>;
+}
+
+interface Facts {
   /** What its users should know beyond the options. */
   readonly about: string;
   readonly examples: readonly Example[];
-  /** Not in the list of commands. */
-  readonly hidden?: boolean;
   /** Works for long and logs: off a terminal, everything that it tells is JSON lines. */
   readonly logs?: boolean;
 }
 
-export interface Command extends Facts {
+/** What a command takes, and does. */
+export interface Particulars extends Facts {
   readonly options: Options;
   readonly positionals: Positionals;
   /** Returns the exit code. `said` was checked against the options and positionals. */
   readonly run: (said: Readonly<Record<string, unknown>>, context: Context) => Promise<number>;
 }
 
-/** A command whose `run` sees its arguments by type. */
+export interface Command extends Listing, Particulars {}
+
+/** The particulars of a command, whose `run` sees its arguments by type. */
 export function command<const O extends Options, const P extends Positionals>(
   it: Facts & {
     readonly options: O;
     readonly positionals: P;
     readonly run: (said: Arguments<O, P>, context: Context) => Promise<number>;
   },
-): Command {
+): Particulars {
   return { ...it, run: (said, context) => it.run(said as Arguments<O, P>, context) };
 }
 

@@ -1,9 +1,10 @@
 /** Runs a long-running role from the command line: its log, its results, and its end. */
+import type { Ended } from '../alerts/judge.ts';
 import type { Config } from '../config/definition.ts';
 import type { EngineEvent } from '../engine/handle.ts';
 import type { ServeOptions } from '../engine/serve.ts';
+import { EXIT } from '../errors.ts';
 import type { Monitor, QueueDepth } from '../monitor/monitor.ts';
-import type { Notice, SyncSummary } from '../ops/summary.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
@@ -48,16 +49,18 @@ export async function runEngine(
   role: ServeOptions['role'],
   { calls, chunk, listen }: EngineSaid,
 ): Promise<void> {
-  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }] = await Promise.all([
-    import('../engine/serve.ts'),
-    import('../warehouse/migrate.ts'),
-    import('../ops/spool.ts'),
-    import('../flow/tracing.ts'),
-    import('../monitor/listen-address.ts'),
-  ]);
+  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }, { openTeller }] =
+    await Promise.all([
+      import('../engine/serve.ts'),
+      import('../warehouse/migrate.ts'),
+      import('../ops/spool.ts'),
+      import('../flow/tracing.ts'),
+      import('../monitor/listen-address.ts'),
+      import('../alerts/teller.ts'),
+    ]);
   // Before a warehouse is opened or made for nothing.
   if (listen !== undefined) listenAddressOf(listen);
-  const { now, sleep, random, newId, signal, log, env } = context;
+  const { now, sleep, random, newId, signal, log, env, redactor } = context;
   const tracing = await openTracing(env, sleep);
   await withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
@@ -66,7 +69,8 @@ export async function runEngine(
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
       await watched(context, async (watch) => {
-        const alerts = alertsOf(context, config, warehouse, watch.onNotice);
+        const { onNotice } = watch;
+        const alerts = openTeller(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
         const effects = {
           now,
           sleep,
@@ -84,7 +88,8 @@ export async function runEngine(
             ...effects,
             onEvent: (event) => {
               tell(context, event);
-              if (event.kind === 'run ended') alerts.tell(event.summary);
+              const ended = endedBy(event, config);
+              if (ended) alerts.tell(ended);
             },
             onReady: (reconciled) => {
               const { scheduled = [], unscheduled = [] } = reconciled ?? {};
@@ -99,7 +104,7 @@ export async function runEngine(
           },
           signal,
         );
-        await alerts.told();
+        await alerts.close();
       });
       await tracing?.flush();
     } finally {
@@ -121,37 +126,26 @@ async function monitorOf(
   ]);
   const queues = async (): Promise<QueueDepth[]> => {
     const standing = await readStanding(warehouse, now());
-    return (standing?.queues ?? []).flatMap(({ queue, waiting, later, atWork }) =>
-      Object.entries({ waiting, later, at_work: atWork }).map(([state, jobs]) => ({ queue, state, jobs })),
-    );
+    const { queues: each = [], givenUp = [] } = standing ?? {};
+    return [
+      ...each.flatMap(({ queue, waiting, later, atWork }) =>
+        Object.entries({ waiting, later, at_work: atWork }).map(([state, jobs]) => ({ queue, state, jobs })),
+      ),
+      { queue: 'dead', state: 'waiting', jobs: givenUp.length },
+    ];
   };
   const about = { warehouse, version: packageVersion(), role, isDraining: () => signal.aborted, queues, now, sleep };
   return startMonitor(listen, about, (message) => log.warn(message));
 }
 
-/** Tells what runs came to, one after the other, beside the work. */
-function alertsOf(
-  { now, sleep, env, redactor }: Context,
-  config: Config,
-  warehouse: Warehouse,
-  onNotice: (notice: Notice) => void,
-): { readonly tell: (summary: SyncSummary) => void; readonly told: () => Promise<void> } {
-  let last = Promise.resolve();
-  return {
-    tell: (summary) => {
-      if (!config.alerts) return;
-      last = last.then(async () => {
-        const { tellAlerts } = await import('../alerts/tell.ts');
-        await tellAlerts(
-          config,
-          warehouse,
-          { syncs: [summary] },
-          { now, sleep, env, redact: redactor.redact, onNotice },
-        );
-      });
-    },
-    told: () => last,
-  };
+/** How a sync ended, where an event tells that it did. */
+function endedBy(event: EngineEvent, { syncs }: Config): Ended | undefined {
+  if (event.kind === 'run ended') return event.summary;
+  if (event.kind !== 'failed') return undefined;
+  const { sync } = event.job;
+  const [error = ''] = event.because.split('\n');
+  const endpoint = syncs.find(({ name }) => name === sync)?.endpoint.name ?? '';
+  return { sync, endpoint, runId: null, state: 'failed', exitCode: EXIT.bug, error, next: null };
 }
 
 function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {

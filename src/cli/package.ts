@@ -3,10 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/**
- * Absolute folder of the package, told by its configs: a copy of package.json lies in `dist` too, since the compiler puts
- * beside its output what that imports. The sources and what is built from them lie at different depths below it.
- */
+/** Absolute folder of the package, told by its configs: the sources and what is built from them lie at different depths. */
 export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'configs')) && folder !== dirname(folder)) folder = dirname(folder);

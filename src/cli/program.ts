@@ -2,7 +2,15 @@
 import yargs from 'yargs';
 import { nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, commonOptions, type Option, type Options, type Positional, usageOf } from './command.ts';
+import {
+  type Command,
+  commonOptions,
+  type Listing,
+  type Option,
+  type Options,
+  type Positional,
+  usageOf,
+} from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export type Parsed =
@@ -11,7 +19,8 @@ export type Parsed =
   | { readonly kind: 'tell'; readonly text: string };
 
 export interface Program {
-  readonly commands: readonly Command[];
+  /** In the order of the help; those that the words may name, with what they take. */
+  readonly commands: readonly (Command | Listing)[];
   readonly version: string;
   /** Width that the help is laid out for. */
   readonly columns: number;
@@ -25,14 +34,15 @@ export function parseCommandLine(words: readonly string[], program: Program): Pa
   const parser = program.commands.reduce(
     (built, command) =>
       built.command({
-        command: usageOf(command),
+        command: 'options' in command ? usageOf(command) : command.name,
         describe: command.hidden === true ? false : command.summary,
         builder: (own) => {
+          if (!('options' in command)) return own;
           active = command;
           return describe(own, command);
         },
         handler: () => {
-          chosen = command;
+          if ('options' in command) chosen = command;
         },
       }),
     base(program),

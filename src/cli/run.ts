@@ -2,7 +2,7 @@
 import { EXIT } from '../errors.ts';
 import { isCi } from './ci.ts';
 import type { Command } from './command.ts';
-import { commands } from './commands.ts';
+import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
 import { failureOf, failureText } from './failure.ts';
 import { Interruption } from './interruption.ts';
@@ -17,7 +17,9 @@ const HELP_COLUMNS = 100;
 export async function runCommandLine(words: readonly string[], host: Host): Promise<number> {
   try {
     const version = packageVersion();
-    const parsed = parseCommandLine(words, { commands, version, columns: host.out.columns ?? HELP_COLUMNS });
+    const named = commands.map(async (it) => (words.includes(it.name) ? loaded(it) : it));
+    const program = { commands: await Promise.all(named), version, columns: host.out.columns ?? HELP_COLUMNS };
+    const parsed = parseCommandLine(words, program);
     if (parsed.kind === 'tell') {
       host.out.write(parsed.text);
       return EXIT.complete;

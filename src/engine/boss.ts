@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
 import { HeldError } from '../errors.ts';
+import { type Steady, steadily } from '../flow/steady.ts';
 import type { Driver, Warehouse } from '../warehouse/connect.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
 import type { Jobs, Outcome, Reconciled, Scheduled, Tx } from './jobs.ts';
@@ -12,15 +13,16 @@ export interface JobsOptions {
   readonly schedules?: readonly Scheduled[];
   /** Told of trouble that the queues go on after. */
   readonly onTrouble: (error: Error) => void;
+  readonly steady: Steady;
 }
 
 type Place = Pick<Warehouse, 'db' | 'driver' | 'schema'>;
 
 /** Opens the jobs of a warehouse, and makes their tables the first time. */
-export async function openJobs(place: Place, { schedules, onTrouble }: JobsOptions): Promise<Jobs> {
+export async function openJobs(place: Place, { schedules, onTrouble, steady }: JobsOptions): Promise<Jobs> {
   const reconciled = schedules && (await reconcile(place, schedules, onTrouble));
   const boss = await started(place, schedules !== undefined, onTrouble);
-  return { ...jobsOn(boss, place), reconciled };
+  return { ...jobsOn(boss, place, steady), reconciled };
 }
 
 async function started(place: Place, clock: boolean, onTrouble: (error: Error) => void): Promise<PgBoss> {
@@ -93,7 +95,7 @@ async function reconcile(
 /** Longer than any drain: what is under way is waited for, and a second signal ends the process. */
 const DRAIN_MS = 7 * 24 * 3_600_000;
 
-function jobsOn(boss: PgBoss, { db, schema }: Place): Omit<Jobs, 'reconciled'> {
+function jobsOn(boss: PgBoss, { db, schema }: Place, steady: Steady): Omit<Jobs, 'reconciled'> {
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
     for (const { queue, data, afterSeconds } of jobs)
       await boss.send(queue, data, {
@@ -104,7 +106,7 @@ function jobsOn(boss: PgBoss, { db, schema }: Place): Omit<Jobs, 'reconciled'> {
         ...(data.kind === 'chunk' && { priority: -data.chunk }),
       });
   };
-  const settle = async (queue: string, job: { id: string; retryCount: number }, follows: Follow): Promise<void> =>
+  const settle = async (queue: string, job: Attempt, follows: Follow): Promise<void> =>
     db.transaction().execute(async (tx) => {
       // One after the other, so that of two parents that end at once the second sees the first's end.
       await sql`select pg_advisory_xact_lock(hashtextextended(${jobsSchema(schema)}, 0))`.execute(tx);
@@ -114,6 +116,11 @@ function jobsOn(boss: PgBoss, { db, schema }: Place): Omit<Jobs, 'reconciled'> {
       // Given to another worker meanwhile, what follows is that one's to see to.
       if (affected > 0) await enqueue(await follows(tx), tx);
     });
+  /** The library changes the data of jobs that wait, not of one in hand. */
+  const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
+    await sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
+      where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount}`.execute(db);
+  };
   return {
     enqueue: async (jobs, tx) => (tx ? enqueue(jobs, tx) : db.transaction().execute((own) => enqueue(jobs, own))),
     work: async (queue, slots, handle) => {
@@ -127,9 +134,10 @@ function jobsOn(boss: PgBoss, { db, schema }: Place): Omit<Jobs, 'reconciled'> {
         if (!job) return [];
         const data = jobOf(job.data);
         if (!data) return [given(job.id, 'this version does not know such a job')];
-        const outcome: Outcome = await handle({ data, signal: job.signal });
+        const outcome: Outcome = await handle({ data, signal: job.signal, keep: (other) => keep(queue, job, other) });
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
-        await settle(queue, job, outcome.follows ?? nothing);
+        // Done twice, it finds the job settled: a database that is away for a moment costs nothing.
+        await steadily(() => settle(queue, job, outcome.follows ?? nothing), steady);
         return [{ id: job.id, status: 'completed' }];
       });
     },
@@ -156,6 +164,10 @@ function jobsOn(boss: PgBoss, { db, schema }: Place): Omit<Jobs, 'reconciled'> {
   };
 }
 
+interface Attempt {
+  readonly id: string;
+  readonly retryCount: number;
+}
 type Follow = (tx: Tx) => Promise<readonly NewJob[]>;
 const nothing: Follow = async () => [];
 

@@ -19,20 +19,27 @@ export async function busySyncs(db: Tx, { schema, ops }: Place): Promise<Readonl
   return new Set(rows.map(({ sync }) => sync));
 }
 
-/** Syncs without a schedule of their own that a sync's end may begin: all their parents are idle, and ended well last. */
+/**
+ * Syncs without a schedule of their own that a sync's end may begin: all their parents are idle, and ended well last. With
+ * `onlyUnbegun`, for whoever may not be the first to look, those that ran since the parent did are left out.
+ */
 export async function childrenToBegin(
   tx: Tx,
   place: Place,
   syncs: readonly SyncDefinition[],
   parent: string,
+  onlyUnbegun = false,
 ): Promise<readonly string[]> {
   const children = syncs.filter(({ schedule, after }) => schedule === undefined && after.includes(parent));
   if (children.length === 0) return [];
   const busy = await busySyncs(tx, place);
-  const { rows } = await sql<{ sync: string }>`
-    select sync from (
-      select distinct on (sync) sync, state, exit_code from ${sql.id(place.ops, 'runs')} order by sync, id desc
-    ) newest where exit_code in (${EXIT.complete}, ${EXIT.rejects})`.execute(tx);
-  const well = new Set(rows.map(({ sync }) => sync));
-  return children.filter(({ after }) => after.every((it) => well.has(it) && !busy.has(it))).map(({ name }) => name);
+  const { rows } = await sql<{ sync: string; id: string; well: boolean }>`
+    select distinct on (sync) sync, id, coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
+    from ${sql.id(place.ops, 'runs')} order by sync, id desc`.execute(tx);
+  const newest = new Map(rows.map((row) => [row.sync, row]));
+  const runOf = (sync: string): bigint => BigInt(newest.get(sync)?.id ?? 0);
+  return children
+    .filter(({ after }) => after.every((it) => newest.get(it)?.well === true && !busy.has(it)))
+    .filter(({ name }) => !onlyUnbegun || runOf(name) < runOf(parent))
+    .map(({ name }) => name);
 }

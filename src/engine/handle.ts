@@ -4,12 +4,14 @@ import { EXIT, SluiceError } from '../errors.ts';
 import { carryOutChunk } from '../flow/chunk.ts';
 import type { Invocation } from '../flow/invocation.ts';
 import { invocationBudget } from '../flow/limits.ts';
+import { databaseTrouble } from '../flow/steady.ts';
 import { openTally, tidy } from '../flow/tidy.ts';
 import type { SyncSummary } from '../ops/summary.ts';
 import { runSync } from '../sync.ts';
 import { busySyncs, childrenToBegin } from './family.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
-import type { JobInHand, Jobs, Outcome } from './jobs.ts';
+import type { JobInHand, Jobs, Outcome, Tx } from './jobs.ts';
+import { newestRun } from './newest-run.ts';
 import { HELD_SECONDS, stepAfter } from './verdict.ts';
 
 /** What happens in an engine, for logs, metrics and alerts. */
@@ -35,7 +37,7 @@ export interface Handling {
 }
 
 /** Does a job and returns what became of it; a job that is stopped half-way goes back for another worker. */
-export async function handle(handling: Handling, { data, signal }: JobInHand): Promise<Outcome> {
+export async function handle(handling: Handling, { data, signal, keep }: JobInHand): Promise<Outcome> {
   const either = AbortSignal.any([handling.signal, signal]);
   const { config } = handling.it;
   if (either.aborted) return backAgain(data);
@@ -44,14 +46,45 @@ export async function handle(handling: Handling, { data, signal }: JobInHand): P
   handling.onEvent({ kind: 'begun', job: data });
   try {
     return data.kind === 'sync'
-      ? await handleSync(handling, definition, data, either)
+      ? ((await doneBefore(handling, data, keep)) ?? (await handleSync(handling, definition, data, either)))
       : await handleChunk(handling, definition, data, either);
-  } catch (error) {
+  } catch (thrown) {
+    const error = databaseTrouble(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     return follow(handling, data, { exitCode: error.exitCode, because: error.message, next: error.next ?? null });
   }
 }
+
+/**
+ * What follows from a run that this job came to before its worker died, or lost the database, and could not say so; undefined when there is
+ * something to do. To run the sync once more would buy its answers once more.
+ */
+async function doneBefore(handling: Handling, data: SyncJob, keep: JobInHand['keep']): Promise<Outcome | undefined> {
+  const { mark, exitCode, error: because, byChunk } = await newestRun(handling.it.warehouse, data.sync);
+  if (data.since === undefined) {
+    await keep({ ...data, since: mark });
+    return undefined;
+  }
+  if (exitCode === null || mark === data.since) return undefined;
+  return byChunk ? handedOver(handling, data) : follow(handling, data, { exitCode, because, next: null });
+}
+
+/**
+ * The end of a job whose run is its chunks' workers'. What follows from that run is theirs to see to; but as long as this
+ * job was not settled they took the sync for busy, and left its children for whoever comes last.
+ */
+function handedOver({ it }: Handling, { sync }: SyncJob): Outcome {
+  return { as: 'done', follows: (tx) => childrenOf(it, tx, sync, true) };
+}
+
+const childrenOf = async (
+  { warehouse, config }: Invocation,
+  tx: Tx,
+  parent: string,
+  onlyUnbegun = false,
+): Promise<readonly NewJob[]> =>
+  (await childrenToBegin(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
 
 async function handleSync(
   handling: Handling,
@@ -94,10 +127,10 @@ async function handleSync(
   );
   if (summary === 'shared') {
     onEvent({ kind: 'shared', sync: data.sync });
-    return { as: 'done' };
+    return handedOver(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
-  if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(data);
+  if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
   if (!signal.aborted) await tidy(warehouse, tally, effects.onNotice);
   return follow(handling, data, endOf(summary));
 }
@@ -132,6 +165,9 @@ interface End {
 
 const endOf = ({ exitCode, error: because, next }: SyncSummary): End => ({ exitCode, because, next });
 
+/** The job without what it knew of earlier runs: it is to run its sync, whatever became of these. */
+const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
+
 /** What is entered after an end, together with it. */
 function follow({ it, onEvent }: Handling, data: JobData, { exitCode, because, next }: End): Outcome {
   const step = stepAfter(exitCode, data.tries, it.effects.random);
@@ -139,14 +175,12 @@ function follow({ it, onEvent }: Handling, data: JobData, { exitCode, because, n
     case 'rest':
       return { as: 'done' };
     case 'follow':
-      return {
-        as: 'done',
-        follows: async (tx) =>
-          (await childrenToBegin(tx, it.warehouse, it.config.syncs, data.sync)).map((name) => jobFor(syncJob(name))),
-      };
+      return { as: 'done', follows: (tx) => childrenOf(it, tx, data.sync) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'trouble', seconds: step.afterSeconds });
-      return again({ ...data, tries: step.tries }, step.afterSeconds);
+      // Held by a run that an earlier worker of this job handed over in chunks, it is done when that is.
+      const left = data.kind === 'sync' && exitCode !== EXIT.held ? anew(data) : data;
+      return again({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {
       const job = { ...data, exitCode, next, ...(because !== null && { because }) };
       onEvent({ kind: 'given up', job });

@@ -3,7 +3,8 @@ import * as z from 'zod';
 
 const tries = z.int().min(0).default(0);
 
-const sync = z.object({ kind: z.literal('sync'), sync: z.string(), tries });
+/** `since` tells the sync's newest run as it was when the job was first taken in hand. */
+const sync = z.object({ kind: z.literal('sync'), sync: z.string(), tries, since: z.string().optional() });
 const chunk = z.object({
   kind: z.literal('chunk'),
   sync: z.string(),

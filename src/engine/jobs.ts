@@ -11,6 +11,8 @@ export interface JobInHand {
   readonly data: JobData;
   /** Fires when the job was taken for dead and given to another worker. */
   readonly signal: AbortSignal;
+  /** Keeps other data with the job, for whoever takes it up should this process die. */
+  readonly keep: (data: JobData) => Promise<void>;
 }
 
 /** What became of a job. */

@@ -53,7 +53,7 @@ export async function serve(
   const it = await openInvocation(config, warehouse, effects, calls);
   try {
     const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
-    const jobs = await openJobs(warehouse, { onTrouble, ...(role === 'schedule' && { schedules }) });
+    const jobs = await openJobs(warehouse, { onTrouble, steady: effects, ...(role === 'schedule' && { schedules }) });
     try {
       if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
       // Only others could take part, and an embedded warehouse has one process.

@@ -1,4 +1,5 @@
 /** From stored answers to committed rows: normalize, load and record, with the rows of each visible all or none. */
+import { setImmediate as others } from 'node:timers/promises';
 import { groupsOf, TOGETHER, type Weighed } from '../load/group.ts';
 import { load } from '../load/load.ts';
 import type { Receipt } from '../load/receipt.ts';
@@ -11,12 +12,13 @@ import { learnNames } from '../ops/identities.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import { recordLoads } from '../ops/record.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
-import { readAnswer, replaceBody, type VaultAnswer } from '../ops/vault.ts';
+import { readAnswer, readAnswers, replaceBody, type VaultAnswer } from '../ops/vault.ts';
 import type { Asked } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import type { Forgotten } from '../service/forgotten.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
+import { readAhead } from './ahead.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { withoutForgotten } from './erasure/body.ts';
 import { faultOf } from './fault.ts';
@@ -74,24 +76,30 @@ export async function takeIn(warehouse: Warehouse, answerId: string, options: In
   return taken;
 }
 
-/**
- * Loads answers in their order, many in a transaction, and returns what came of each. An answer that the database
- * refuses for its content, or that this program fails on, is quarantined whole, and no other with it. Other errors of
- * the database pass through; what was committed before them stays.
- */
-export async function takeInAll(
+/** Loads answers as `loadsOf` does, and returns what came of each. */
+export const takeInAll = async (
   warehouse: Warehouse,
   answers: readonly Serving[],
   options: IntakeOptions,
-): Promise<Taken[]> {
-  const takens: Taken[] = [];
+): Promise<Taken[]> => (await Array.fromAsync(loadsOf(warehouse, answers, options))).flat();
+
+/**
+ * Loads answers in their order, many in a transaction, and tells after each what came of them; the next are read while
+ * it is under way. An answer that the database refuses for its content, or that this program fails on, is quarantined
+ * whole, and no other with it. Other errors of the database pass through; what was committed before them stays.
+ */
+export async function* loadsOf(
+  warehouse: Warehouse,
+  answers: Iterable<Serving> | AsyncIterable<Serving>,
+  options: IntakeOptions,
+): AsyncGenerator<readonly Taken[], undefined> {
   const forgotten = await steadily(() => readForgotten(operationsOf(warehouse)), options);
-  for (const group of groupsOf(readingsOf(answers, options, forgotten), TOGETHER)) {
+  for await (const group of readAhead(groupsOf(readingsOf(answers, options, forgotten), TOGETHER))) {
     const loaded = await commitSteadily(warehouse, group, options);
     for (const taken of loaded) options.onLoaded?.(taken);
-    takens.push(...loaded);
+    yield loaded;
   }
-  return takens;
+  return undefined;
 }
 
 /** An answer that was read, ready to be loaded. */
@@ -105,14 +113,14 @@ interface Reading extends Weighed {
   readonly isRedacted: boolean;
 }
 
-/** Reads each answer when its turn comes. */
-function* readingsOf(
-  answers: readonly Serving[],
+/** Reads each answer when its turn comes, and between two lets other work go on, such as the load of those before. */
+async function* readingsOf(
+  answers: Iterable<Serving> | AsyncIterable<Serving>,
   options: IntakeOptions,
   forgotten: Forgotten | undefined,
-): Generator<Reading> {
+): AsyncGenerator<Reading> {
   const settled = new Set<string>();
-  for (const { serves = options, ...given } of answers) {
+  for await (const { serves = options, ...given } of answers) {
     // Given again for another request that it serves, it has had its first load by then.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
@@ -130,6 +138,7 @@ function* readingsOf(
       bytes: answer.body.byteLength,
       ...readOf(answer, { ...asked, sync }, options),
     };
+    await others();
   }
 }
 
@@ -183,13 +192,16 @@ async function commitSteadily(
 }
 
 /** The answers as they stand by now: a commit whose connection was lost may have loaded them. */
-const lookedUp = (warehouse: Warehouse, group: readonly Reading[]): Promise<Reading[]> =>
-  Promise.all(
-    group.map(async (it) => {
-      const resting = await readAnswer(operationsOf(warehouse), it.answer.id);
-      return { ...it, answer: { ...it.answer, loaded: it.answer.loaded || resting?.loaded === true } };
-    }),
+async function lookedUp(warehouse: Warehouse, group: readonly Reading[]): Promise<Reading[]> {
+  const resting = await readAnswers(
+    operationsOf(warehouse),
+    group.map(({ answer }) => answer.id),
   );
+  return group.map((it) => ({
+    ...it,
+    answer: { ...it.answer, loaded: it.answer.loaded || resting.get(it.answer.id)?.loaded === true },
+  }));
+}
 
 async function commit(warehouse: Warehouse, group: readonly Reading[], options: IntakeOptions): Promise<Taken[]> {
   const committed = await warehouse.db.transaction().execute(async (tx) => {

@@ -4,7 +4,7 @@ import type { Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import { settlePoints } from '../ops/prices.ts';
 import { operationsOf } from '../ops/schema.ts';
-import { readAnswer, type VaultAnswer, unloadedAnswers } from '../ops/vault.ts';
+import { readAnswers, type VaultAnswer, unloadedAnswers } from '../ops/vault.ts';
 import { costOf, mostOf, type PriceBook } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
@@ -52,7 +52,7 @@ export interface Loader {
 
 /** Answers of one item share a statement so; larger ones are bounded by their bytes. */
 const MOST_ANSWERS = 500;
-const HEAVIEST_BYTES = 2 * 2 ** 20;
+const HEAVIEST_BYTES = 4 * 2 ** 20;
 /** Requests that are looked up together. */
 const MOST_REQUESTS = 500;
 
@@ -83,16 +83,14 @@ export function openLoader(it: Loading, known: Known): Loader {
   };
 
   const loadAll = async (stored: readonly Stored[]): Promise<Taken[]> => {
-    const answers: Serving[] = [];
-    for (const { answerId, answer, serves } of stored)
-      answers.push({ ...(answer ?? (await answerOf(answerId))), ...(serves && { serves }) });
+    const apart = stored.flatMap(({ answerId, answer }) => (answer ? [] : [answerId]));
+    const read = apart.length > 0 ? await readAnswers(ops, apart) : new Map<string, VaultAnswer>();
+    const answers = stored.map(({ answerId, answer = read.get(answerId), serves }): Serving => {
+      if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
+      return { ...answer, ...(serves && { serves }) };
+    });
     const take = (): Promise<Taken[]> => takeInAll(it.warehouse, answers, options);
     return it.spans ? it.spans.load(answers.length, take) : take();
-  };
-  const answerOf = async (id: string): Promise<VaultAnswer> => {
-    const answer = await readAnswer(ops, id);
-    if (!answer) throw new Error(`answer ${id} is not in the vault`);
-    return answer;
   };
   const loading = gathered((stored: readonly Stored[]) => alone(() => loadAll(stored)), {
     most: MOST_ANSWERS,

@@ -33,7 +33,7 @@ const MOST_TOGETHER = 500;
 /** A larger answer has a commit of its own. */
 const HEAVIEST_BYTES = 2 ** 20;
 /** Bodies that are kept in memory from storing to loading, of all answers together; others are read back. */
-const AT_HAND_BYTES = 16 * 2 ** 20;
+const AT_HAND_BYTES = 4 * 2 ** 20;
 
 /** Stores a run's answers. After one that could not be stored, what is stored is no longer loaded. */
 export function openStore(it: Keeping, loader: Loader, course: Course): Store {

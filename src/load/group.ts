@@ -25,12 +25,15 @@ export interface Weighed {
  * depends on what the one before left; and where it would grow beyond the bounds. An answer that is beyond them by
  * itself is a group of its own. Answers are taken one by one, so no more than a group is held, and one answer after it.
  */
-export function* groupsOf<T extends Weighed>(answers: Iterable<T>, most: Bounds): Generator<T[]> {
+export async function* groupsOf<T extends Weighed>(
+  answers: Iterable<T> | AsyncIterable<T>,
+  most: Bounds,
+): AsyncGenerator<T[], undefined> {
   let group: T[] = [];
   let sets = new Set<string>();
   let rows = 0;
   let bytes = 0;
-  for (const answer of answers) {
+  for await (const answer of answers) {
     const own = setsOf(answer.batch);
     const size = rowsIn(answer.batch);
     const isFull = rows + size > most.rows || bytes + answer.bytes > most.bytes;
@@ -47,6 +50,7 @@ export function* groupsOf<T extends Weighed>(answers: Iterable<T>, most: Bounds)
     bytes += answer.bytes;
   }
   if (group.length > 0) yield group;
+  return undefined;
 }
 
 const ownedTables = rootTables.flatMap(({ name, resource }) =>

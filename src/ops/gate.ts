@@ -5,10 +5,12 @@
  * These statements don't wait for the disk, which keeps them short. No call is forgotten by that when the database
  * crashes: before one is sent, the ledger's commit waits for the disk, and takes along what was written before it.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { digestOf } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { compiledOnce } from '../warehouse/compiled.ts';
+import { PLANNED_ONCE } from '../warehouse/postgres.ts';
 import { HEARTBEAT_MS } from './lease.ts';
 
 /** How many calls may be under way, and how far apart they start. */
@@ -84,8 +86,41 @@ export async function openSharedSlots(
   const nextAt = sql`case when next_at < clock_timestamp() + ${farthest} then greatest(next_at, clock_timestamp()) else clock_timestamp() end`;
   const aheadMs = sql`extract(epoch from ${nextAt} - clock_timestamp()) * 1000`;
   const expiry = sql`clock_timestamp() + ${sql.lit(SLOT_EXPIRES_MS)} * interval '1 millisecond'`;
+  const plannedOnce = sql.raw(PLANNED_ONCE);
   // Said within each statement, so that it takes one round trip, and a pooler of transactions may stand between.
+  const compilable = <Row>(statement: RawBuilder<Row>) => ({ compile: () => statement.compile(db) });
   const withoutWaiting = sql`set_config('synchronous_commit', 'off', true)`;
+
+  const taking = compiledOnce(['most', 'except'], ({ most, except }) =>
+    compilable(sql<{ numbers: readonly string[]; first_ms: number }>`${plannedOnce}
+      with taken as (
+          update ${slots} set holder = ${holder}, expires_at = ${expiry}
+          where gate = ${name} and number = any(array(
+            select number from ${slots}
+            where gate = ${name} and number <= ${inFlight} and number <> all(${except}::bigint[])
+              and (expires_at < clock_timestamp() or holder = ${holder})
+            order by number desc
+            limit coalesce((
+              select case when ${aheadMs} > ${AHEAD_MS} then 0 else least(${most},
+                1 + floor((${AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
+              from ${paces} where gate = ${name}
+            ), 0)
+            for update skip locked
+          ))
+          returning number
+        )
+        update ${paces} set next_at = ${nextAt} + (select count(*) from taken) * ${interval}
+        where gate = ${name} and exists (select from taken)
+        returning array(select number from taken) as numbers, (extract(epoch from
+          next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
+          ${withoutWaiting}`),
+  );
+  const freeing = compiledOnce(['numbers'], ({ numbers }) =>
+    compilable(sql`${plannedOnce}
+      update ${slots} set expires_at = clock_timestamp() - interval '1 second'
+      where gate = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
+      returning ${withoutWaiting}`),
+  );
 
   const enterRows = async (): Promise<void> => {
     await sql`
@@ -113,28 +148,7 @@ export async function openSharedSlots(
     take: async (most, except) => {
       // From above, which leaves the lower numbers to processes with a lower bound. What is ours and not named was taken
       // by a statement whose answer never came.
-      const { rows } = await sql<{ numbers: readonly string[]; first_ms: number }>`
-        with taken as (
-          update ${slots} set holder = ${holder}, expires_at = ${expiry}
-          where gate = ${name} and number = any(array(
-            select number from ${slots}
-            where gate = ${name} and number <= ${inFlight} and number <> all(${arrayLiteral(except)}::bigint[])
-              and (expires_at < clock_timestamp() or holder = ${holder})
-            order by number desc
-            limit coalesce((
-              select case when ${aheadMs} > ${AHEAD_MS} then 0 else least(${most},
-                1 + floor((${AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
-              from ${paces} where gate = ${name}
-            ), 0)
-            for update skip locked
-          ))
-          returning number
-        )
-        update ${paces} set next_at = ${nextAt} + (select count(*) from taken) * ${interval}
-        where gate = ${name} and exists (select from taken)
-        returning array(select number from taken) as numbers, (extract(epoch from
-          next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-          ${withoutWaiting}`.execute(db);
+      const { rows } = await db.executeQuery(taking({ most, except: arrayLiteral(except) }));
       const [row] = rows;
       if (row) return { numbers: row.numbers.map(Number), firstMs: Math.max(0, row.first_ms), closedMs: 0 };
       return { numbers: [], firstMs: 0, closedMs: await closedMs() };
@@ -142,7 +156,7 @@ export async function openSharedSlots(
 
     sharing: {
       takeTurn: async () => {
-        const { rows } = await sql<{ wait_ms: number }>`
+        const { rows } = await sql<{ wait_ms: number }>`${plannedOnce}
           update ${paces} set next_at = ${nextAt} + ${interval} where gate = ${name}
           returning (extract(epoch from next_at - ${interval} - clock_timestamp()) * 1000)::float8 as wait_ms,
             ${withoutWaiting}`.execute(db);
@@ -150,7 +164,7 @@ export async function openSharedSlots(
       },
 
       renew: async (numbers) => {
-        const { rows } = await sql<{ number: string }>`
+        const { rows } = await sql<{ number: string }>`${plannedOnce}
           update ${slots} set expires_at = ${expiry}
           where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
           returning number, ${withoutWaiting}`.execute(db);
@@ -158,10 +172,7 @@ export async function openSharedSlots(
       },
 
       free: async (numbers) => {
-        await sql`
-          update ${slots} set expires_at = clock_timestamp() - interval '1 second'
-          where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
-          returning ${withoutWaiting}`.execute(db);
+        await db.executeQuery(freeing({ numbers: arrayLiteral(numbers) }));
       },
     },
   };

@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { TransientError, UsageError } from '../errors.ts';
 import { makeFolders } from '../warehouse/folder.ts';
 import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './spool-head.ts';
-import { sha256Of } from './vault.ts';
+import { sha256Of } from './packing.ts';
 
 export interface Spool {
   readonly folder: string;

@@ -1,10 +1,9 @@
 /** Keeps every paid answer to the byte, compressed, before anything else is tried on it. */
-import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { compiledOnce, onceEach } from '../warehouse/compiled.ts';
+import { packedOf, sha256Of, unpackedBody } from './packing.ts';
 import { isOf, type Part } from './part.ts';
 import type { Ops } from './schema.ts';
 
@@ -16,17 +15,6 @@ export interface StoredBytes {
   readonly receivedAt: Date;
   readonly tookMs: number;
 }
-
-/** Smaller bodies grow by compression. */
-const WORTH_COMPRESSING_BYTES = 150;
-/** Smaller ones take less time here than on their way to another thread and back. */
-const WORTH_A_THREAD_BYTES = 2 ** 16;
-const packApart = promisify(gzip);
-const unpackApart = promisify(gunzip);
-const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
-  body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body) : packApart(body);
-const unpack = async (resting: Uint8Array): Promise<Buffer> =>
-  resting.byteLength < WORTH_A_THREAD_BYTES / 8 ? gunzipSync(resting) : unpackApart(resting);
 
 /** An answer with the request that it answers. */
 export interface Storing {
@@ -46,89 +34,118 @@ export async function storeAnswers(ops: Ops, storing: readonly Storing[]): Promi
   const starts = packed.map(({ bytes }) => (end += bytes.byteLength) - bytes.byteLength);
   // The bodies go as one value and are cut apart there: an array of them would be sent as text, at twice the size.
   const bodies = packed.length === 1 ? packed[0]?.bytes : Buffer.concat(packed.map(({ bytes }) => bytes));
-  const source = sql<{
-    place: string;
-    request_id: string;
-    received_at: Date;
-    took_ms: string;
-    status: string;
-    headers: object;
-    body: Buffer;
-    encoding: string;
-    sha256: string;
-    bytes: string;
-  }>`(select place, request_id, received_at, took_ms, status, headers::jsonb as headers,
-      substring(${bodies}::bytea from start for size) as body, encoding, sha256, bytes
-    from unnest(
-      ${arrayLiteral(storing.map(({ requestId }) => requestId))}::bigint[],
-      ${arrayLiteral(answers.map(({ receivedAt }) => receivedAt.toISOString()))}::timestamptz[],
-      ${arrayLiteral(answers.map(({ tookMs }) => Math.round(tookMs)))}::bigint[],
-      ${arrayLiteral(answers.map(({ status }) => status))}::bigint[],
-      ${arrayLiteral(answers.map(({ headers }) => JSON.stringify(headers)))}::text[],
-      ${arrayLiteral(starts)}::int[],
-      ${arrayLiteral(packed.map(({ bytes }) => bytes.byteLength))}::int[],
-      ${arrayLiteral(packed.map(({ encoding }) => encoding))}::text[],
-      ${arrayLiteral(answers.map(({ body }) => sha256Of(body)))}::text[],
-      ${arrayLiteral(answers.map(({ body }) => body.byteLength))}::bigint[])
-      with ordinality as u(request_id, received_at, took_ms, status, headers, start, size, encoding, sha256, bytes, place))`;
-  const stored = await ops
-    .with('told', (db) => db.selectFrom(source.as('s')).selectAll())
-    .with('answer', (db) =>
-      db
-        .insertInto('answers')
-        .columns([
-          'request_id',
-          'run_id',
-          'sync',
-          'endpoint',
-          'request_key',
-          'asked',
-          'received_at',
-          'took_ms',
-          'status',
-          'headers',
-          'body',
-          'encoding',
-          'sha256',
-          'bytes',
-        ])
-        .expression((eb) =>
-          eb
-            .selectFrom('told')
-            .innerJoin('requests', 'requests.id', 'told.request_id')
-            .select([
-              'requests.id',
-              'requests.run_id',
-              'requests.sync',
-              'requests.endpoint',
-              'requests.request_key',
-              sql<string | null>`(requests.body ->> 'count')::bigint`.as('asked'),
-              'told.received_at',
-              'told.took_ms',
-              'told.status',
-              'told.headers',
-              'told.body',
-              'told.encoding',
-              'told.sha256',
-              'told.bytes',
-            ])
-            .orderBy('told.place'),
-        )
-        .returning(['id', 'request_id', 'status']),
-    )
-    .updateTable('requests')
-    .from('answer')
-    .set((eb) => ({ state: 'stored', answer_id: eb.ref('answer.id'), status: eb.ref('answer.status') }))
-    .whereRef('requests.id', '=', 'answer.request_id')
-    .returning(['requests.id', 'requests.answer_id'])
-    .execute();
+  const statement = storingIn(ops)({
+    bodies,
+    requestIds: arrayLiteral(storing.map(({ requestId }) => requestId)),
+    times: arrayLiteral(answers.map(({ receivedAt }) => receivedAt.toISOString())),
+    took: arrayLiteral(answers.map(({ tookMs }) => Math.round(tookMs))),
+    statuses: arrayLiteral(answers.map(({ status }) => status)),
+    headers: arrayLiteral(answers.map(({ headers }) => JSON.stringify(headers))),
+    starts: arrayLiteral(starts),
+    sizes: arrayLiteral(packed.map(({ bytes }) => bytes.byteLength)),
+    encodings: arrayLiteral(packed.map(({ encoding }) => encoding)),
+    digests: arrayLiteral(answers.map(({ body }) => sha256Of(body))),
+    lengths: arrayLiteral(answers.map(({ body }) => body.byteLength)),
+  });
+  const { rows: stored } = await ops.executeQuery(statement);
   const ids = new Map(stored.map(({ id, answer_id: answerId }) => [id, answerId]));
   return storing.map(({ requestId }) => ids.get(requestId) ?? undefined);
 }
 
-/** The body as it was before it was compressed; undefined when it can't be unpacked. */
-const unpackedBody = async (resting: Buffer, encoding: string): Promise<Buffer | undefined> =>
-  encoding === 'gzip' ? unpack(resting).catch(() => undefined) : resting;
+const storingIn = onceEach((ops: Ops) =>
+  compiledOnce(
+    [
+      'bodies',
+      'requestIds',
+      'times',
+      'took',
+      'statuses',
+      'headers',
+      'starts',
+      'sizes',
+      'encodings',
+      'digests',
+      'lengths',
+    ],
+    (given) => {
+      const source = sql<{
+        place: string;
+        request_id: string;
+        received_at: Date;
+        took_ms: string;
+        status: string;
+        headers: object;
+        body: Buffer;
+        encoding: string;
+        sha256: string;
+        bytes: string;
+      }>`(select place, request_id, received_at, took_ms, status, headers::jsonb as headers,
+      substring(${given.bodies}::bytea from start for size) as body, encoding, sha256, bytes
+    from unnest(
+      ${given.requestIds}::bigint[],
+      ${given.times}::timestamptz[],
+      ${given.took}::bigint[],
+      ${given.statuses}::bigint[],
+      ${given.headers}::text[],
+      ${given.starts}::int[],
+      ${given.sizes}::int[],
+      ${given.encodings}::text[],
+      ${given.digests}::text[],
+      ${given.lengths}::bigint[])
+      with ordinality as u(request_id, received_at, took_ms, status, headers, start, size, encoding, sha256, bytes, place))`;
+      return ops
+        .with('told', (db) => db.selectFrom(source.as('s')).selectAll())
+        .with('answer', (db) =>
+          db
+            .insertInto('answers')
+            .columns([
+              'request_id',
+              'run_id',
+              'sync',
+              'endpoint',
+              'request_key',
+              'asked',
+              'received_at',
+              'took_ms',
+              'status',
+              'headers',
+              'body',
+              'encoding',
+              'sha256',
+              'bytes',
+            ])
+            .expression((eb) =>
+              eb
+                .selectFrom('told')
+                .innerJoin('requests', 'requests.id', 'told.request_id')
+                .select([
+                  'requests.id',
+                  'requests.run_id',
+                  'requests.sync',
+                  'requests.endpoint',
+                  'requests.request_key',
+                  sql<string | null>`(requests.body ->> 'count')::bigint`.as('asked'),
+                  'told.received_at',
+                  'told.took_ms',
+                  'told.status',
+                  'told.headers',
+                  'told.body',
+                  'told.encoding',
+                  'told.sha256',
+                  'told.bytes',
+                ])
+                .orderBy('told.place'),
+            )
+            .returning(['id', 'request_id', 'status']),
+        )
+        .updateTable('requests')
+        .from('answer')
+        .set((eb) => ({ state: 'stored', answer_id: eb.ref('answer.id'), status: eb.ref('answer.status') }))
+        .whereRef('requests.id', '=', 'answer.request_id')
+        .returning(['requests.id', 'requests.answer_id']);
+    },
+  ),
+);
 
 /** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */
 export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
@@ -148,12 +165,6 @@ export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null,
 
 const NOTHING = new Uint8Array();
 
-async function packedOf(body: Uint8Array): Promise<{ readonly bytes: Buffer; readonly encoding: 'gzip' | 'identity' }> {
-  return body.byteLength >= WORTH_COMPRESSING_BYTES
-    ? { bytes: await pack(body), encoding: 'gzip' }
-    : { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding: 'identity' };
-}
-
 /** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
 export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
   const row = await ops
@@ -165,9 +176,6 @@ export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes)
     .executeTakeFirst();
   return row?.id;
 }
-
-/** The SHA-256 of an answer's bytes, in hex: what the vault knows them by. */
-export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** An answer as it rests in the vault, with what was asked. */
 export interface VaultAnswer {
@@ -189,8 +197,12 @@ export interface VaultAnswer {
 }
 
 /** The answer of that id; undefined when it is not there, or its body is not there any more. */
-export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | undefined> {
-  const row = await ops
+export const readAnswer = async (ops: Ops, id: string): Promise<VaultAnswer | undefined> =>
+  (await readAnswers(ops, [id])).get(id);
+
+/** The answers of these ids, by id, as `readAnswer` tells each; one statement, so the caller bounds what they weigh. */
+export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, VaultAnswer>> {
+  const rows = await ops
     .selectFrom('answers as a')
     .innerJoin('requests as r', 'r.id', 'a.request_id')
     .select([
@@ -208,26 +220,29 @@ export async function readAnswer(ops: Ops, id: string): Promise<VaultAnswer | un
     ])
     .select(sql<string>`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('received_at'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
-    .where('a.id', '=', id)
-    .executeTakeFirst();
-  if (!row?.body) return undefined;
-  const resting = Buffer.from(row.body);
-  const body = await unpackedBody(resting, row.encoding);
-  const whole = body !== undefined && sha256Of(body) === row.sha256;
-  return {
-    id: row.id,
-    requestId: row.request_id,
-    runId: row.run_id,
-    sync: row.sync,
-    endpoint: row.endpoint,
-    requestKey: row.request_key,
-    request: row.request,
-    receivedAt: row.received_at,
-    status: Number(row.status),
-    body: body ?? resting,
-    damage: whole ? undefined : 'the bytes in the vault are not those that were received',
-    loaded: row.loaded,
-  };
+    .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
+    .where('a.body', 'is not', null)
+    .execute();
+  const answers = rows.map(async (row): Promise<VaultAnswer> => {
+    const resting = row.body ?? NOTHING;
+    const body = await unpackedBody(resting, row.encoding);
+    const whole = body !== undefined && sha256Of(body) === row.sha256;
+    return {
+      id: row.id,
+      requestId: row.request_id,
+      runId: row.run_id,
+      sync: row.sync,
+      endpoint: row.endpoint,
+      requestKey: row.request_key,
+      request: row.request,
+      receivedAt: row.received_at,
+      status: Number(row.status),
+      body: body ?? resting,
+      damage: whole ? undefined : 'the bytes in the vault are not those that were received',
+      loaded: row.loaded,
+    };
+  });
+  return new Map((await Promise.all(answers)).map((answer) => [answer.id, answer]));
 }
 
 /** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies; of a chunk its own alone. */

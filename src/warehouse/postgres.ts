@@ -1,9 +1,14 @@
-/** Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. */
+/**
+ * Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. A statement that starts with
+ * `PLANNED_ONCE` is parsed and planned once a connection where no pooler is; to the server it is a comment.
+ */
+import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
-import { Client, type ClientConfig, Pool, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
+import { cancelStatement } from './cancel.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
 import { connectTrouble, errorCode, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
@@ -14,6 +19,14 @@ const MOST_CONNECTIONS = 10;
 const TURN_WITHIN_MS = 60_000;
 /** A connection that a router has forgotten is noticed within minutes; by default only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
+
+/** For short statements that run all the time: planning one can take several times as long as running it. */
+export const PLANNED_ONCE = '/* planned once */';
+
+/** Whether statements may be prepared: not where the next one may reach another session of the server. */
+interface Plans {
+  areKept: boolean;
+}
 
 export interface OpenPool {
   readonly dialect: Dialect;
@@ -39,24 +52,26 @@ class PooledDialect extends PostgresDialect {
 export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
+  const plans: Plans = { areKept: false };
   const [first, ...others] = address.tls;
-  let settings = poolConfig(address, first ?? false);
-  const pool = await connect(settings).catch(async (error: unknown) => {
+  let settings = poolConfig(address, first ?? false, plans);
+  const pool = await connect(settings, plans).catch(async (error: unknown) => {
     const [other] = others;
     if (other === undefined || !wantsOtherSecurity(error)) throw connectTrouble(error, place);
-    settings = poolConfig(address, other);
-    return connect(settings).catch((second: unknown) => {
+    settings = poolConfig(address, other, plans);
+    return connect(settings, plans).catch((second: unknown) => {
       throw connectTrouble(second, place);
     });
   });
-  return { dialect: new PooledDialect({ pool }), session: sessionOfPool(pool), place, settings };
+  const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
+  return { dialect: new PooledDialect({ pool }), session, place, settings };
 }
 
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
 const wantsOtherSecurity = (error: unknown): boolean =>
   errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
 
-async function connect(settings: PoolConfig): Promise<Pool> {
+async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
   const pool = new Pool(settings);
   // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
   // that needs the connection next fails by itself or gets another.
@@ -64,7 +79,7 @@ async function connect(settings: PoolConfig): Promise<Pool> {
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
     const client = await pool.connect();
-    client.release();
+    plans.areKept = await isDirect(client).finally(() => client.release());
     return pool;
   } catch (error) {
     await pool.end();
@@ -72,7 +87,14 @@ async function connect(settings: PoolConfig): Promise<Pool> {
   }
 }
 
-function poolConfig(address: Address, ssl: Address['tls'][number]): PoolConfig {
+/** A pooler tells its clients of a session of its own; the server tells the process that answers. */
+async function isDirect(client: PoolClient): Promise<boolean> {
+  const told = (client as unknown as { readonly processID: number | null }).processID;
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid === told;
+}
+
+function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans): PoolConfig {
   return {
     host: address.host,
     port: address.port,
@@ -86,27 +108,44 @@ function poolConfig(address: Address, ssl: Address['tls'][number]): PoolConfig {
     application_name: address.applicationName,
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: TURN_WITHIN_MS,
-    Client: clientThatConnects(address.connectWithinMs),
+    Client: clientOf(address.connectWithinMs, plans),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: { getTypeParser: ((oid: number) => parserFor(oid)) as never },
   };
 }
 
-/** The pool has one limit for a free connection and for a new one; a server that does not answer is told sooner. */
-const clientThatConnects = (withinMs: number): typeof Client =>
+const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
   class extends Client {
     constructor(config?: string | ClientConfig) {
-      // The pool hides the password from a spread, which copies only what can be listed.
+      // The pool has one limit for a free connection and for a new one; a server that does not answer is told sooner.
+      // It hides the password from a spread, which copies only what can be listed.
       super(
-        Object.assign(Object.create(config as ClientConfig) as ClientConfig, { connectionTimeoutMillis: withinMs }),
+        Object.assign(Object.create(config as ClientConfig) as ClientConfig, {
+          connectionTimeoutMillis: connectWithinMs,
+        }),
       );
       const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
       // Where there is no password to log in with, the driver would leave the connection half open, and the server
       // waits a minute for it, with all that waits for its sessions, such as dropping a database.
       connection.on('error', () => connection.stream.destroy());
     }
+
+    override query(...[text, values, ...others]: unknown[]): never {
+      const query = super.query.bind(this) as (...given: unknown[]) => never;
+      const isNamed = plans.areKept && typeof text === 'string' && text.startsWith(PLANNED_ONCE);
+      return isNamed ? query({ name: nameOf(text), text, values }, ...others) : query(text, values, ...others);
+    }
   };
+
+const names = new Map<string, string>();
+
+/** The name that the connection knows the statement by: its own, whoever else uses the session. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `sluice_${hash('sha256', text).slice(0, 32)}`;
+  names.set(text, name);
+  return name;
+}
 
 const placeOf = ({ host, port, database, user }: Address): Place => ({
   host,

@@ -63,7 +63,8 @@ export async function readOnlyQuery(
 function settings(schema: string, timeoutMs: number | undefined): string {
   const all = {
     search_path: `${quoted(schema)}, public`,
-    statement_timeout: String(timeoutMs ?? 0),
+    // Else as the user or the address has it.
+    ...(timeoutMs !== undefined && { statement_timeout: String(timeoutMs) }),
     timezone: 'UTC',
     datestyle: 'ISO, YMD',
     intervalstyle: 'postgres',
@@ -126,7 +127,8 @@ function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
   const { message, hint } = error as { message: string; hint?: string };
   if (code === undefined) return error;
   if (code === '57014') {
-    return new TransientError(`The query was stopped after ${(timeoutMs ?? 0) / 1000} s.`, {
+    const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
+    return new TransientError(`The query was stopped${how}.`, {
       next: 'Narrow it, or allow it more time.',
       cause: error,
     });

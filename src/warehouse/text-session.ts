@@ -1,6 +1,6 @@
 /** A connection below Kysely, for statements that others write: it tells the columns of an empty result, and values as text. */
 import type { PGlite } from '@electric-sql/pglite';
-import type { Pool, QueryArrayConfig } from 'pg';
+import type { Pool, PoolClient, QueryArrayConfig } from 'pg';
 
 export interface TextResult {
   readonly fields: readonly { readonly name: string; readonly oid: number }[];
@@ -18,8 +18,9 @@ export type TextSession = <T>(work: (run: RunText) => Promise<T>, signal?: Abort
 
 const raw = (text: string): string => text;
 
+/** Sessions of a pool; `cancel` stops what one of its clients runs. */
 export const sessionOfPool =
-  (pool: Pool): TextSession =>
+  (pool: Pool, cancel: (client: PoolClient) => void): TextSession =>
   async (work, signal) => {
     signal?.throwIfAborted();
     const client = await pool.connect();
@@ -29,15 +30,14 @@ export const sessionOfPool =
       const { fields, rows } = await client.query(statement as unknown as QueryArrayConfig);
       return { fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })), rows: rows as (string | null)[][] };
     };
-    const { processID } = client as unknown as { readonly processID: number };
-    const cancel = (): void => void pool.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
+    const stop = (): void => cancel(client);
     let broken = true;
     try {
       await client.query('begin transaction read only');
-      signal?.addEventListener('abort', cancel, { once: true });
+      signal?.addEventListener('abort', stop, { once: true });
       return await work(run);
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      signal?.removeEventListener('abort', stop);
       await client.query('rollback').then(
         // A cancellation that comes late would hit whoever has the connection then.
         () => (broken = signal?.aborted ?? false),

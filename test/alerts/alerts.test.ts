@@ -6,6 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { channelsOf } from '../../src/alerts/deliver.ts';
 import { judgedForecast, judgedQuarantine, judgedRuns } from '../../src/alerts/judge.ts';
 import { type AlertPayload, payloadOf, testPayload } from '../../src/alerts/payload.ts';
+import { openTeller } from '../../src/alerts/teller.ts';
 import { tellAlerts, type TellEffects } from '../../src/alerts/tell.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
 import type { AlertSettings } from '../../src/config/definition.ts';
@@ -291,7 +292,7 @@ eachWarehouse('alerts', (openWarehouse) => {
       await expect.poll(() => hooks.taken.length > 0 && /hangs/.test(_how), { timeout: 20_000 }).toBe(true);
       signal?.throwIfAborted();
     };
-    await expect(tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).resolves.toBeUndefined();
+    expect(await tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).toEqual({ judged: true, told: false });
     expect(hooks.taken).toHaveLength(1);
     expect(notices).toEqual([expect.stringMatching(because)]);
     expect(notices.join()).not.toContain(CANARY);
@@ -379,10 +380,50 @@ eachWarehouse('alerts', (openWarehouse) => {
     await expect.poll(isGone, { timeout: 20_000 }).toBe(true);
   });
 
+  it('what a process that goes on could not tell it tells later, without another run', async () => {
+    const broken: { ops: string } = { ops: 'nowhere' };
+    const place = {
+      db: warehouse.db,
+      schema: warehouse.schema,
+      get ops() {
+        return broken.ops;
+      },
+    };
+    const waits: { readonly ms: number; readonly over: () => void }[] = [];
+    const sleep: TellEffects['sleep'] = (ms, signal) =>
+      new Promise((resolve, reject) => {
+        // Of a call to the webhook, which answers.
+        if (ms < 60_000) signal?.addEventListener('abort', () => resolve());
+        else {
+          waits.push({ ms, over: resolve });
+          signal?.addEventListener('abort', () => reject(new Error('ended')));
+        }
+      });
+    const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
+    const teller = openTeller(config, place, effects({ sleep }));
+    const nextWait = async (count: number): Promise<void> => {
+      await expect.poll(() => waits.length).toBe(count);
+      waits.at(-1)?.over();
+    };
+    teller.tell(FAILED);
+    await expect.poll(() => notices).toEqual([expect.stringMatching(/could not be looked after/)]);
+    broken.ops = warehouse.ops;
+    hooks.answer = (response) => void response.writeHead(503).end();
+    await nextWait(1);
+    await expect.poll(() => hooks.taken.length).toBe(1);
+    await expect.poll(() => waits.length).toBe(2);
+    hooks.answer = (response) => void response.end();
+    await nextWait(2);
+    await expect.poll(() => hooks.taken.length).toBe(2);
+    await teller.close();
+    expect(waits.map(({ ms }) => ms)).toEqual([60_000, 120_000]);
+    expect(await listAlerts(operationsOf(warehouse))).toMatchObject([{ kind: 'failed', webhookAt: NOW }]);
+  });
+
   it('a warehouse that fails is a notice too', async () => {
     const broken = { ...warehouse, ops: 'nowhere' };
     const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
-    await expect(tellAlerts(config, broken, { syncs: [FAILED] }, effects())).resolves.toBeUndefined();
+    expect(await tellAlerts(config, broken, { syncs: [FAILED] }, effects())).toEqual({ judged: false, told: false });
     expect(notices).toEqual([expect.stringMatching(/could not be looked after/)]);
   });
 });

@@ -4,10 +4,12 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 import { SHELLS } from '../../src/cli/completion/scripts.ts';
 import { runHere } from './here.ts';
 import { temporaryFolder } from './program-run.ts';
+
+const commands = await allCommands();
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const CONFIG = 'syncs:\n  pages: { endpoint: webparser.parse }\n  people: { endpoint: no.such }\n  costs:\n';

@@ -16,6 +16,8 @@ export interface HereOptions {
   readonly signal?: AbortSignal;
   /** The wall clock; absent, the machine's. */
   readonly now?: () => Date;
+  /** Stands in for waiting. */
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** What the command line did. */
@@ -42,7 +44,7 @@ export async function runHere(words: readonly string[], options: HereOptions = {
     now,
     random: () => 0.5,
     newId: () => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`,
-    sleep: (ms, on) => wait(ms, undefined, on && { signal: on }),
+    sleep: options.sleep ?? ((ms, on) => wait(ms, undefined, on && { signal: on })),
   });
   return { code, out: out.text(), err: err.text() };
 }

@@ -1,9 +1,11 @@
 /** The words of the command line: what is taken, what is refused and how, and what every command declares. */
 import { describe, expect, it } from 'vitest';
 import { type Command, commonOptions } from '../../src/cli/command.ts';
-import { commands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 import { parseCommandLine, type Program } from '../../src/cli/program.ts';
 import { runHere } from './here.ts';
+
+const commands = await allCommands();
 
 const program: Program = { commands, version: '1.2.3', columns: 80 };
 

@@ -54,6 +54,21 @@ describe('schedule --explain', () => {
   });
 });
 
+it('status --watch tells it again until it is stopped, in place of the last at a terminal', async () => {
+  const stop = new AbortController();
+  const waits: number[] = [];
+  const sleep = async (ms: number): Promise<void> => {
+    waits.push(ms);
+    if (waits.length === 3) stop.abort();
+    stop.signal.throwIfAborted();
+  };
+  const env = { SLUICE_CONFIG: join(folder, 'sluice.yaml'), DATABASE_URL: `embedded:${join(folder, 'watched')}` };
+  const ran = await runHere(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
+  expect(ran.code).toBe(0);
+  expect(waits).toEqual([2000, 2000, 2000]);
+  expect(ran.out).toBe('\u001b[H\u001b[2Jnothing has run yet: sluice sync begins\n'.repeat(3));
+});
+
 it.each([
   [['worker'], {}, 2, 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.'],
   [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],

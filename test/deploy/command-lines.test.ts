@@ -1,10 +1,12 @@
 /** Every command line of Sluice in `deploy/` and on its page is one that the program takes. */
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 import { parseCommandLine } from '../../src/cli/program.ts';
 import { blocksOf, commandLinesOf } from '../docs/shell-blocks.ts';
 import { documentOf, documentsOf, textOf } from './published.ts';
+
+const commands = await allCommands();
 
 type Lines = readonly (readonly string[])[];
 type Named<T> = Readonly<Record<string, T>>;

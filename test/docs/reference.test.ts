@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/commands.ts';
 import { generatedFiles } from '../../src/cli/reference/files.ts';
 import { schemaText } from '../../src/cli/reference/schema-text.ts';
 import * as errors from '../../src/errors.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { dictionary } from '../../src/warehouse/dictionary.ts';
 import { runHere } from '../cli/here.ts';
+
+const commands = await allCommands();
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const files = generatedFiles(commands, schemaText());

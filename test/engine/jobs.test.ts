@@ -1,6 +1,6 @@
 /** The jobs on both warehouses: schedules are reconciled, missed firings fire once, what was given up is put back. */
+import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { openJobs } from '../../src/engine/boss.ts';
 import { childrenToBegin } from '../../src/engine/family.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, Outcome, Scheduled } from '../../src/engine/jobs.ts';
@@ -9,15 +9,12 @@ import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { makeDue } from './due.ts';
+import { jobsOf, makeDue } from './due.ts';
 
-const fail = (error: Error): void => {
-  throw error;
-};
 const at = (sync: string, cron: string): Scheduled => ({ sync, schedule: { cron, timezone: 'UTC' } });
 
 async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> {
-  const jobs = await openJobs(warehouse, { onTrouble: fail, ...(schedules && { schedules }) });
+  const jobs = await jobsOf(warehouse, schedules);
   onTestFinished(() => jobs.close());
   return jobs;
 }
@@ -38,10 +35,7 @@ async function taken(jobs: Jobs, count: number, outcome: Outcome = { as: 'done' 
 eachWarehouse('the jobs', (open) => {
   it('have the schedules that the config has, and leave alone what did not change', async () => {
     const warehouse = await open();
-    const first = await openJobs(warehouse, {
-      onTrouble: fail,
-      schedules: [at('a', '0 3 * * *'), at('b', '0 4 * * *')],
-    });
+    const first = await jobsOf(warehouse, [at('a', '0 3 * * *'), at('b', '0 4 * * *')]);
     expect(first.reconciled).toEqual({ scheduled: ['a', 'b'], unscheduled: [] });
     await first.close();
     const second = await jobsIn(warehouse, [at('b', '0 4 * * *'), at('c', '0 5 * * *')]);
@@ -78,6 +72,50 @@ eachWarehouse('the jobs', (open) => {
     expect((await readStanding(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
+  it('of all runs come first chunks before second ones, and a key is in hand once', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    const chunk = (runId: string, number: number): JobData => ({ ...CHUNK, runId, chunk: number });
+    const giant = [0, 1, 2, 3].map((number) => chunk('1', number));
+    const small = [0, 1].map((number) => chunk('2', number));
+    await jobs.enqueue([...giant, ...small, ...small].map((data) => ({ queue: 'chunk', data })));
+    const order: string[] = [];
+    const all = Promise.withResolvers<void>();
+    await jobs.work('chunk', 1, async ({ data }) => {
+      if (data.kind === 'chunk') order.push(`${data.runId}/${data.chunk}`);
+      // One that is at work is not entered a second time.
+      await jobs.enqueue([{ queue: 'chunk', data }]);
+      if (order.length === 6) all.resolve();
+      return { as: 'done' };
+    });
+    await all.promise;
+    expect(order).toEqual(['1/0', '2/0', '1/1', '2/1', '1/2', '1/3']);
+    const { rows } = await sql<{ n: string }>`select count(*) as n from sluice_jobs.job where name = 'chunk'
+      and state in ('created', 'retry')`.execute(warehouse.db);
+    expect(rows).toEqual([{ n: '0' }]);
+  });
+
+  it('come to the next worker with what the last one kept with them', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
+    const got: JobData[] = [];
+    const twice = Promise.withResolvers<void>();
+    await jobs.work('sync', 1, async ({ data, keep }) => {
+      got.push(data);
+      if (got.length === 2) {
+        twice.resolve();
+        return { as: 'done' };
+      }
+      await keep({ ...data, tries: 2 });
+      // As after the death of a worker, but without the wait.
+      await sql`update sluice_jobs.job set retry_delay = 0 where name = 'sync'`.execute(warehouse.db);
+      return { as: 'failed', because: 'it was killed' };
+    });
+    await twice.promise;
+    expect(got).toEqual([syncJob('a'), syncJob('a', 2)]);
+  });
+
   it('begin a child when all its parents ended well and none is at it', async () => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
@@ -100,6 +138,7 @@ eachWarehouse('the jobs', (open) => {
   });
 });
 
+const CHUNK = { kind: 'chunk', sync: 'a', tries: 0, token: '1', covered: 0, lost: [] as string[] } as const;
 const group = 'endpoint: pronet.group\n    for_each: { group: ["1"] }';
 const DUE = `syncs:
   a:

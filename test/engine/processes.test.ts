@@ -6,9 +6,12 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { groundOn, looking } from '../reliability/ground.ts';
+import type { Oracle } from '../reliability/oracle.ts';
 import type { Process } from '../reliability/processes.ts';
 import { openStage, type Stage, undisturbed } from '../reliability/stage.ts';
 import { IN_FLIGHT } from '../reliability/workload.ts';
+import { hasBinaries, startEmbedded } from '../support/embedded-postgres.ts';
+import { LOCALE } from '../support/postgres.ts';
 import { makeDue } from './due.ts';
 
 /** Twice a day, so that the firing that was missed lies minutes to hours back. */
@@ -51,6 +54,10 @@ const CALL_MS = 80;
 
 const ground = groundOn(inject('postgresUrl'));
 afterAll(() => ground.end());
+let expected: Promise<Oracle> | undefined;
+/** What the tables hold when nobody is in the way. */
+const oracleOnce = (): Promise<Oracle> =>
+  (expected ??= undisturbed(ground, { kind: 'postgres', configOf: config }).then(({ oracle }) => oracle));
 
 /** Waits until what is looked for is there. */
 async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
@@ -93,7 +100,7 @@ async function stopAll(processes: readonly Process[]): Promise<void> {
 describe('clocks and workers', () => {
   it('run each due sync once; of a worker that is killed another takes its chunk over', PATIENT, async () => {
     const onArrival = (): Promise<void> => wait(CALL_MS);
-    const { oracle } = await undisturbed(ground, { kind: 'postgres', configOf: config });
+    const oracle = await oracleOnce();
     const stage = await openStage(ground, { kind: 'postgres', configOf: config, onArrival });
     try {
       await prime(stage);
@@ -171,6 +178,51 @@ describe('clocks and workers', () => {
     },
   );
 });
+
+if (hasBinaries())
+  it('recover from a database that is stopped and comes back, and buy nothing twice', PATIENT, async () => {
+    // What it acknowledged it still knows after a crash; a disk is not what is tried.
+    const server = await startEmbedded(LOCALE, { fsync: 'off', full_page_writes: 'off', max_connections: '100' });
+    const own = groundOn(server.url);
+    let arrived = 0;
+    const onArrival = (): Promise<void> => {
+      arrived += 1;
+      return wait(CALL_MS);
+    };
+    try {
+      const stage = await openStage(own, { kind: 'postgres', configOf: config, onArrival });
+      try {
+        await prime(stage);
+        const all = ['schedule', 'schedule', 'worker', 'worker'].map((role) =>
+          stage.startSluice(role, '--chunk', '15'),
+        );
+        const more = async (requests: number): Promise<true | undefined> => {
+          for (const { code } of await Promise.all(all.map(({ ended: it }) => Promise.race([it, NOT_YET]))))
+            expect(code).toBeUndefined();
+          return arrived >= requests ? true : undefined;
+        };
+        await until(() => more(20));
+        await server.restart('fast', 500);
+        await until(() => more(60));
+        await server.restart('immediate', 2_000);
+        await allEnded(stage);
+        await stopAll(all);
+
+        expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+        const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
+        expect({ violations, differing }).toEqual({ violations: [], differing: [] });
+        expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
+      } finally {
+        await stage.close();
+      }
+      await own.end();
+    } finally {
+      await server.stop();
+    }
+  });
+
+/** What a process that goes on has come to. */
+const NOT_YET = Promise.resolve({ code: undefined });
 
 /** All that the syncs ask was asked: on the embedded warehouse nobody else can look. */
 const sandboxIsQuiet = ({ sandbox }: Stage): boolean =>

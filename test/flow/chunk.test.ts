@@ -119,6 +119,21 @@ it('keeps to a limit in points over all its chunks', async () => {
   expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
 });
 
+it('asks for nobody whom another chunk bought under another name', async () => {
+  const scene = await sceneIn(await open());
+  const bare = { with_creation_date: false, with_similar_users: false, with_posts: false };
+  const users = [0, 1, 2, 3].map((at) => scene.sandbox.world.photoshare.item(at, bare, String, 1));
+  const names = [...users.map((it) => it['alias']), ...users.map((it) => it['id'])].map(String);
+  const yaml = `${service()}
+syncs: { users: { endpoint: photoshare.user, max_age: 1d, for_each: { user: ${JSON.stringify(names)} } } }`;
+  const { orders, work } = await shared(scene, yaml);
+  expect(orders).toHaveLength(2);
+  expect(await work(orders[0])).toEqual({ as: 'done' });
+  expect(scene.arrived()).toHaveLength(4);
+  expect(await work(orders[1])).toMatchObject({ as: 'concluded', summary: { exitCode: 0, fresh: 4, sent: 4 } });
+  expect(scene.arrived()).toEqual([]);
+});
+
 it('of which a plain sync took the lease over is not worked at any more', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());

@@ -1,6 +1,6 @@
 /** A process that dies at a named point: from there on nothing reaches the database, as if nobody were there to ask it. */
-import { type KyselyPlugin, PostgresQueryCompiler, type QueryId } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { overheard } from './overheard.ts';
 import { select } from './rows.ts';
 
 /** Where to die: before a statement reaches the database, or after it did its work. */
@@ -50,26 +50,19 @@ function watched(
   atPoint: () => unknown,
   always: () => unknown,
 ): Warehouse {
-  const compiler = new PostgresQueryCompiler();
-  const awaited = new WeakSet<QueryId>();
   let seen = 0;
-  const plugin: KyselyPlugin = {
-    transformQuery: ({ node, queryId }) => {
+  return overheard(warehouse, {
+    statement: async (text, run) => {
       always();
-      if (statement.test(compiler.compileQuery(node, queryId).sql)) {
-        seen += 1;
-        if (seen === nth && when === 'before') atPoint();
-        if (seen === nth && when === 'after') awaited.add(queryId);
-      }
-      return node;
-    },
-    transformResult: async ({ result, queryId }) => {
+      const isPoint = statement.test(text) && ++seen === nth;
+      if (isPoint && when === 'before') atPoint();
+      const result = await run();
       always();
-      if (awaited.has(queryId)) await atPoint();
+      if (isPoint && when === 'after') await atPoint();
       return result;
     },
-  };
-  return { ...warehouse, db: warehouse.db.withPlugin(plugin) };
+    beforeCommit: always,
+  });
 }
 
 /** Ends every lease and frees every slot, as time would: nobody waits here for those of a process that died. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
+import { failingFrom } from './failing.ts';
 import { rowsOf, select, states } from './rows.ts';
 import { type Scene, sceneIn, service } from './scene.ts';
 
@@ -95,25 +96,12 @@ describe('a Postgres', () => {
   it('that refuses from a point on ends the run with 5, and the next goes on', async () => {
     const warehouse = await open();
     const scene = await sceneIn(warehouse);
-    let away = false;
     const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
-    const refuse = (): void => {
-      if (away) throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-    };
-    const gone = disturbedAt(warehouse, point, () => {
-      away = true;
-      refuse();
-    });
-    const always = disturbedAt(gone, { when: 'before', statement: /./, nth: 0 }, refuse);
-    const db = always.db.withPlugin({
-      transformQuery: ({ node }) => {
-        refuse();
-        return node;
-      },
-      transformResult: async ({ result }) => result,
-    });
+    const failing = failingFrom(warehouse, point, () =>
+      Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    );
 
-    const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: { ...always, db } });
+    const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: failing.warehouse });
 
     expect(exitCode).toBe(5);
     expect(syncs).toMatchObject([

@@ -1,6 +1,7 @@
 /** A warehouse whose database fails from a point on, however often it is tried, until it is let go. */
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { disturbedAt, type Point } from './crash.ts';
+import { overheard } from './overheard.ts';
 
 /** Every statement from the point on ends with this error. */
 export function failingFrom(
@@ -16,15 +17,13 @@ export function failingFrom(
     isFailing = true;
     fail();
   });
-  const db = disturbed.db.withPlugin({
-    transformQuery: ({ node }) => {
-      fail();
-      return node;
-    },
-    transformResult: async ({ result }) => result,
-  });
   return {
-    warehouse: { ...disturbed, db },
+    warehouse: overheard(disturbed, {
+      statement: async (_, run) => {
+        fail();
+        return run();
+      },
+    }),
     recover: () => {
       isFailing = false;
     },

@@ -105,7 +105,7 @@ eachWarehouse('a replay', (open, kind) => {
         expect(ended).toMatchObject({ exitCode: 5, answers: 0 });
         expect(ended.left).toBeGreaterThan(1);
       } else {
-        const statement = by === 'a crash' ? /from "sluice_ops"."answers"/ : /^truncate/;
+        const statement = by === 'a crash' ? /^insert into "sluice_rebuild"/ : /^truncate/;
         const dying = dyingAt(scene.warehouse, { when: 'before', statement, nth: by === 'a crash' ? 6 : 1 });
         await expect(scene.replay({ rebuild: true }, stop.signal, () => undefined, dying.warehouse)).rejects.toThrow(
           /^died/,

@@ -69,7 +69,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
       fc.asyncProperty(anySequence, fc.integer({ min: 1, max: 12 }), async (steps, most) => {
         await empty(oneByOne.warehouse);
         await empty(together.warehouse);
-        const groups = [...groupsOf(steps, { rows: Number.POSITIVE_INFINITY, bytes: most })];
+        const groups = await Array.fromAsync(groupsOf(steps, { rows: Number.POSITIVE_INFINITY, bytes: most }));
         sizes.push(...groups.map(({ length }) => length));
         const expected = await loadIn(
           oneByOne.warehouse,
@@ -128,8 +128,8 @@ describe('a group', () => {
   const people = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ urn: urn(`p${count} ${at}`), name: 'n' }));
   const weighed = (batch: ReturnType<typeof batchOf>, bytes = 1) => ({ batch, bytes });
-  const sizes = (answers: readonly ReturnType<typeof weighed>[]) =>
-    [...groupsOf(answers, most)].map(({ length }) => length);
+  const sizes = async (answers: readonly ReturnType<typeof weighed>[]) =>
+    (await Array.fromAsync(groupsOf(answers, most))).map(({ length }) => length);
   const profiles = (bytes: number) => weighed(batchOf('microblog.user', { user: 'x' }, [profile('1')]), bytes);
   const search = (title: string, count: number) =>
     weighed(batchOf('pronet.search.users', { title, count: 100 }, people(count)));
@@ -138,18 +138,18 @@ describe('a group', () => {
       batchOf('pronet.user.education', { urn: { type: 'fsd_profile', value: person }, count: 9 }, [{ major: 'x' }]),
     );
 
-  it('holds no more rows and bytes than it may, but for an answer that is larger by itself', () => {
-    expect(sizes(Array.from({ length: 25 }, () => profiles(1)))).toEqual([10, 10, 5]);
-    expect(sizes([40, 40, 40, 500, 1].map(profiles))).toEqual([2, 1, 1, 1]);
-    expect(sizes([search('a', 2), search('b', 20), search('c', 2), search('d', 2)])).toEqual([1, 1, 2]);
+  it('holds no more rows and bytes than it may, but for an answer that is larger by itself', async () => {
+    expect(await sizes(Array.from({ length: 25 }, () => profiles(1)))).toEqual([10, 10, 5]);
+    expect(await sizes([40, 40, 40, 500, 1].map(profiles))).toEqual([2, 1, 1, 1]);
+    expect(await sizes([search('a', 2), search('b', 20), search('c', 2), search('d', 2)])).toEqual([1, 1, 2]);
   });
 
-  it('ends before a set or a question that it touched already', () => {
-    expect(sizes([education('p'), education('q'), education('p'), education('q')])).toEqual([2, 2]);
-    expect(sizes([search('a', 1), search('b', 1), search('b', 0), search('a', 1)])).toEqual([2, 2]);
+  it('ends before a set or a question that it touched already', async () => {
+    expect(await sizes([education('p'), education('q'), education('p'), education('q')])).toEqual([2, 2]);
+    expect(await sizes([search('a', 1), search('b', 1), search('b', 0), search('a', 1)])).toEqual([2, 2]);
   });
 
-  it('is cut without taking more answers than one after it', () => {
+  it('is cut without taking more answers than one after it', async () => {
     let taken = 0;
     const endless = (function* () {
       for (;;) {
@@ -157,7 +157,7 @@ describe('a group', () => {
         yield profiles(1);
       }
     })();
-    expect(groupsOf(endless, most).next().value).toHaveLength(10);
+    expect((await groupsOf(endless, most).next()).value).toHaveLength(10);
     expect(taken).toBe(11);
   });
 });

@@ -94,7 +94,7 @@ async function keptAs(ops: Ops, ids: readonly (string | undefined)[]) {
 
 const open = embeddedWarehouses();
 
-it(`${ANSWERS} answers, seed ${SEED}`, { timeout: 600_000 }, async () => {
+it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) }, async () => {
   const warehouse = await open();
   const sources = await sourcesIn(warehouse);
   expect(sources.map(({ endpoint }) => endpoint)).toEqual(catalog.map(({ name }) => name).toSorted());

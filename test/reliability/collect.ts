@@ -87,7 +87,7 @@ async function entriesOf(warehouse: Warehouse): Promise<Entry[]> {
     state: row.state,
     attempts: Number(row.attempts),
     parts: Number(row.parts),
-    isLogReading: row.sync.endsWith(logReadingOf('')),
+    isLogReading: row.sync.includes(logReadingOf('')),
   }));
 }
 

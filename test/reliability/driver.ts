@@ -1,12 +1,14 @@
-/** A process of its own that runs the syncs of a config, and ends itself by SIGKILL at a checkpoint if it is told so. */
+/** A process of its own that runs the syncs of a config, or works on their jobs, and ends itself by SIGKILL at a checkpoint if it is told so. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
+import type { EngineEvent } from '../../src/engine/handle.ts';
+import { type Role, serve } from '../../src/engine/serve.ts';
 import type { Checkpoint } from '../../src/flow/checkpoint.ts';
 import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
 import { openSpool } from '../../src/ops/spool.ts';
-import type { Summary } from '../../src/ops/summary.ts';
+import type { Notice, Summary } from '../../src/ops/summary.ts';
 import { runSyncs } from '../../src/sync.ts';
 import { openWarehouse } from '../../src/warehouse/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate.ts';
@@ -18,12 +20,17 @@ export interface Order {
   readonly die?: { readonly at: Checkpoint; readonly nth: number };
   /** No wait but the heartbeat's is longer than this, so that many retries fit into a bench. */
   readonly longestWaitMs?: number;
+  /** Works on jobs until it is asked to end, and says no summary; absent, it runs every sync once. */
+  readonly role?: Role;
+  /** Most requests of a chunk. */
+  readonly chunkSize?: number;
 }
 
 /** What it says: once when it begins, once when it ends. */
 export type Said = { readonly began: true } | { readonly summary: Summary; readonly notices: readonly string[] };
 
-const { config: file, die, longestWaitMs = Number.POSITIVE_INFINITY } = JSON.parse(process.argv[2] ?? '') as Order;
+const order = JSON.parse(process.argv[2] ?? '') as Order;
+const { config: file, die, longestWaitMs = Number.POSITIVE_INFINITY, role, chunkSize } = order;
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   wait(ms === HEARTBEAT_MS ? ms : Math.min(ms, longestWaitMs), undefined, signal && { signal });
@@ -41,22 +48,31 @@ const warehouse = await openWarehouse(config.warehouse, { now, sleep, command: '
 await ensureSchema(warehouse);
 say({ began: true });
 const notices: string[] = [];
-const summary = await runSyncs(
-  config,
-  warehouse,
-  { names: [], refresh: false, failOnTruncated: false },
-  {
-    now,
-    sleep,
-    random: Math.random,
-    newId: randomUUID,
-    onProgress: () => undefined,
-    onNotice: ({ message }) => notices.push(message),
-    spool: openSpool({ folder: join(process.cwd(), 'spool') }),
-    checkpoint,
-  },
-  new AbortController().signal,
-);
-await warehouse.close();
-say({ summary, notices });
+const effects = {
+  now,
+  sleep,
+  random: Math.random,
+  newId: randomUUID,
+  onProgress: () => undefined,
+  onNotice: ({ message }: Notice) => void notices.push(message),
+  spool: openSpool({ folder: join(process.cwd(), 'spool') }),
+  checkpoint,
+};
+const asked = new AbortController();
+process.once('SIGTERM', () => asked.abort());
+if (role) {
+  const complain = (what: unknown): void => void process.stderr.write(`${JSON.stringify(what)}\n`);
+  const onEvent = (event: EngineEvent): void => {
+    if (event.kind === 'failed' || event.kind === 'given up') complain(event);
+  };
+  const onTrouble = ({ message }: Error): void => complain(message);
+  const serving = { ...effects, onEvent, onTrouble, onReady: () => undefined };
+  await serve(config, warehouse, { role, ...(chunkSize !== undefined && { chunkSize }) }, serving, asked.signal);
+  await warehouse.close();
+} else {
+  const options = { names: [], refresh: false, failOnTruncated: false };
+  const summary = await runSyncs(config, warehouse, options, effects, asked.signal);
+  await warehouse.close();
+  say({ summary, notices });
+}
 process.disconnect();

@@ -7,6 +7,7 @@ import type { Oracle } from './oracle.ts';
 import { type Spoil, spoiled } from './scenarios/faults.ts';
 import { type Death, type Killed, killed } from './scenarios/kills.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
+import { killedWorkers } from './scenarios/workers.ts';
 import { twoWriters } from './scenarios/writers.ts';
 
 /** What one kind of scenario came to. */
@@ -37,18 +38,32 @@ const AT_ONCE_MS = 2_000;
 const REPLACED_WITHIN_MS = 15_000;
 
 /** Kills, each list of deaths in a run of its own. */
-export async function killGroup(
+export function killGroup(
   bench: Bench,
   { title, done, kind }: { readonly title: string; readonly done: string; readonly kind: Warehouse['kind'] },
   all: readonly (readonly Death[])[],
 ): Promise<Group> {
-  const { results, broken } = await each(
-    bench,
-    title,
-    all,
-    (deaths) => killed(bench.ground, kind, deaths, bench.oracle),
-    JSON.stringify,
+  return deathGroup(bench, { title, done }, all, (deaths) => killed(bench.ground, kind, deaths, bench.oracle));
+}
+
+/** Kills of workers that share runs in chunks, each list of deaths on jobs of its own. */
+export function workerGroup(
+  bench: Bench,
+  { title, done, inCompany }: { readonly title: string; readonly done: string; readonly inCompany: boolean },
+  all: readonly (readonly Death[])[],
+): Promise<Group> {
+  return deathGroup(bench, { title, done }, all, (deaths) =>
+    killedWorkers(bench.ground, deaths, bench.oracle, { chunkSize: 20, inCompany }),
   );
+}
+
+async function deathGroup(
+  bench: Bench,
+  { title, done }: { readonly title: string; readonly done: string },
+  all: readonly (readonly Death[])[],
+  play: (deaths: readonly Death[]) => Promise<Killed>,
+): Promise<Group> {
+  const { results, broken } = await each(bench, title, all, play, JSON.stringify);
   const sum = (of: (it: Killed) => number): number => results.reduce((total, it) => total + of(it), 0);
   return {
     title,

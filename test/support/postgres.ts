@@ -26,7 +26,7 @@ declare module 'vitest' {
 const IMAGE = 'postgres:18.4';
 
 /** Sorting by code point and lower-casing beyond ASCII, the same on every machine, whatever locales that has. */
-const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+export const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
 /**
  * Nothing survives the run, so nothing has to reach the disk. Postgres' own limit of 100 connections is too tight for

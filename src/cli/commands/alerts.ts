@@ -8,8 +8,6 @@ import { table } from '../print.ts';
 import { show } from '../show.ts';
 
 export const alerts = command({
-  name: 'alerts',
-  summary: 'Tells which alerts stand, and tries whether they arrive.',
   about:
     'list (the default) tells the alerts that were ever raised, those that stand first. test sends one to the webhook and to the command of the config, ' +
     'and ends with exit code 5 when one of them did not take it. What is sent, and when, docs/operations.md says. Needs no token.',

@@ -13,8 +13,6 @@ import { counted, paint } from '../print.ts';
 import { show } from '../show.ts';
 
 export const check = command({
-  name: 'check',
-  summary: 'Checks config, inputs, token and warehouse; spends nothing.',
   about:
     'Checks that the config is valid and its inputs can be read, that there is a token that a header can carry, that the warehouse answers, ' +
     'and that its schema is the declared one. The service is asked nothing. The exit code is 2, 3, 8, 7 or 5, the first of them that a check failed with.',

@@ -6,21 +6,18 @@ import type { Candidate, Offer } from '../completion/candidates.ts';
 import type { Context } from '../context.ts';
 
 export const complete = command({
-  name: 'complete',
-  summary: 'Tells a shell’s completion what may come next.',
   about:
     'For the scripts of sluice completion. Prints a line for each word that may come next, with a tab and its meaning, ' +
     'or :files or :folders where a path may. Reads only the names of the config’s syncs, and never tells an error.',
-  hidden: true,
   options: {},
   positionals: { words: { takes: 'many', about: 'What stands after the program’s name; the last word may be empty.' } },
   examples: [{ line: 'sluice complete -- sync --max', about: 'What may come of a flag that is being typed.' }],
   run: async ({ words }, context) => {
-    const [{ offerFor }, { commands }] = await Promise.all([
+    const [{ offerFor }, { allCommands }] = await Promise.all([
       import('../completion/candidates.ts'),
       import('../commands.ts'),
     ]);
-    const offer = offerFor(words, commands);
+    const offer = offerFor(words, await allCommands());
     const candidates = [...offer.candidates, ...(await syncsFor(offer, context))];
     const lines = candidates.map(({ word, about }) => `${visible(word)}\t${visible(about)}\n`);
     context.out.write([...lines, ...(offer.paths ? [`:${offer.paths}\n`] : [])].join(''));

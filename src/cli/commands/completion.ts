@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 import { completionScript, type Shell, SHELLS } from '../completion/scripts.ts';
 
 export const completion = command({
-  name: 'completion',
-  summary: 'Prints what makes bash, zsh or fish complete command lines.',
   about:
     'Prints a script for the shell to load. It completes commands, flags and paths, and the names of the config’s syncs, ' +
     'by asking the program at each press of the tab key; so it need not be printed again after an update.',

@@ -22,8 +22,6 @@ const COLUMNS = [
 ] as const;
 
 export const costs = command({
-  name: 'costs',
-  summary: 'Tells what was paid and for what, what is left, and what to do about it.',
   about:
     'Adds up the service’s own request log (a sync of token.requests reads it) by sync, endpoint, plan, day and run. Points are those charged; (other programs) are requests that no sync here sent, ' +
     'for failed are points for requests that failed, for nothing new those for answers that said what was known, by ledger what this program noted itself. Below come learned prices with their spread, points left with the day they run out at the present pace, what was charged for nothing, what a max_age would have saved, ' +

@@ -9,8 +9,6 @@ import { writeOutputFile } from '../output-file.ts';
 const WARN_AFTER_HOURS = 36;
 
 export const dbt = command({
-  name: 'dbt',
-  summary: 'Prints a sources.yml of the warehouse for dbt.',
   about:
     'Prints every table and view for analysts as a source of dbt, or writes it to a file: descriptions, tests of keys and of references between tables, and freshness as the run ledger has it. ' +
     'For dbt 1.10.5 or later. Needs neither a token nor the database.',

@@ -9,8 +9,6 @@ import type { GeneratedFile } from '../reference/files.ts';
 import { show } from '../show.ts';
 
 export const docs = command({
-  name: 'docs',
-  summary: 'Writes the reference and the editor’s schema from the code.',
   about:
     'Writes to docs/ the reference of commands, endpoints, errors and tables, the data dictionary as one page with a search (dictionary.html), the diagrams of the tables (entities.md, schema.dbml), and configs/sync.schema.json, all from the code. ' +
     'With --check nothing is written: what is missing or stale is listed, and the exit code is 1.',
@@ -28,12 +26,12 @@ export const docs = command({
     { line: 'sluice docs --check', about: 'See whether they are as the code says.' },
   ],
   run: async ({ check, output = '.' }, context) => {
-    const [{ commands }, { generatedFiles }, { schemaText }] = await Promise.all([
+    const [{ allCommands }, { generatedFiles }, { schemaText }] = await Promise.all([
       import('../commands.ts'),
       import('../reference/files.ts'),
       import('../reference/schema-text.ts'),
     ]);
-    const files = generatedFiles(commands, schemaText());
+    const files = generatedFiles(await allCommands(), schemaText());
     const stale = await staleOf(files, output);
     const paths = stale.map(({ path }) => path);
     if (check) {

@@ -11,8 +11,6 @@ import { spoolFolder } from '../spool.ts';
 import { watched } from '../watch.ts';
 
 export const forget = command({
-  name: 'forget',
-  summary: 'Removes a person, or another entity, from everything that is kept.',
   about:
     'Takes one row’s entity out of tables, history, ledger, quarantine, stored answers and the spool, under all its names, and leaves a receipt without the data. ' +
     'Stored answers are rewritten without it, so that no replay brings it back; later answers and inputs that name it are told by salted digests and left out. ' +
@@ -49,7 +47,8 @@ export const forget = command({
       const asks = context.json ? undefined : context.ask;
       if (!asks) return told(context, preview);
       context.err.write(forgetText(preview, context));
-      if ((await asks('Remove all of it? Type yes: ')) !== 'yes') {
+      const question = preview.found ? 'Remove all of it?' : 'Keep later answers from bringing it?';
+      if ((await asks(`${question} Type yes: `)) !== 'yes') {
         context.err.write('nothing was removed\n');
         return preview.exitCode;
       }
@@ -94,7 +93,7 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
     : ['nothing of it was found\n'];
   const later = it.comesAgain ? 'later answers may bring it again' : 'later answers will not bring it again';
   const end = it.dryRun
-    ? 'nothing was removed; add --yes to remove it\n'
+    ? `nothing was removed; add --yes to ${it.found ? 'remove it' : 'keep later answers from bringing it'}\n`
     : `receipt ${it.receipt}: ${later}. Backups, extracts of BI tools and the write-ahead log still hold it until they expire\n`;
   return [...lines, end].join('');
 }

@@ -5,8 +5,6 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { show } from '../show.ts';
 
 export const grants = command({
-  name: 'grants',
-  summary: 'Prints the SQL for a role that only reads, or applies it.',
   about:
     'Prints the statements that make a role which reads every table and view for analysts, those of later migrations too, and which can neither write nor see the machinery. ' +
     'Run them as the role that migrates. With --apply they are run on the warehouse’s server, for whoever owns its tables. ' +

@@ -11,8 +11,6 @@ import { writeOutputFile } from '../output-file.ts';
 import { show } from '../show.ts';
 
 export const init = command({
-  name: 'init',
-  summary: 'Writes a commented config, .env.example and the editor’s schema.',
   about:
     'Writes sluice.yaml, .env.example and sync.schema.json, and a .gitignore where there is none. ' +
     'On a terminal it asks for what the flags leave open; elsewhere, in CI and with --json it takes what is usual: webparser.parse, an embedded warehouse, 100 points. ' +

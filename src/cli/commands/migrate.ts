@@ -7,8 +7,6 @@ import { table } from '../print.ts';
 import { show } from '../show.ts';
 
 export const migrate = command({
-  name: 'migrate',
-  summary: 'Migrates the warehouse’s schema, or tells how it stands.',
   about:
     'up (the default) applies the migrations that wait, down takes the last one back unless rows would be lost, ' +
     'status tells which are applied and ends with exit code 8 when the schema is not that of this version. ' +

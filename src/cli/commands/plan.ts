@@ -10,8 +10,6 @@ import { counted, duration, grouped, table } from '../print.ts';
 import { show } from '../show.ts';
 
 export const plan = command({
-  name: 'plan',
-  summary: 'Tells what a sync would ask and what it would cost; spends nothing.',
   about:
     'Makes the plan of each sync as a run would make it now, and asks nothing. Prices are learned from the request log (token.requests); until it shows any, they are guesses. ' +
     'Nine times in ten the points lie within the range, if answers go on as they did. The most is what the requests can cost, each sent once. ' +

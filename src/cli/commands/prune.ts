@@ -8,8 +8,6 @@ import { show } from '../show.ts';
 import { watched } from '../watch.ts';
 
 export const prune = command({
-  name: 'prune',
-  summary: 'Drops bodies of old answers, and ledger rows that nothing counts.',
   about:
     'Takes away the bytes of stored answers that are older than the age, loaded, outside every max_age of the config, and without open entries in quarantine; their rows stay, and so do tables, costs and history. ' +
     'Also deletes old requests that were served from the vault or given up unsent, when a later one speaks for their question. ' +

@@ -14,8 +14,6 @@ import { replayText, replayWatched } from './replay.ts';
 const LISTED = 200;
 
 export const quarantine = command({
-  name: 'quarantine',
-  summary: 'Lists, shows or loads again what could not be understood.',
   about:
     `list (the default) tells the newest ${LISTED} entries with place and reason, show ID prints one with the item as the service sent it, ` +
     'retry loads the answers that hold such entries again from the vault, with no request to the service. Needs no token.',

@@ -10,8 +10,6 @@ import { readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, table } from '../print.ts';
 
 export const query = command({
-  name: 'query',
-  summary: 'Runs read-only SQL on the warehouse.',
   about:
     'Runs one statement that reads, and prints its rows: a table, with --json an array of objects, with --csv a file as RFC 4180 has it. ' +
     'Names without a schema are looked up in the warehouse’s own schema. Needs no token.',

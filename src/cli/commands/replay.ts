@@ -10,8 +10,6 @@ import { show } from '../show.ts';
 import { watched } from '../watch.ts';
 
 export const replay = command({
-  name: 'replay',
-  summary: 'Loads stored answers again; asks the service nothing.',
   about:
     'Loads the stored answers of all syncs, or of those named, again in the order in which they came. In place, what did not change is only read; ' +
     'with --rebuild new tables are filled from all answers and take the place of the old in one transaction. Needs no token.',

@@ -5,8 +5,6 @@ import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { writeOutputFile } from '../output-file.ts';
 
 export const report = command({
-  name: 'report',
-  summary: 'Writes one HTML page with spend, freshness, coverage and quality.',
   about:
     'Writes a page that needs no network and runs no script: spend by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
     'growth of tables, quality and quarantine, slowest calls; up to the last 90 UTC days, with the figures behind each chart. ' +

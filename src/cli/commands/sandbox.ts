@@ -10,8 +10,6 @@ const DEFAULT_PORT = 8787;
 const DEFAULT_HOST = '127.0.0.1';
 
 export const sandbox = command({
-  name: 'sandbox',
-  summary: 'Runs a local emulator of the service, with faults on request.',
   about:
     'Serves every endpoint from a made-up world, prices and logs each request as the service would, and runs until a signal ends it. ' +
     'Prints its address and the variables to set where syncs run. Equal seeds make equal worlds. ' +

@@ -13,8 +13,6 @@ import { show } from '../show.ts';
 const FIRINGS = 10;
 
 export const schedule = command({
-  name: 'schedule',
-  summary: 'Fires syncs by their schedules, and works on them.',
   about:
     'Keeps the clock for every sync that has a schedule in the config, and works like sluice worker; an embedded warehouse needs nothing else. ' +
     'Of firings that were missed while nobody kept the clock, the last is made up for at the start. A sync never overlaps itself, and any number of clocks fire it once. ' +
@@ -99,7 +97,7 @@ async function redrive(context: Context, config: Config, names: readonly string[
   const { openJobs } = await import('../../engine/boss.ts');
   const put = await withWarehouse(context, config, async (warehouse) => {
     if (!(await hasSchema(warehouse))) return [];
-    const jobs = await openJobs(warehouse, { onTrouble: ({ message }) => context.log.warn(message) });
+    const jobs = await openJobs(warehouse, { onTrouble: ({ message }) => context.log.warn(message), steady: context });
     try {
       return await jobs.redrive(names);
     } finally {

@@ -3,8 +3,6 @@ import { command } from '../command.ts';
 import { writeOutputFile } from '../output-file.ts';
 
 export const schema = command({
-  name: 'schema',
-  summary: 'Prints the JSON Schema of a config, for editors.',
   about:
     'Prints the JSON Schema of a config, or writes it to a file. ' +
     'Editors check a config by it that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',

@@ -15,13 +15,10 @@ const FIRST_QUERY =
 const BALANCE = 10_000;
 
 export const start = command({
-  name: 'start',
-  summary: 'Runs the quickstart: every endpoint once, against a sandbox of its own.',
   about:
     'Starts a sandbox on a free port of 127.0.0.1, runs configs/quickstart.yaml against it, prints the summary and a query to try, and closes the sandbox. ' +
     'The warehouse is the embedded one in .sluice/, or that of DATABASE_URL. ' +
     'The sandbox’s world is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
-  hidden: true,
   logs: true,
   options: {},
   positionals: {},

@@ -23,8 +23,6 @@ interface Reconciled extends Status {
 }
 
 export const status = command({
-  name: 'status',
-  summary: 'Tells last runs, freshness, backlog, rejects and coverage.',
   about:
     'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
     'quarantined is what could not be understood, truncated are slices of which more may exist than was returned, as things stand: ' +

@@ -13,8 +13,6 @@ import { summaryText } from '../summary.ts';
 import { watched } from '../watch.ts';
 
 export const sync = command({
-  name: 'sync',
-  summary: 'Runs the syncs of the config, parents first.',
   about:
     'Asks the service for what is not fresh, keeps every answer, and loads it. A run that was interrupted is taken up where it stopped. ' +
     'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’. ' +

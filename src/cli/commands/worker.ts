@@ -6,8 +6,6 @@ import { engineOptions, runEngine } from '../engine.ts';
 import { readConfig } from '../open.ts';
 
 export const worker = command({
-  name: 'worker',
-  summary: 'Works on what schedule fires, on as many machines as you like.',
   about:
     'Takes syncs that are due in hand, and chunks of large ones, which all workers share. The limits of the token and the budgets hold over all of them. ' +
     'A worker that dies is replaced within a minute, and nothing is bought twice. SIGTERM lets what is in flight be stored, and hands the rest to others. ' +

@@ -29,7 +29,7 @@ export async function answerStatement({ sql, parameters }: ReadRequest, { run, s
     try {
       return await run(statement, given);
     } catch (error) {
-      failure = errorOf(error);
+      failure = asReader(errorOf(error));
       return undefined;
     }
   };
@@ -57,6 +57,7 @@ export async function answerStatement({ sql, parameters }: ReadRequest, { run, s
 
 /** What Postgres says of a statement that would write. */
 const READ_ONLY = '25006';
+const UNSUPPORTED = '0A000';
 
 async function sendRows(rows: TextResult['rows'], send: Answering['send']): Promise<void> {
   let part: TextResult['rows'][number][] = [];
@@ -71,6 +72,12 @@ async function sendRows(rows: TextResult['rows'], send: Answering['send']): Prom
   }
   if (part.length > 0) await send({ rows: part });
 }
+
+/** Nobody who asks knows of the cursor. */
+const asReader = (error: ReadError): ReadError =>
+  error.code === UNSUPPORTED && error.message.includes('data-modifying')
+    ? { message: 'it has a data-modifying statement in WITH', code: READ_ONLY }
+    : error;
 
 function errorOf(error: unknown): ReadError {
   const code = errorCode(error);

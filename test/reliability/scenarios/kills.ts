@@ -2,6 +2,7 @@
 import type { Checkpoint } from '../../../src/flow/checkpoint.ts';
 import type { Warehouse } from '../../../src/warehouse/connect.ts';
 import type { Draws } from '../draws.ts';
+import type { Order } from '../driver.ts';
 import type { Ground } from '../ground.ts';
 import { startHttpProxy } from '../http-proxy.ts';
 import type { Oracle } from '../oracle.ts';
@@ -81,22 +82,28 @@ function untold({ figures }: Verdict, died: number, last: Ended | undefined): st
 }
 
 /** A run that goes on first waits until the log can tell of what was lost; hundreds of runs have no time for it. */
-const HURRIED = { longestWaitMs: 100 };
+export const HURRIED = { longestWaitMs: 100 };
 
-async function dying(stage: Stage, death: Death, listen: (told: (number: number) => void) => void) {
+/** How a process ended that was told to die, and of which the stage is told when a request of it arrives. */
+export async function dying(
+  stage: Pick<Stage, 'start' | 'sandbox'>,
+  death: Death,
+  listen: (told: (number: number) => void) => void,
+  order: Omit<Order, 'config'> = HURRIED,
+): Promise<Ended> {
   if ('at' in death && death.at !== 'mid_body')
-    return stage.start({ ...HURRIED, die: { at: death.at, nth: death.nth } }).ended;
+    return stage.start({ ...order, die: { at: death.at, nth: death.nth } }).ended;
   if ('at' in death) {
     const proxy = await startHttpProxy(stage.sandbox.url, (exchange) =>
       exchange === death.nth ? { kind: 'half', onHalf: () => victim.kill() } : undefined,
     );
-    const victim = stage.start(HURRIED, { serviceUrl: proxy.url });
+    const victim = stage.start(order, { serviceUrl: proxy.url });
     const ended = await victim.ended;
     await proxy.close();
     return ended;
   }
   const before = stage.sandbox.requests().length;
-  const victim = stage.start(HURRIED);
+  const victim = stage.start(order);
   const soon = (): void => void setTimeout(victim.kill, death.ms);
   if (death.afterRequest === 0) void victim.began.then(soon);
   listen((number) => {

@@ -1,0 +1,128 @@
+/** Commands that read, beside a `schedule` on the embedded warehouse that dies, comes back, and loads meanwhile. */
+import { lstat, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { makeDue } from '../engine/due.ts';
+import { SMALL } from '../flow/scene.ts';
+import { looking } from '../reliability/ground.ts';
+import { runHere } from './here.ts';
+import { type Ran, run, type Running, start, temporaryFolder } from './program-run.ts';
+
+const GROUPS = 12;
+const CONFIG = `syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: [${Array.from({ length: GROUPS }, (_, at) => `"${1001 + (at % 3)}", "group ${at}"`).join(', ')}] }
+    schedule: { cron: "0 0,12 * * *", timezone: UTC }
+`;
+const SOON = { timeout: 100_000, interval: 200 };
+
+it('query, status, costs and report go through it, and what would write is refused', { timeout: 400_000 }, async () => {
+  const folder = await temporaryFolder();
+  // A socket’s address takes no path of this length.
+  const data = join(folder.path, 'd'.repeat(60), 'e'.repeat(60));
+  let arrived = 0;
+  const answers = Promise.withResolvers<void>();
+  const sandbox = await serveSandbox({
+    size: SMALL,
+    respond: async () => {
+      arrived += 1;
+      await answers.promise;
+      return undefined;
+    },
+  });
+  const file = join(folder.path, 'sluice.yaml');
+  await writeFile(file, CONFIG);
+  const env = {
+    SLUICE_SERVICE_URL: sandbox.url,
+    SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+    DATABASE_URL: `embedded:${data}`,
+    SLUICE_CONFIG: file,
+    HOME: folder.path,
+  };
+  const here = (...words: string[]): Promise<Ran> => runHere(words, { env });
+  const begin = (): Running => start(['schedule', '--listen', 'off'], { cwd: folder.path, env });
+  const running: Running[] = [];
+  try {
+    await looking(`embedded:${data}`, async (warehouse) => {
+      await ensureSchema(warehouse);
+      await makeDue(warehouse, await loadConfig(file, env));
+    });
+    const first = begin();
+    running.push(first);
+    await expect.poll(() => arrived, SOON).toBeGreaterThan(0);
+    expect((await here('query', '--json', 'select count(*)::int as runs from sluice_ops.runs')).out).toContain(
+      '"runs": 1',
+    );
+    first.child.kill('SIGKILL');
+    await first.ended;
+    // Its socket is there and nobody answers; who reads opens the folder itself, and who owns it next takes its place.
+    expect((await lstat(join(data, 'reads.sock'))).isSocket()).toBe(true);
+    expect((await here('query', '--json', 'select count(*)::int as runs from sluice_ops.runs')).out).toContain(
+      '"runs": 1',
+    );
+    const before = arrived;
+    const second = begin();
+    running.push(second);
+    await second.said('err', 'schedule is ready');
+    // What was under way is in doubt, and is asked again with the job that a dead worker left.
+    await expect.poll(() => arrived, SOON).toBeGreaterThan(before);
+
+    expect(JSON.parse((await here('status', '--json')).out)).toMatchObject({
+      syncs: [{ sync: 'groups', state: 'running' }],
+      engine: {
+        workers: [{ role: 'schedule' }],
+        queues: [{ queue: 'sync', atWork: 1 }, { queue: 'chunk' }],
+        schedules: [{ sync: 'groups', cron: '0 0,12 * * *' }],
+      },
+    });
+    const other = await run(['status'], { cwd: folder.path, env });
+    expect({ code: other.code, err: other.err }).toEqual({ code: 0, err: '' });
+    expect(other.out).toMatch(/^schedule \S+, for .*\nsync jobs: 1 at work, 0 waiting, 0 for later$/m);
+    expect((await here('costs')).code).toBe(0);
+    const page = join(folder.path, 'report.html');
+    expect((await here('report', '--output', page)).code).toBe(0);
+    expect(await readFile(page, 'utf8')).toContain('</html>');
+    for (const [statement, says] of [
+      ['delete from sluice_ops.runs', 'begins with DELETE'],
+      [
+        'with gone as (delete from sluice_ops.runs returning 1) select * from gone',
+        'would change something: it has a data-modifying statement in WITH',
+      ],
+      [`select set_config('transaction_read_only', 'off', false)`, 'read-write mode'],
+    ] as const) {
+      const refused = await here('query', statement);
+      expect({ statement, code: refused.code, out: refused.out }).toEqual({ statement, code: 2, out: '' });
+      expect(refused.err).toContain(says);
+    }
+    const owner = await here('prune', '--older-than', '90d');
+    expect(owner.code).toBe(7);
+    expect(owner.err).toContain('sluice schedule');
+
+    // A long result is read while the owner loads; each gets what it would have got alone.
+    answers.resolve();
+    const long = await here(
+      'query',
+      '--json',
+      'select g, repeat(md5(g::text), 30) as t from generate_series(1, 20000) g',
+    );
+    expect({ code: long.code, rows: (JSON.parse(long.out) as unknown[]).length }).toEqual({ code: 0, rows: 20_000 });
+    await expect
+      .poll(async () => (await here('query', '--json', 'select state from sluice_ops.runs')).out, SOON)
+      .toContain('"complete"');
+    second.child.kill('SIGTERM');
+    expect((await second.ended).code).toBe(143);
+    await expect(lstat(join(data, 'reads.sock'))).rejects.toThrow('ENOENT');
+    expect((await here('query', '--json', 'select count(*)::int as n from pronet_groups')).out).toContain('"n": 3');
+  } finally {
+    answers.resolve();
+    for (const { child } of running) child.kill('SIGKILL');
+    await Promise.all(running.map(({ ended }) => ended));
+    await sandbox.close();
+    await folder.remove();
+  }
+});

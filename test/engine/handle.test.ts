@@ -1,0 +1,119 @@
+/** What a worker makes of a job that another one had before: the run that it came to is not run once more. */
+import { expect, it } from 'vitest';
+import { type EngineEvent, handle } from '../../src/engine/handle.ts';
+import { type SyncJob, syncJob } from '../../src/engine/job.ts';
+import type { JobInHand, Outcome } from '../../src/engine/jobs.ts';
+import { openInvocation } from '../../src/flow/invocation.ts';
+import { embeddedWarehouses } from '../support/warehouse.ts';
+import { jobsOf } from './due.ts';
+import { select } from '../flow/rows.ts';
+import { configOf, countingIds, type Scene, sceneIn } from '../flow/scene.ts';
+
+const open = embeddedWarehouses();
+const CONFIG = `syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: ["1001", "1002"] }
+  members:
+    endpoint: microblog.user
+    after: [groups]
+    request: { user: ada }
+`;
+
+interface Worked {
+  readonly outcome: Outcome;
+  readonly events: readonly EngineEvent[];
+  /** The job as the next worker would get it. */
+  readonly kept: SyncJob;
+}
+
+/** Works on a job as one worker would. */
+async function work(scene: Scene, data: SyncJob): Promise<Worked> {
+  const { warehouse, clock } = scene;
+  const events: EngineEvent[] = [];
+  let kept = data;
+  const job: JobInHand = {
+    data,
+    signal: new AbortController().signal,
+    keep: async (other) => void (kept = other as SyncJob),
+  };
+  const effects = {
+    now: clock.now,
+    sleep: clock.sleep,
+    random: () => 0.5,
+    newId: countingIds(9),
+    onProgress: () => undefined,
+    onNotice: () => undefined,
+  };
+  const it = await openInvocation(await configOf(CONFIG, scene.sandbox.url), warehouse, effects);
+  try {
+    const { signal } = new AbortController();
+    const onEvent = (event: EngineEvent): void => void events.push(event);
+    const jobs = { enqueue: () => Promise.reject(new Error('nothing is shared here')) };
+    return { outcome: await handle({ it, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
+  } finally {
+    await it.close();
+  }
+}
+
+const followed = async ({ warehouse }: Scene, outcome: Outcome): Promise<unknown> =>
+  outcome.as === 'done' && outcome.follows
+    ? warehouse.db.transaction().execute((tx) => outcome.follows?.(tx) ?? Promise.resolve([]))
+    : [];
+
+const child = [{ queue: 'sync', data: syncJob('members') }];
+
+it('a run that ended before its worker could say so is not run again, and its children begin', async () => {
+  // Jobs of the engine are looked at for what follows; none is there.
+  const scene = await sceneIn(await withJobs(), {});
+  const first = await work(scene, syncJob('groups'));
+  expect(first.events.map(({ kind }) => kind)).toEqual(['begun', 'run ended']);
+  expect(scene.arrived()).toHaveLength(2);
+  // Its end was not settled: the job comes again, as it was kept.
+  const second = await work(scene, first.kept);
+  expect(second.events.map(({ kind }) => kind)).toEqual(['begun']);
+  expect(scene.arrived()).toHaveLength(0);
+  expect(await followed(scene, second.outcome)).toEqual(child);
+  // The next firing is a job of its own.
+  await work(scene, syncJob('groups'));
+  expect(scene.arrived()).toHaveLength(2);
+});
+
+it('a run that its worker did not come to the end of is carried on', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  const first = await work(scene, syncJob('groups'));
+  expect(scene.arrived()).toHaveLength(2);
+  await select(scene.warehouse, `update sluice_ops.runs set state = 'running', exit_code = null, ended_at = null`);
+  const second = await work(scene, first.kept);
+  expect(second.events).toMatchObject([{ kind: 'begun' }, { kind: 'run ended', summary: { continued: true } }]);
+  expect(scene.arrived()).toHaveLength(0);
+});
+
+it('of a run that was concluded by the worker of its last chunk the children begin, but not twice', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  const first = await work(scene, syncJob('groups'));
+  await select(
+    scene.warehouse,
+    `insert into sluice_ops.chunks (run_id, number, state, requests) select id, 0, 'concluded', 2 from sluice_ops.runs`,
+  );
+  const second = await work(scene, first.kept);
+  expect(second.events.map(({ kind }) => kind)).toEqual(['begun']);
+  // As long as this job was not settled, its sync was busy for that worker.
+  expect(await followed(scene, second.outcome)).toEqual(child);
+  await work(scene, syncJob('members'));
+  expect(await followed(scene, second.outcome)).toEqual([]);
+});
+
+it('trouble that passes is tried again from the beginning, and not taken for done', async () => {
+  const scene = await sceneIn(await withJobs(), { respond: () => ({ status: 503, body: { detail: 'away' } }) });
+  const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
+  expect(await followed(scene, outcome)).toMatchObject([{ queue: 'sync', data: { sync: 'groups', tries: 1 } }]);
+  expect(JSON.stringify(await followed(scene, outcome))).not.toContain('since');
+});
+
+/** A warehouse in which the queues are. */
+async function withJobs(): Promise<Scene['warehouse']> {
+  const warehouse = await open();
+  await (await jobsOf(warehouse)).close();
+  return warehouse;
+}

@@ -1,0 +1,211 @@
+/** The long-running roles as those see them who watch: health, metrics, alerts and `status`, of real processes over real sockets. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inject, it, expect } from 'vitest';
+import { catalog } from '../../src/service/catalog.ts';
+import { metrics } from '../../src/monitor/metrics.ts';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
+import { serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { tables } from '../../src/warehouse/table.ts';
+import { openHooks } from '../alerts/hooks.ts';
+import { runHere } from '../cli/here.ts';
+import { type Ran, start, temporaryFolder } from '../cli/program-run.ts';
+import { SMALL } from '../flow/scene.ts';
+import { readExposition } from '../monitor/exposition-text.ts';
+import { execute, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
+import { realEffects } from '../support/warehouse.ts';
+import { makeDue } from './due.ts';
+
+const DUE = 'schedule: { cron: "0 0,12 * * *", timezone: UTC }';
+const CONFIG = `
+budget: { keep: 5 }
+alerts: { webhook: "\${HOOK}", command: [${JSON.stringify(process.execPath)}, notify.mjs], quarantine: 1, forecast: 9999d }
+syncs:
+  good: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, ${DUE} }
+  odd: { endpoint: microblog.user, for_each: { user: [ada, bob] }, ${DUE} }
+  refused: { endpoint: webparser.parse, request: { url: "https://site-1.example/" }, ${DUE} }
+  poor: { endpoint: photoshare.user, request: { user: ada }, ${DUE} }
+  costs: { endpoint: token.requests }
+
+`;
+const SYNCS = ['good', 'odd', 'refused', 'poor', 'costs'];
+const NOTIFY = `import { appendFileSync, readFileSync } from 'node:fs';
+const { kind, state, sync } = JSON.parse(readFileSync(0, 'utf8'));
+appendFileSync('told', [kind, state, sync].join(' ') + '\\n');`;
+
+/** An answer by whose text a metric with an input as its label would be known. */
+const CANARY = 'canary-input';
+
+it('tell how they are, what their runs came to, and once whom it concerns', { timeout: 400_000 }, async () => {
+  const folder = await temporaryFolder();
+  const hooks = await openHooks();
+  const database = await freshDatabase(await postgresTemplate());
+  const service = { isMended: false, held: undefined as Promise<void> | undefined };
+  const respond = async ({ endpoint }: RespondRequest): Promise<Responded | undefined> => {
+    if (endpoint === 'microblog.user') return { body: [{ name: CANARY }] };
+    if (endpoint === 'photoshare.user') return { status: 402, body: { detail: 'Points limit exhausted' } };
+    if (endpoint !== 'webparser.parse') return undefined;
+    await service.held;
+    return service.isMended ? undefined : { status: 401, body: { detail: `bad token ${CANARY}` } };
+  };
+  const sandbox = await serveSandbox({ size: SMALL, points: 1000, respond });
+  const env = {
+    SLUICE_SERVICE_URL: sandbox.url,
+    SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+    DATABASE_URL: database.url,
+    HOOK: hooks.url,
+    HOME: folder.path,
+  };
+  const file = join(folder.path, 'sluice.yaml');
+  await writeFile(file, CONFIG);
+  await writeFile(join(folder.path, 'notify.mjs'), NOTIFY);
+  const here = (...words: string[]): Promise<Ran> => runHere([...words, '--config', file], { env });
+  const role = async (name: 'schedule' | 'worker') => {
+    const running = start([name, '--listen', '127.0.0.1:0'], { cwd: folder.path, env });
+    const said = await running.said('err', `${name} is ready`);
+    const url = /"health":"(http:\/\/127\.0\.0\.1:\d+)"/.exec(said)?.[1] ?? '';
+    const ask = async (path: string) => {
+      const answer = await fetch(`${url}${path}`);
+      return { status: answer.status, body: await answer.text() };
+    };
+    return { ...running, ask };
+  };
+  const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
+  const started: Awaited<ReturnType<typeof role>>[] = [];
+  try {
+    await makeDue(warehouse, await loadConfig(file, env));
+    await warehouse.close();
+    const worker = await role('worker');
+    started.push(worker);
+    const schedule = await role('schedule');
+    started.push(schedule);
+    expect((await schedule.ask('/readyz')).status).toBe(200);
+
+    // What comes due ends in each of the ways; the request log is read when the others are done.
+    const alerts = (): unknown[] =>
+      hooks.taken
+        .map(({ body }) => body as { kind: string; state: string; sync: string | null })
+        .map(({ kind, state, sync }) => `${kind} ${state} ${sync ?? ''}`)
+        .toSorted();
+    const first = ['failed raised refused', 'out_of_points raised poor', 'partial raised odd', 'quarantine raised odd'];
+    await expect.poll(alerts, SOON).toEqual(first);
+    const commanded = async (): Promise<string[]> =>
+      (await readFile(join(folder.path, 'told'), 'utf8')).trimEnd().split('\n').toSorted();
+    await expect.poll(commanded, SOON).toEqual(first);
+
+    const read = readExposition((await schedule.ask('/metrics')).body);
+    const value = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+      read.samples.find((it) => it.name === name && JSON.stringify(it.labels) === JSON.stringify(labels))?.value;
+    expect({
+      success: value('sluice_sync_last_success_timestamp_seconds', { sync: 'good' }),
+      exits: ['good', 'odd', 'refused', 'poor'].map((sync) => value('sluice_sync_last_exit_code', { sync })),
+      loaded: value('sluice_requests', { endpoint: 'pronet.group', outcome: 'loaded' }),
+      spent: value('sluice_points_spent', { endpoint: 'pronet.group' }),
+      rows: value('sluice_table_rows', { table: 'pronet_groups' }),
+      quarantine: value('sluice_quarantine_open', { sync: 'odd' }),
+      doubt: value('sluice_requests_in_doubt', { sync: 'good' }),
+      dead: value('sluice_queue_jobs', { queue: 'dead', state: 'waiting' }),
+      atWork: value('sluice_queue_jobs', { queue: 'sync', state: 'at_work' }),
+      took: value('sluice_run_duration_seconds_count', { sync: 'good' }),
+      up: value('sluice_warehouse_up'),
+    }).toEqual({
+      success: expect.any(Number),
+      exits: [0, 4, 3, 6],
+      loaded: 2,
+      spent: 2,
+      rows: 2,
+      quarantine: 2,
+      doubt: 0,
+      dead: 1,
+      atWork: 0,
+      took: 1,
+      up: 1,
+    });
+    expect(Object.keys(metrics).filter((name) => !read.types.has(name))).toEqual([]);
+    const labels = read.samples
+      .filter(({ name }) => name.startsWith('sluice_'))
+      .flatMap((it) => Object.entries(it.labels));
+    const among = { sync: SYNCS, endpoint: catalog.map(({ name }) => name), table: tables.map(({ name }) => name) };
+    for (const [label, names] of Object.entries(among))
+      expect(names).toEqual(expect.arrayContaining(labels.flatMap(([name, it]) => (name === label ? [it] : []))));
+    expect(JSON.stringify(labels)).not.toContain('canary');
+
+    const status = JSON.parse((await here('status', '--json')).out) as { engine: unknown };
+    expect(status.engine).toMatchObject({
+      workers: [{ role: 'worker' }, { role: 'schedule' }],
+      queues: [
+        { queue: 'sync', waiting: 0, later: 0, atWork: 0 },
+        { queue: 'chunk', waiting: 0, later: 0, atWork: 0 },
+      ],
+      schedules: ['good', 'odd', 'poor', 'refused'].map((sync) => ({ sync, timezone: 'UTC' })),
+      givenUp: [{ sync: 'refused', exitCode: 3 }],
+    });
+
+    // The same trouble again is no news.
+    expect((await here('schedule', '--redrive')).out).toBe('1 job put back: refused\n');
+    await expect.poll(() => pages(sandbox.requests()), SOON).toBe(2);
+    await expect
+      .poll(async () => (await here('status')).out, SOON)
+      .toMatch(/given up .* ago: refused: .*\nnext: .*--redrive/);
+
+    // A database that goes away and comes back.
+    const name = new URL(database.url).pathname.slice(1);
+    await execute(inject('postgresUrl'), `alter database ${name} with allow_connections false`);
+    await execute(
+      inject('postgresUrl'),
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    );
+    for (const it of started) {
+      await expect
+        .poll(() => it.ask('/readyz'), SOON)
+        .toEqual({ status: 503, body: '{"ready":false,"because":["the warehouse does not answer"]}\n' });
+      expect((await it.ask('/healthz')).status).toBe(200);
+      await expect.poll(async () => (await it.ask('/metrics')).body, SOON).toContain('\nsluice_warehouse_up 0\n');
+    }
+    await execute(inject('postgresUrl'), `alter database ${name} with allow_connections true`);
+    for (const it of started) await expect.poll(async () => (await it.ask('/readyz')).status, SOON).toBe(200);
+
+    // One that ends has nothing in hand; the other is asked to end in the midst of a call, which it waits for.
+    worker.child.kill('SIGTERM');
+    expect((await worker.ended).code).toBe(143);
+    const call = Promise.withResolvers<void>();
+    service.held = call.promise;
+    service.isMended = true;
+    await here('schedule', '--redrive', 'refused');
+    await expect.poll(() => pages(sandbox.requests()), SOON).toBe(3);
+    expect(JSON.parse((await here('status', '--json')).out)).toMatchObject({
+      engine: { workers: [{ role: 'schedule' }], queues: [{ queue: 'sync', atWork: 1 }, {}], givenUp: [] },
+    });
+    schedule.child.kill('SIGTERM');
+    await expect
+      .poll(() => schedule.ask('/readyz'), SOON)
+      .toEqual({ status: 503, body: '{"ready":false,"because":["the process is ending"]}\n' });
+    expect((await schedule.ask('/healthz')).status).toBe(200);
+    call.resolve();
+    const ended = await schedule.ended;
+    expect(ended.code).toBe(143);
+    expect(alerts()).toEqual(['failed cleared refused', ...first]);
+    expect(ended.err + (await worker.ended).err).not.toContain(SANDBOX_TOKEN);
+
+    // Read by whoever comes next, the log has points left, and they do not last for ever.
+    expect((await here('sync', 'costs', '--quiet')).code).toBe(0);
+    expect(alerts()).toEqual(['failed cleared refused', ...first, 'forecast raised '].toSorted());
+  } finally {
+    for (const { child } of started) child.kill('SIGKILL');
+    await Promise.all(started.map((it) => it.ended));
+    await sandbox.close();
+    await hooks.close();
+    await database.drop();
+    await folder.remove();
+  }
+});
+
+/** Other tests run beside. */
+const SOON = { timeout: 100_000, interval: 250 };
+const pages = (requests: readonly { readonly endpoint?: string | undefined }[]): number =>
+  requests.filter(({ endpoint }) => endpoint === 'webparser.parse').length;

@@ -1,0 +1,118 @@
+/** Workers that are killed with SIGKILL while they share runs in chunks, and another one that ends what they left. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { loadConfig } from '../../../src/config/load.ts';
+import { openJobs } from '../../../src/engine/boss.ts';
+import { busySyncs } from '../../../src/engine/family.ts';
+import { syncJob } from '../../../src/engine/job.ts';
+import { SANDBOX_TOKEN } from '../../../src/sandbox/world/known.ts';
+import { type Ground, looking } from '../ground.ts';
+import type { Oracle } from '../oracle.ts';
+import type { Process } from '../processes.ts';
+import { openStage, type Stage, type StageOptions } from '../stage.ts';
+import { IN_FLIGHT, inOrder, wholeConfig } from '../workload.ts';
+import { type Death, dying, HURRIED, type Killed } from './kills.ts';
+
+export interface WorkersOptions {
+  readonly configOf?: StageOptions['configOf'];
+  /** Most requests of a chunk. */
+  readonly chunkSize: number;
+  /** Another worker is at work all the time; else the victims are alone, one after the other. */
+  readonly inCompany: boolean;
+}
+
+/** Enters the syncs that wait for no other, which the others follow, kills one worker after the other, lets one end the work, and judges. */
+export async function killedWorkers(
+  ground: Ground,
+  deaths: readonly Death[],
+  expected: Oracle,
+  { configOf = wholeConfig, chunkSize, inCompany }: WorkersOptions,
+): Promise<Killed> {
+  const startedAt = performance.now();
+  let onArrival: (number: number) => void = () => undefined;
+  const stage = await openStage(ground, {
+    kind: 'postgres',
+    configOf: (world) => inOrder(configOf(world)),
+    onArrival: (number) => onArrival(number),
+  });
+  const order = { ...HURRIED, role: 'worker', chunkSize } as const;
+  const listen = (told: (number: number) => void): void => {
+    onArrival = told;
+  };
+  try {
+    await enterAll(stage);
+    const other = inCompany ? stage.start(order) : undefined;
+    await other?.began;
+    let died = 0;
+    for (const death of deaths) {
+      const { signal, code, wrote } = await whileBusy(stage, (start) =>
+        dying({ ...stage, start }, death, listen, order),
+      );
+      if (signal === 'SIGKILL') died += 1;
+      else if (code !== 0) throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
+      await passJobs(stage);
+    }
+    const last = other ?? stage.start(order);
+    const { wrote } = await whileBusy(stage, (start) => start(undefined, undefined, last).ended);
+    const verdict = await stage.judge(died * IN_FLIGHT, expected);
+    const troubles = wrote === '' ? [] : [`a worker that lived complained: ${wrote}`];
+    return {
+      ...verdict,
+      violations: [...verdict.violations, ...troubles],
+      died,
+      tookMs: performance.now() - startedAt,
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+async function enterAll({ place, configFile, surroundings: { serviceUrl, warehouseUrl } }: Stage): Promise<void> {
+  const env = {
+    SLUICE_SERVICE_URL: serviceUrl,
+    SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+    DATABASE_URL: warehouseUrl,
+  };
+  const { syncs } = await loadConfig(configFile, env);
+  await looking(place.url, async (warehouse) => {
+    const onTrouble = (error: Error): void => {
+      throw error;
+    };
+    const jobs = await openJobs(warehouse, { onTrouble, steady: { sleep: wait, random: Math.random } });
+    const roots = syncs.filter(({ after }) => after.length === 0);
+    await jobs.enqueue(roots.map(({ name }) => ({ queue: 'sync', data: syncJob(name) })));
+    await jobs.close();
+  });
+}
+
+/** Starts processes as the stage does, or takes one that was started; each is stopped when nothing is left to do. */
+type Start = (...args: [...Parameters<Stage['start']>, Process?]) => Process;
+
+/** Plays with processes that are stopped once no job waits or is at work; else a worker would wait for ever. */
+async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): Promise<T> {
+  const started: Process[] = [];
+  const over = new AbortController();
+  const watching = looking(stage.place.url, async (warehouse) => {
+    while (!over.signal.aborted && (await busySyncs(warehouse.db, warehouse)).size > 0) await wait(100);
+    for (const { stop } of started) stop();
+  });
+  try {
+    return await play((order, other, known) => {
+      const process = known ?? stage.start(order, other);
+      started.push(process);
+      return process;
+    });
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+/** Gives the jobs and leases of the dead away at once, as time would, and lets no number of deaths count against a job. */
+async function passJobs({ place, passTime }: Stage): Promise<void> {
+  await passTime();
+  await looking(place.url, ({ db }) =>
+    sql`update sluice_jobs.job set state = 'retry', start_after = clock_timestamp(), retry_limit = 100
+      where state = 'active' and name in ('sync', 'chunk')`.execute(db),
+  );
+}

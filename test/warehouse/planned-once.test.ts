@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { afterEach, expect, inject, it } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { PLANNED_ONCE } from '../../src/warehouse/postgres.ts';
+import { realEffects } from '../support/warehouse.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+/** How many plans a connection keeps after it ran a statement twice. */
+async function plansKept(url: string, text: string): Promise<{ readonly plans: number; readonly answers: number[] }> {
+  const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, realEffects);
+  closers.push(() => warehouse.close());
+  return warehouse.db.connection().execute(async (connection) => {
+    const answers: number[] = [];
+    for (const given of [1, 2]) {
+      const { rows } = await sql<{ it: number }>`${sql.raw(text)} select ${given}::int4 as it`.execute(connection);
+      answers.push(...rows.map(({ it: got }) => got));
+    }
+    const { rows } = await sql<{ plans: number }>`
+      select count(*)::int4 as plans from pg_prepared_statements`.execute(connection);
+    return { plans: rows[0]?.plans ?? Number.NaN, answers };
+  });
+}
+
+/** Stands between, and tells clients of a session of its own, as a pooler does. */
+async function pooler(server: string): Promise<string> {
+  const { hostname, port } = new URL(server);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined));
+    client.pipe(upstream);
+    upstream.on('data', (data: Buffer) => {
+      // BackendKeyData: its letter, its length, the process, the key.
+      const at = data.indexOf(Buffer.from('4b0000000c', 'hex'));
+      if (at >= 0) data.writeInt32BE(1, at + 5);
+      client.write(data);
+    });
+    client.on('close', () => upstream.destroy());
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  closers.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    await once(proxy, 'close');
+  });
+  const url = new URL(server);
+  url.port = String((proxy.address() as AddressInfo).port);
+  return url.href;
+}
+
+it('a statement that asks for it is planned once a connection', async () => {
+  expect(await plansKept(inject('postgresUrl'), PLANNED_ONCE)).toEqual({ plans: 1, answers: [1, 2] });
+});
+
+it('any other is planned each time', async () => {
+  expect(await plansKept(inject('postgresUrl'), '')).toEqual({ plans: 0, answers: [1, 2] });
+});
+
+it('behind a pooler none is, since the next may reach another session', async () => {
+  const url = await pooler(inject('postgresUrl'));
+  expect(await plansKept(url, PLANNED_ONCE)).toEqual({ plans: 0, answers: [1, 2] });
+});
