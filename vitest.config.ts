@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    // Loading the program and compiling the embedded Postgres for every file anew would be a tenth of the run.
+    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

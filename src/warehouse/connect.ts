@@ -60,8 +60,8 @@ export interface OpenEffects {
   readonly command?: string;
   /** It is only to be read: where another process has the folder and answers readers, through that process. */
   readonly isOnlyRead?: boolean;
-  /** Data to start a `memory://` warehouse from. */
-  readonly copyOf?: Blob;
+  /** The database of a `memory://` warehouse, where it is not to be made from nothing; closed with the warehouse. */
+  readonly memory?: PGlite;
 }
 
 /** The oldest Postgres that has everything the statements use. */
@@ -135,7 +135,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   // Loaded only here: who has a server does without.
   const { openFolder, openMemory } = await import('./embedded.ts');
   if (where === MEMORY) {
-    const pglite = await openMemory(effects.copyOf);
+    const pglite = effects.memory ?? (await openMemory());
     const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
     return {
       kind: 'embedded',

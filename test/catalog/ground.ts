@@ -1,4 +1,5 @@
 /** What the suites over the catalog stand on: one warehouse, entities nobody else uses, and a way to change an item. */
+import { beforeAll } from 'vitest';
 import type { Asked, RequestBody } from '../../src/service/asked.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
@@ -11,16 +12,17 @@ import type { ExpectedCells } from './expected-rows.ts';
 
 export interface Ground {
   readonly open: Open;
-  /** The suites' own warehouse, opened when first needed. */
+  /** The suites' own warehouse. */
   readonly loader: () => Promise<Loader>;
   /** The number of an entity that no other test speaks of. */
   readonly entity: () => number;
 }
 
 export function groundOf(open: Open): Ground {
-  let loader: Promise<Loader> | undefined;
+  let loader: Promise<Loader>;
+  beforeAll(() => (loader = open().then(loaderOf)));
   let last = 0;
-  return { open, loader: () => (loader ??= open().then(loaderOf)), entity: () => (last += 1) };
+  return { open, loader: () => loader, entity: () => (last += 1) };
 }
 
 /** Cases of a table of tests: one for each endpoint, by name. */

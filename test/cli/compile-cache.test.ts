@@ -10,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-/** Runs the shortest command in that environment. */
+/** Runs the shortest command in that environment; it must say nothing of the cache. */
 async function start(env: Readonly<Record<string, string>>): Promise<void> {
-  const { code, err } = await run(['--version'], { cwd: folder.path, env });
+  const { code, err } = await run(['--version'], { cwd: folder.path, env: { NODE_COMPILE_CACHE: '', ...env } });
   if (code !== 0 || err !== '') throw new Error(`ended with ${code}: ${err}`);
 }
 const filesIn = (path: string): Promise<string[]> => readdir(path, { recursive: true });
@@ -45,9 +45,6 @@ describe('compiled code', () => {
   });
 
   it.each(['/proc', '/dev/null', ''])('is done without where no folder can be made: %j', async (home) => {
-    expect(await run(['--version'], { cwd: folder.path, env: { HOME: home, XDG_CACHE_HOME: home } })).toMatchObject({
-      code: 0,
-      err: '',
-    });
+    await expect(start({ HOME: home, XDG_CACHE_HOME: home })).resolves.toBeUndefined();
   });
 });

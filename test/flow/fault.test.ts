@@ -1,10 +1,16 @@
 /** A fault of this program on one answer: the answer is kept and named, and the run goes on. */
-import { beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import type { normalize } from '../../src/normalize/normalize.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { listQuarantine } from '../../src/ops/quarantine.ts';
 import { rowsOf, select, states } from './rows.ts';
 import { only, sceneIn, service } from './scene.ts';
+
+// Files share what a worker has loaded: what imports the mock is loaded for this file alone.
+vi.hoisted(() => vi.resetModules());
+afterAll(() => {
+  vi.resetModules();
+});
 
 /** What the program does with an answer before it reads it; a fault throws. */
 let onRead: (text: string) => void = () => undefined;

@@ -1,6 +1,7 @@
 /** Whatever the service does, a sync ends, with what was decided: ledger, vault, tables, reason and exit code. */
 import { gunzipSync } from 'node:zlib';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { bodyCases } from './hostile-bodies.ts';
 import { ENDS } from './hostile-case.ts';
@@ -31,12 +32,14 @@ const bytesOf = ({ body, encoding }: Ledger & { readonly encoding?: string }): B
   encoding === 'gzip' ? gunzipSync(body ?? '') : Buffer.from(body ?? '');
 
 eachWarehouse('a service that', (open) => {
-  let opened: ReturnType<typeof open> | undefined;
+  let warehouse: Warehouse;
+  beforeAll(async () => {
+    warehouse = await open();
+  });
 
   it.each([...transportCases, ...bodyCases].map((it) => [it.does, it] as const))(
     '%s',
     async (_, { answer, ends, because, kept, deadlineMs, row }) => {
-      const warehouse = await (opened ??= open());
       for (const table of ['sluice.microblog_users', 'sluice_ops.runs', 'sluice_ops.answers'])
         await select(warehouse, `truncate ${table} cascade`);
       const server = await hostileServer(answer);
@@ -65,7 +68,6 @@ eachWarehouse('a service that', (open) => {
   );
 
   it.each([301, 302, 303, 307, 308])('redirects (%i) never learns where the token goes', async (status) => {
-    const warehouse = await (opened ??= open());
     const elsewhere = await hostileServer((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]'));
     const server = await hostileServer((socket) =>
       socket.write(

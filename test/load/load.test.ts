@@ -1,5 +1,5 @@
 /** What a load makes of answers, on both kinds of warehouse. */
-import { describe } from 'vitest';
+import { beforeAll, describe } from 'vitest';
 import { type Loader, loaderOf } from '../support/loading.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { answersSuite } from './suites/answers.ts';
@@ -9,8 +9,9 @@ import { sightingsSuite } from './suites/sightings.ts';
 import { switchesSuite } from './suites/switches.ts';
 
 eachWarehouse('load', (open) => {
-  let opened: Promise<Loader> | undefined;
-  const ground = (): Promise<Loader> => (opened ??= open().then(loaderOf));
+  let opened: Promise<Loader>;
+  beforeAll(() => (opened = open().then(loaderOf)));
+  const ground = (): Promise<Loader> => opened;
   describe('data that must load', () => observedSuite(ground));
   describe('switches', () => switchesSuite(ground));
   describe('sets', () => setsSuite(ground));

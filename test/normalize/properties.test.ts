@@ -1,6 +1,6 @@
 /** Whatever an answer holds: nothing throws, nothing is lost, every item is accounted for, and twice is once. */
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { batchOf, type Loader, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
@@ -83,8 +83,10 @@ describe('normalize', () => {
 });
 
 eachWarehouse('loading arbitrary answers', (open, kind) => {
-  let opened: Promise<Loader> | undefined;
-  const ground = (): Promise<Loader> => (opened ??= open().then(loaderOf));
+  let there: Loader;
+  beforeAll(async () => {
+    there = loaderOf(await open());
+  });
   const numRuns = kind === 'postgres' ? countOf(80, 250) : countOf(30, 100);
   const stored: {
     readonly name: string;
@@ -97,7 +99,7 @@ eachWarehouse('loading arbitrary answers', (open, kind) => {
     ['any JSON', anyAnswer, 4],
     ['valid items in which anything has changed', mutatedAnswer, 5],
   ])('%s: all loads and is accounted for, and the second time nothing is written', async (_, answers, seed) => {
-    const { take } = await ground();
+    const { take } = there;
     let loaded = 0;
     await fc.assert(
       fc.asyncProperty(answers, async ({ endpoint, entity, items }) => {
@@ -116,7 +118,6 @@ eachWarehouse('loading arbitrary answers', (open, kind) => {
   });
 
   it('all answers again, in place and in order or into an empty warehouse, give the same rows', async () => {
-    const there = await ground();
     const before = await allRows(there);
     expect(Object.values(before).flat().length).toBeGreaterThan(100);
     for (const { name, request, body, answerId } of stored) await there.take(name, request, body, { answerId });

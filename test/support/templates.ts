@@ -1,6 +1,6 @@
 /** What a whole test run makes once and each test file copies: a migrated warehouse of either kind. */
 import { randomBytes } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
@@ -21,11 +21,14 @@ export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
   const found = await readFile(kept).catch(() => undefined);
   if (found) return new Blob([found]);
   const made = await dataOf(migrated);
-  // Two files may make it at once; whoever reads sees the whole of one.
+  // Two files may make it at once; the first one's is everybody's, and whoever reads sees the whole of it.
   const unfinished = `${kept}.${randomBytes(8).toString('hex')}`;
   await writeFile(unfinished, Buffer.from(await made.arrayBuffer()));
-  await rename(unfinished, kept);
-  return made;
+  await link(unfinished, kept).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error;
+  });
+  await rm(unfinished);
+  return embeddedTemplate(migrated);
 }
 
 async function dataOf(migrated: boolean): Promise<Blob> {

@@ -1,9 +1,11 @@
 /** Warehouses for tests, of both kinds, each a test's own and ready in a moment. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, onTestFinished, TestRunner } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { openWarehouse, type OpenEffects, type Warehouse } from '../../src/warehouse/connect.ts';
+import { openMemory } from '../../src/warehouse/embedded.ts';
 import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { borrow, type Loan } from './lending.ts';
 import { freshDatabase, type FreshDatabase } from './database.ts';
 import { embeddedTemplate, postgresTemplate, SCHEMA } from './templates.ts';
 
@@ -30,26 +32,30 @@ export function eachWarehouse(name: string, suite: (open: Open, kind: Warehouse[
   describe(`${name} (postgres)`, () => suite(postgresWarehouses(), 'postgres'));
 }
 
-/** Opens embedded warehouses in memory, copied from one that was made once a run: making one takes seconds. */
+/**
+ * Opens embedded warehouses in memory. Making one takes seconds and copying one takes half a second, so those that are
+ * migrated are lent, and come back at the end of the test or suite that asked.
+ */
 export function embeddedWarehouses(): Open {
-  const templates = { empty: lazily(() => embeddedTemplate(false)), migrated: lazily(() => embeddedTemplate(true)) };
-  const opened: Warehouse[] = [];
-  afterAll(() => Promise.all(opened.map((it) => it.close())));
+  const kept: (() => Promise<void>)[] = [];
+  afterAll(() => Promise.all(kept.map((end) => end())));
   return async ({ migrated = true, schema = SCHEMA } = {}) => {
-    const copied = migrated && schema === SCHEMA;
+    const isLent = migrated && schema === SCHEMA;
+    const { pglite, giveBack } = await (isLent ? borrow() : own());
+    if (TestRunner.getCurrentTest()) onTestFinished(giveBack);
+    else kept.push(giveBack);
     const warehouse = await openWarehouse(
       { url: new Secret('embedded:memory://'), schema },
-      { ...realEffects, copyOf: await (copied ? templates.migrated() : templates.empty()) },
+      { ...realEffects, memory: pglite },
     );
-    opened.push(warehouse);
-    if (migrated && !copied) await ensureSchema(warehouse);
+    if (migrated && !isLent) await ensureSchema(warehouse);
     return warehouse;
   };
 }
 
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
+async function own(): Promise<Loan> {
+  const pglite = await openMemory(await embeddedTemplate(false));
+  return { pglite, giveBack: async () => void (pglite.closed || (await pglite.close())) };
 }
 
 /** Opens databases of their own on the run's Postgres, copied from one that was migrated once a run. */
