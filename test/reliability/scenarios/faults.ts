@@ -41,7 +41,10 @@ export async function spoiled(
   try {
     const start = () =>
       stage.start({ longestWaitMs: LONGEST_WAIT_MS }, { serviceUrl: http.url, warehouseUrl: through.href });
-    const runs = await untilComplete(stage, start, MOST_RUNS);
+    const disturbed = await untilComplete(stage, start, MOST_RUNS);
+    // An answer that nobody waited for may be logged after the log was read; the next run reads of it.
+    const undisturbedLast = () => stage.start({ longestWaitMs: LONGEST_WAIT_MS });
+    const runs = [...disturbed, ...(await untilComplete(stage, undisturbedLast, 1))];
     const lostAnswers = countOf(http.befell(), ['refuse', 'swallow', 'cut', 'reset', 'silence']);
     const lostConnections = countOf(postgres.befell(), ['swallow', 'cut', 'reset', 'silence']);
     const verdict = await stage.judge(lostAnswers + lostConnections * IN_FLIGHT, expected);
