@@ -14,18 +14,22 @@ export interface Checked<T> {
   readonly value: T;
 }
 
-/** The tree's value, or undefined when something was reported. `keySpan` is where a missing key of the root is told. */
+/**
+ * The tree's value, or undefined when something was reported. `keySpan` is where a missing key of the root is told, with
+ * `under` before its name where that place is not the root's own.
+ */
 export function check<T>(
   schema: z.ZodType<T>,
   tree: Tree,
   report: Report,
   keySpan: Span = tree.span,
+  under = '',
 ): Checked<T> | undefined {
   const shape = shapeOf(schema);
   const given = coerce(shape, tree);
   const parsed = schema.safeParse(given);
   if (parsed.success) return { given, value: parsed.data };
-  for (const { span, message } of refusalsOf(parsed.error.issues, shape, tree, keySpan)) report(span, message);
+  for (const { span, message } of refusalsOf(parsed.error.issues, shape, tree, keySpan, under)) report(span, message);
   return undefined;
 }
 
@@ -35,7 +39,13 @@ interface Refusal {
 }
 
 /** One of a mapping's refusals: a missing key has no place of its own, so it is told with one that has. */
-function refusalsOf(issues: readonly z.core.$ZodIssue[], shape: Shape, tree: Tree, keySpan: Span): Refusal[] {
+function refusalsOf(
+  issues: readonly z.core.$ZodIssue[],
+  shape: Shape,
+  tree: Tree,
+  keySpan: Span,
+  under: string,
+): Refusal[] {
   const refusals: (Refusal & { readonly parent: string })[] = [];
   const missing = new Map<string, { readonly span: Span; readonly keys: string[]; readonly words: string[] }>();
   const misspelled = new Map<string, string[]>();
@@ -62,7 +72,7 @@ function refusalsOf(issues: readonly z.core.$ZodIssue[], shape: Shape, tree: Tre
     if (!where.whole && where.tree.kind === 'map' && issue.code === 'invalid_type') {
       const of = missing.get(parent) ?? { span: where.keySpan, keys: [], words: [] };
       of.keys.push(String(issue.path.at(-1)));
-      of.words.push(`${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
+      of.words.push(`${parent === '' ? under : ''}${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
       missing.set(parent, of);
     } else {
       refusals.push({ span: where.tree.span, parent: ancestor(tree, issue.path), message: refused(issue, due, where) });

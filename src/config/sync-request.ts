@@ -26,7 +26,7 @@ export function requestOf(context: RequestContext): RequestBody {
   const body = empty ? emptyMap(keySpan) : at.value;
   checkOwned(body, context);
   const isBrought = (field: string): boolean => brought === undefined || brought.has(field);
-  const checked = check(requestSchema(endpoint, isBrought), body, report, keySpan);
+  const checked = check(requestSchema(endpoint, isBrought), body, report, keySpan, at ? '' : 'request.');
   return checked ? setFields(checked.given) : {};
 }
 

@@ -26,9 +26,9 @@ const SYNCS = `syncs:
     for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users" } }
 `;
 
-async function planned(head: string, ...words: string[]): Promise<string[]> {
+async function planned(head: string, words: readonly string[] = [], syncs = SYNCS): Promise<string[]> {
   const config = join(folder.path, 'sluice.yaml');
-  await writeFile(config, `${head}prices: { pronet.search.users: 2 }\n${SYNCS}`);
+  await writeFile(config, `${head}prices: { pronet.search.users: 2 }\n${syncs}`);
   const env = { SLUICE_CONFIG: config, DATABASE_URL: database.url };
   const { code, out, err } = await runHere(['plan', ...words], { env });
   expect([code, err]).toEqual([0, '']);
@@ -45,17 +45,24 @@ describe('a plan', () => {
   });
 
   it('names in the next step what it was asked for, and the limit that a run would reach', async () => {
-    expect((await planned('budget: { per_run: 5 }\n', 'people')).slice(2)).toEqual([
+    expect((await planned('budget: { per_run: 5 }\n', ['people'])).slice(2)).toEqual([
       expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),
       'A run stops at 5 points, as budget.per_run says; what is left stays planned.',
       'next: sluice sync people',
     ]);
-    expect(await planned('budget: { per_run: 6 }\n', 'people')).not.toContainEqual(
+    expect(await planned('budget: { per_run: 6 }\n', ['people'])).not.toContainEqual(
       expect.stringContaining('A run stops'),
     );
   });
 
+  it('tells no least time for one request, which waits for nothing', async () => {
+    const one = SYNCS.replace('[one, two, three]', '[one]');
+    const [row, , sentence] = await planned('', ['people'], one);
+    expect(row).toMatch(/guess$/);
+    expect(sentence).toMatch(/^1 sync would send 1 request for at most 2 points \([^)]*\)\.$/);
+  });
+
   it('without an input has nothing to ask, and no next step', async () => {
-    expect((await planned('', 'schools')).slice(2)).toEqual(['Nothing to ask: there are no inputs.']);
+    expect((await planned('', ['schools'])).slice(2)).toEqual(['Nothing to ask: there are no inputs.']);
   });
 });

@@ -99,7 +99,12 @@ describe('a request', () => {
     [
       'that is missing',
       '  «a: { endpoint: photoshare.user.posts }',
-      'missing: user (allowed is text that is not empty), count (allowed is a whole number of at least 1)',
+      'missing: request.user (allowed is text that is not empty), request.count (allowed is a whole number of at least 1)',
+    ],
+    [
+      'that is empty',
+      '  a:\n    endpoint: photoshare.user.posts\n    for_each: { user: [x] }\n    «request:',
+      'missing: count (allowed is a whole number of at least 1)',
     ],
     [
       'with a missing field',

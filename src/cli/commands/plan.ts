@@ -120,7 +120,7 @@ function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): st
     grouped(it.requests - it.fresh),
     ...[it.low, it.likely, it.most].map((points) => `${grouped(points)}${it.mayGrow ? '+' : ''}`),
     it.most > 0 ? SURE[it.sure] : '',
-    duration(it.leastMs),
+    it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
   return `${table(columns, rows, channel)}${[sentence(syncs.length, total), ...notes(syncs, total, asked)].join('\n')}\n`;
 }
@@ -152,7 +152,9 @@ function sentence(syncs: number, total: Quote): string {
   const skipped =
     fresh === 0 ? '' : `; ${grouped(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
   const more = grows ? ' Full answers and the pages of the log lead to further requests (+).' : '';
-  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}, in ${duration(leastMs)} or more${skipped}.${more}`;
+  // A first request waits for nothing.
+  const least = leastMs === 0 ? '' : `, in ${duration(leastMs)} or more`;
+  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}${least}${skipped}.${more}`;
 }
 
 /** The points in words, with how sure they are. */
