@@ -86,9 +86,8 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     if ('as' in made) return made;
     const decision = decide(made.outcome, attempt, it.policy, it.random);
     if (endsTheRun(decision)) it.onRefused();
-    // Not sooner: the next call in line must not be sent with a token that was just refused.
-    made.slot.release();
-    const end = await settled(request, it, made, decision);
+    // The slot is kept until the answer is stored: then no more calls are ever without an outcome than may be under way.
+    const end = await settled(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {

@@ -16,7 +16,7 @@ export interface Slot {
    * or the slot was lost, as to a process that stood still for longer than a heartbeat may be late.
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
-  /** Says that the call is over, or that there was none. */
+  /** Says that the call is over and what came of it is recorded, or that there was none. */
   readonly release: () => void;
 }
 

@@ -43,7 +43,7 @@ export function dyingAt(
 export const disturbedAt = (warehouse: Warehouse, point: Point, happening: () => unknown): Warehouse =>
   watched(warehouse, point, happening, () => undefined);
 
-/** Calls `atPoint` at the point, and `always` around every statement. Only after a statement can something be waited for. */
+/** Calls `atPoint` at the point, and `always` around every statement. What happens at the point is waited for. */
 function watched(
   warehouse: Warehouse,
   { when, statement, nth }: Point,
@@ -55,7 +55,7 @@ function watched(
     statement: async (text, run) => {
       always();
       const isPoint = statement.test(text) && ++seen === nth;
-      if (isPoint && when === 'before') atPoint();
+      if (isPoint && when === 'before') await atPoint();
       const result = await run();
       always();
       if (isPoint && when === 'after') await atPoint();
