@@ -1,5 +1,5 @@
 /** Costs beyond the sums: what runs cost, what a max_age would have saved, what was charged for nothing, what is left. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Books } from './matches.ts';
 
 export interface RunCosts {
@@ -70,15 +70,53 @@ interface BalanceDay {
   readonly pointsLeft: number | null;
 }
 
+/** What the answers of a run to one sync's requests cost and brought. Figures are texts: no digit is lost on the way. */
+export interface Bought {
+  readonly run_id: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  /** Whether they were received since the day that was asked about. */
+  readonly is_counted: boolean;
+  readonly answers: string;
+  readonly points: string;
+  readonly loaded: string;
+  readonly new_rows: string;
+  readonly nothing_new: string | null;
+}
+
+/** The sums over all answers that those by run and by sync are made of: answers by the hundred thousand are read once. */
+export async function readBought({ db, schema }: Books, since: string | undefined): Promise<Bought[]> {
+  const { rows } = await sql<Bought>`
+    select run_id::text as run_id, sync, endpoint, date >= coalesce(${since ?? null}::date, '-infinity') as is_counted,
+      count(*)::text as answers, sum(points)::text as points, sum(loaded)::text as loaded, sum(new_rows)::text as new_rows,
+      (sum(points) filter (where is_nothing_new))::text as nothing_new
+    from ${sql.table(`${schema}.answer_costs`)} group by 1, 2, 3, 4`.execute(db);
+  return rows;
+}
+
+/** These sums as a table of a statement. */
+export const boughtRows = (bought: readonly Bought[]): RawBuilder<unknown> => sql`
+  jsonb_to_recordset(${JSON.stringify(bought)}::jsonb) as sums (run_id bigint, sync text, endpoint text,
+    is_counted boolean, answers bigint, points numeric, loaded numeric, new_rows numeric, nothing_new numeric)`;
+
 /** The runs since a UTC day, the newest first. */
-export async function readRuns({ db, schema }: Books, since: string | undefined): Promise<RunCosts[]> {
+export async function readRuns(
+  { db, schema }: Books,
+  since: string | undefined,
+  bought: readonly Bought[],
+): Promise<RunCosts[]> {
+  // Columns of the view that come from answers are left out, and with them the reading of all answers.
   const { rows } = await sql<RunCosts>`
-    select run_id::text as "runId", sync, endpoint, started_at as "startedAt", state, requests::float8 as requests,
-      points::float8 as points, ledger_points::float8 as "ledgerPoints", quoted_points::float8 as "quotedPoints",
-      loaded::float8 as loaded, new_rows::float8 as "newRows"
-    from ${sql.table(`${schema}.run_costs`)}
-    where date >= coalesce(${since ?? null}::date, '-infinity')
-    order by run_id desc`.execute(db);
+    with bought as (
+      select run_id, sum(loaded) as loaded, sum(new_rows) as new_rows from ${boughtRows(bought)} group by 1
+    )
+    select r.run_id::text as "runId", r.sync, r.endpoint, r.started_at as "startedAt", r.state,
+      r.requests::float8 as requests, r.points::float8 as points, r.ledger_points::float8 as "ledgerPoints",
+      r.quoted_points::float8 as "quotedPoints", coalesce(b.loaded, 0)::float8 as loaded,
+      coalesce(b.new_rows, 0)::float8 as "newRows"
+    from ${sql.table(`${schema}.run_costs`)} r left join bought b on b.run_id = r.run_id
+    where r.date >= coalesce(${since ?? null}::date, '-infinity')
+    order by r.run_id desc`.execute(db);
   return rows;
 }
 

@@ -2,9 +2,12 @@
 import { sql } from 'kysely';
 import {
   type Balance,
+  type Bought,
   type ChargedFailure,
   type MaxAgeSaving,
   readBalances,
+  boughtRows,
+  readBought,
   readFailures,
   readRuns,
   readSavings,
@@ -72,6 +75,7 @@ export async function readCosts({ db, ...names }: Books, since: string | undefin
     .execute(async (tx) => {
       const books = { ...names, db: tx };
       const cells = await readCostCells(books, since);
+      const bought = await readBought(books, since);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
       const reconciliation = await readReconciliation(books, now, first === undefined ? undefined : new Date(first));
@@ -81,8 +85,8 @@ export async function readCosts({ db, ...names }: Books, since: string | undefin
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
-        syncs: await readSyncs(books, since),
-        runs: await readRuns(books, since),
+        syncs: await readSyncs(books, since, bought),
+        runs: await readRuns(books, since, bought),
         savings: await readSavings(books),
         failures: await readFailures(books, since),
         balances: await readBalances(books, since),
@@ -118,7 +122,11 @@ const summed = (cells: readonly CostCell[], by: (cell: CostCell) => string): [ke
 const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorted((a, b) => b.points - a.points);
 
 /** As the view sync_costs has it, of what was sent, received and logged since a day. The dearest come first. */
-async function readSyncs({ db, schema, ops }: Books, since: string | undefined): Promise<SyncCosts[]> {
+async function readSyncs(
+  { db, schema, ops }: Books,
+  since: string | undefined,
+  bought: readonly Bought[],
+): Promise<SyncCosts[]> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<SyncCosts>`
     with logged as (
@@ -129,9 +137,9 @@ async function readSyncs({ db, schema, ops }: Books, since: string | undefined):
       select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points
       from ${sql.table(`${ops}.requests`)} where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
     ), bought as (
-      select sync, endpoint, count(*) as answers, sum(points) as points, sum(loaded) as loaded, sum(new_rows) as new_rows,
-        sum(points) filter (where is_nothing_new) as nothing_new
-      from ${sql.table(`${schema}.answer_costs`)} where date >= ${first} group by 1, 2
+      select sync, endpoint, sum(answers) as answers, sum(points) as points, sum(loaded) as loaded,
+        sum(new_rows) as new_rows, sum(nothing_new) as nothing_new
+      from ${boughtRows(bought)} where is_counted group by 1, 2
     )
     select sync, endpoint, coalesce(l.requests, 0)::float8 as requests, coalesce(l.points, 0)::float8 as points,
       coalesce(l.failed_requests, 0)::float8 as "failedRequests", coalesce(l.failed_points, 0)::float8 as "failedPoints",
