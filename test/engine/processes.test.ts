@@ -52,6 +52,16 @@ const PATIENT = { timeout: 240_000 };
 /** How long a call takes, so that there is something to disturb. */
 const CALL_MS = 80;
 
+/** So soon the work of a worker that died is at another: a promise of the schedule, not a measure of speed. */
+const TAKEN_OVER_MS = 45_000;
+
+interface Held {
+  readonly name: string;
+  readonly holder: string;
+}
+
+const isHeldBy = ({ holder }: Held, { pid }: Process): boolean => holder.split('/')[1] === String(pid);
+
 const ground = groundOn(inject('postgresUrl'));
 afterAll(() => ground.end());
 let expected: Promise<Oracle> | undefined;
@@ -107,17 +117,28 @@ describe('clocks and workers', () => {
       const clocks = [stage.startSluice('schedule', '--chunk', '15'), stage.startSluice('schedule', '--chunk', '15')];
       const workers = Array.from({ length: 4 }, () => stage.startSluice('worker', '--chunk', '15'));
       const all = [...clocks, ...workers];
-      const killed = await looking(stage.place.url, (warehouse) =>
+      const [killed, chunk] = await looking(stage.place.url, (warehouse) =>
         until(async () => {
           // One that has a call of a chunk under way.
-          const { rows } = await sql<{ holder: string }>`select l.holder from sluice_ops.leases l
+          const { rows } = await sql<Held>`select l.name, l.holder from sluice_ops.leases l
             join sluice_ops.requests r on l.name = 'chunk:' || r.run_id || ':' || r.chunk and r.state = 'sent'`.execute(
             warehouse.db,
           );
-          return all.find(({ pid }) => rows.some(({ holder }) => holder.split('/')[1] === String(pid)));
+          const found = rows.map((held) => [all.find((it) => isHeldBy(held, it)), held.name] as const);
+          return found.find((one): one is [Process, string] => one[0] !== undefined);
         }),
       );
       killed.kill();
+      const killedAt = performance.now();
+      await looking(stage.place.url, (warehouse) =>
+        until(async () => {
+          const { rows } = await sql<Held>`select name, holder from sluice_ops.leases where name = ${chunk}`.execute(
+            warehouse.db,
+          );
+          return rows.every((held) => !isHeldBy(held, killed)) ? true : undefined;
+        }),
+      );
+      expect(performance.now() - killedAt).toBeLessThan(TAKEN_OVER_MS);
       await allEnded(stage);
       await stopAll(all.filter((it) => it !== killed));
 
