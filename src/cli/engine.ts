@@ -141,11 +141,12 @@ async function monitorOf(
 /** How a sync ended, where an event tells that it did. */
 function endedBy(event: EngineEvent, { syncs }: Config): Ended | undefined {
   if (event.kind === 'run ended') return event.summary;
-  if (event.kind !== 'failed') return undefined;
+  if (event.kind !== 'failed' && event.kind !== 'lost') return undefined;
   const { sync } = event.job;
-  const [error = ''] = event.because.split('\n');
   const endpoint = syncs.find(({ name }) => name === sync)?.endpoint.name ?? '';
-  return { sync, endpoint, runId: null, state: 'failed', exitCode: EXIT.bug, error, next: null };
+  const ended = { sync, endpoint, runId: null, state: 'failed', exitCode: EXIT.bug } as const;
+  const [error = ''] = event.because.split('\n');
+  return { ...ended, error, next: event.kind === 'lost' ? `See why, then sluice schedule --redrive ${sync}.` : null };
 }
 
 function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
@@ -174,6 +175,11 @@ function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
         sync: event.job.sync,
         exitCode: event.job.exitCode,
         because: event.job.because,
+      });
+    case 'lost':
+      return log.error('job given up; sluice schedule --redrive puts it back', {
+        sync: event.job.sync,
+        because: event.because,
       });
     case 'failed':
       return log.error('job failed and is tried again', { sync: event.job.sync, because: event.because });

@@ -24,6 +24,8 @@ export type EngineEvent =
   | { readonly kind: 'waits'; readonly sync: string; readonly because: string; readonly seconds: number }
   /** A job that nothing but somebody's hand mends. */
   | { readonly kind: 'given up'; readonly job: JobData }
+  /** The same, because its worker died, also when it was tried again. */
+  | { readonly kind: 'lost'; readonly job: JobData; readonly because: string }
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
 
 export interface Handling {

@@ -10,7 +10,8 @@ import type { Warehouse } from '../warehouse/connect.ts';
 import { openJobs } from './boss.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { Reconciled } from './jobs.ts';
-import { PRESENCE } from './standing.ts';
+import { lostJobs } from './lost-jobs.ts';
+import { PRESENCE, WORKER_DIED } from './standing.ts';
 
 /** `schedule` keeps the clock and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
@@ -38,6 +39,9 @@ const SYNC_SLOTS = 4;
 /** Chunks at once: beside those of one run there is room for another's. */
 const CHUNK_SLOTS = 2;
 
+/** How often the clock looks for jobs whose workers died: those are given up after minutes. */
+const LOST_EVERY_MS = 60_000;
+
 /** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
 export async function serve(
   config: Config,
@@ -62,7 +66,7 @@ export async function serve(
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
-      await aborted(signal);
+      await (role === 'schedule' ? tellLost(warehouse, effects, signal) : aborted(signal));
     } finally {
       await jobs.close();
     }
@@ -70,6 +74,26 @@ export async function serve(
     await it.close();
     await presence.end();
     await removeLeases(ops, name).catch(() => undefined);
+  }
+}
+
+/** Tells once of each job that no worker is left to tell of, until the signal fires. */
+async function tellLost(
+  warehouse: Warehouse,
+  { onEvent, onTrouble, sleep }: ServeEffects,
+  signal: AbortSignal,
+): Promise<void> {
+  const told = new Set<string>();
+  while (!signal.aborted) {
+    try {
+      for (const { id, job } of await lostJobs(warehouse)) {
+        if (!told.has(id)) onEvent({ kind: 'lost', job, because: WORKER_DIED });
+        told.add(id);
+      }
+    } catch (error) {
+      onTrouble(error instanceof Error ? error : new Error(String(error)));
+    }
+    await sleep(LOST_EVERY_MS, signal).catch(() => undefined);
   }
 }
 

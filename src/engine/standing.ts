@@ -55,6 +55,9 @@ export interface EngineStanding {
   readonly givenUp: readonly GivenUp[];
 }
 
+/** Why a job was given up that nobody could say the end of. */
+export const WORKER_DIED = 'its worker died, also when tried again';
+
 type Place = Pick<Warehouse, 'db' | 'ops' | 'schema'>;
 
 /** How the engine of a warehouse stands; undefined where none ever ran. */
@@ -82,7 +85,7 @@ export async function readStanding(place: Place, now: Date): Promise<EngineStand
   const schedules = await sql<{ key: string; cron: string; timezone: string }>`
     select key, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
   const dead = await sql<{ data: unknown; output: { message?: unknown } | null; created_on: Date }>`
-    select data, output, created_on from ${sql.id(jobs, 'job')}
+    select data, source_output as output, created_on from ${sql.id(jobs, 'job')}
     where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(db);
   return {
     workers: workers.rows.map(({ name, acquired_at: since }) => {
@@ -112,8 +115,7 @@ export async function readStanding(place: Place, now: Date): Promise<EngineStand
       const job = jobOf(data);
       if (!job) return [];
       const because =
-        job.because ??
-        (typeof output?.message === 'string' ? output.message : 'its worker died, also when tried again');
+        job.because ?? (typeof output?.message === 'string' ? (output.message.split('\n')[0] ?? '') : WORKER_DIED);
       return [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }];
     }),
   };

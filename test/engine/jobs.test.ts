@@ -4,7 +4,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { childrenToBegin } from '../../src/engine/family.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, Outcome, Scheduled } from '../../src/engine/jobs.ts';
-import { readStanding } from '../../src/engine/standing.ts';
+import { lostJobs } from '../../src/engine/lost-jobs.ts';
+import { readStanding, WORKER_DIED } from '../../src/engine/standing.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
@@ -70,6 +71,31 @@ eachWarehouse('the jobs', (open) => {
     expect(await jobs.redrive(['b'])).toEqual([]);
     expect(await jobs.redrive([])).toEqual([dead]);
     expect((await readStanding(warehouse, new Date()))?.givenUp).toEqual([]);
+  });
+
+  it('are told of as lost when their worker died and no run of theirs came to an end', async () => {
+    const warehouse = await open();
+    const jobs = await jobsIn(warehouse);
+    await jobs.enqueue(['died', 'threw', 'ended'].map((sync) => ({ queue: 'sync', data: syncJob(sync) })));
+    await sql`update sluice_jobs.job set retry_limit = 0 where name = 'sync'`.execute(warehouse.db);
+    const never = Promise.withResolvers<Outcome>();
+    await jobs.work('sync', 3, async ({ data, keep }) => {
+      if (data.sync === 'threw') return { as: 'failed', because: 'a fault\nwith a stack' };
+      if (data.kind === 'sync') await keep({ ...data, since: '' });
+      await sql`update sluice_jobs.job set heartbeat_on = heartbeat_on - interval '1 hour'
+        where name = 'sync' and data ->> 'sync' = ${data.sync}`.execute(warehouse.db);
+      return never.promise;
+    });
+    const lost = async () => (await lostJobs(warehouse)).map(({ job }) => job.sync).toSorted();
+    await expect.poll(lost, { timeout: 30_000 }).toEqual(['died', 'ended']);
+    const reasons = (await readStanding(warehouse, new Date()))?.givenUp.map(({ sync, because }) => [sync, because]);
+    expect(Object.fromEntries(reasons ?? [])).toEqual({ died: WORKER_DIED, ended: WORKER_DIED, threw: 'a fault' });
+
+    await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at)
+      values ('ended', 'pronet.group', '', 'complete', 0, '2026-01-01', '2026-01-01', '2026-01-01'),
+        ('died', 'pronet.group', '', 'running', null, '2026-01-01', '2026-01-01', null)`.execute(warehouse.db);
+    expect(await lost()).toEqual(['died']);
+    never.resolve({ as: 'done' });
   });
 
   it('of all runs come first chunks before second ones, and a key is in hand once', async () => {

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject, it, expect } from 'vitest';
+import { syncJob } from '../../src/engine/job.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { metrics } from '../../src/monitor/metrics.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
@@ -19,7 +20,7 @@ import { readExposition } from '../monitor/exposition-text.ts';
 import { execute, freshDatabase } from '../support/database.ts';
 import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { makeDue } from './due.ts';
+import { jobsOf, makeDue } from './due.ts';
 
 const DUE = 'schedule: { cron: "0 0,12 * * *", timezone: UTC }';
 const CONFIG = `
@@ -31,9 +32,9 @@ syncs:
   refused: { endpoint: webparser.parse, request: { url: "https://site-1.example/" }, ${DUE} }
   poor: { endpoint: photoshare.user, request: { user: ada }, ${DUE} }
   costs: { endpoint: token.requests }
-
+  lost: { endpoint: pronet.group, for_each: { group: ["1003"] } }
 `;
-const SYNCS = ['good', 'odd', 'refused', 'poor', 'costs'];
+const SYNCS = ['good', 'odd', 'refused', 'poor', 'costs', 'lost'];
 const NOTIFY = `import { appendFileSync, readFileSync } from 'node:fs';
 const { kind, state, sync } = JSON.parse(readFileSync(0, 'utf8'));
 appendFileSync('told', [kind, state, sync].join(' ') + '\\n');`;
@@ -79,6 +80,9 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
   const started: Awaited<ReturnType<typeof role>>[] = [];
   try {
     await makeDue(warehouse, await loadConfig(file, env));
+    const jobs = await jobsOf(warehouse);
+    await jobs.enqueue([{ queue: 'dead', data: syncJob('lost') }]);
+    await jobs.close();
     await warehouse.close();
     const worker = await role('worker');
     started.push(worker);
@@ -92,7 +96,13 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
         .map(({ body }) => body as { kind: string; state: string; sync: string | null })
         .map(({ kind, state, sync }) => `${kind} ${state} ${sync ?? ''}`)
         .toSorted();
-    const first = ['failed raised refused', 'out_of_points raised poor', 'partial raised odd', 'quarantine raised odd'];
+    const first = [
+      'failed raised lost',
+      'failed raised refused',
+      'out_of_points raised poor',
+      'partial raised odd',
+      'quarantine raised odd',
+    ];
     await expect.poll(alerts, SOON).toEqual(first);
     const commanded = async (): Promise<string[]> =>
       (await readFile(join(folder.path, 'told'), 'utf8')).trimEnd().split('\n').toSorted();
@@ -126,7 +136,7 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
       rows: 2,
       quarantine: 2,
       doubt: 0,
-      dead: 1,
+      dead: 2,
       atWork: 0,
       took: 1,
       up: 1,
@@ -149,15 +159,18 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
         { queue: 'chunk', waiting: 0, later: 0, atWork: 0 },
       ],
       schedules: ['good', 'odd', 'poor', 'refused'].map((sync) => ({ sync, timezone: 'UTC' })),
-      givenUp: [{ sync: 'refused', exitCode: 3 }],
+      givenUp: [
+        { sync: 'refused', exitCode: 3 },
+        { sync: 'lost', exitCode: null },
+      ],
     });
 
     // The same trouble again is no news.
-    expect((await here('schedule', '--redrive')).out).toBe('1 job put back: refused\n');
+    expect((await here('schedule', '--redrive', 'refused')).out).toBe('1 job put back: refused\n');
     await expect.poll(() => pages(sandbox.requests()), SOON).toBe(2);
     await expect
       .poll(async () => (await here('status')).out, SOON)
-      .toMatch(/given up .* ago: refused: .*\nnext: .*--redrive/);
+      .toMatch(/given up .* ago: refused: .*\ngiven up .* ago: lost: .*\nnext: .*--redrive/);
 
     // A database that goes away and comes back.
     const name = new URL(database.url).pathname.slice(1);
@@ -185,7 +198,11 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
     await here('schedule', '--redrive', 'refused');
     await expect.poll(() => pages(sandbox.requests()), SOON).toBe(3);
     expect(JSON.parse((await here('status', '--json')).out)).toMatchObject({
-      engine: { workers: [{ role: 'schedule' }], queues: [{ queue: 'sync', atWork: 1 }, {}], givenUp: [] },
+      engine: {
+        workers: [{ role: 'schedule' }],
+        queues: [{ queue: 'sync', atWork: 1 }, {}],
+        givenUp: [{ sync: 'lost' }],
+      },
     });
     schedule.child.kill('SIGTERM');
     await expect
