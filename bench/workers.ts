@@ -17,7 +17,7 @@ import { type Service, type Span, startService } from './stage/service.ts';
 import { type Sluice, sluiceFor } from './stage/sluice.ts';
 import { type Workload, workloadOf } from './stage/workload.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const WORKERS = [1, 2, 4, 8];
 const REQUESTS = 960;
 const CALL_MS = 250;

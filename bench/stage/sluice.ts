@@ -27,7 +27,7 @@ export interface SluiceOptions {
   readonly main?: string;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** Enough to keep a local service busy. */
 const IN_FLIGHT = 8;
 /** So many that no request waits for its turn. */

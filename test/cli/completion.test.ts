@@ -11,7 +11,7 @@ import { temporaryFolder } from './program-run.ts';
 
 const commands = await allCommands();
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 const CONFIG = 'syncs:\n  pages: { endpoint: webparser.parse }\n  people: { endpoint: no.such }\n  costs:\n';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

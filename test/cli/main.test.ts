@@ -112,7 +112,7 @@ describe('a reader that goes away', () => {
   const full = '/dev/full';
   if (existsSync(full)) {
     it('is told apart from a result that can’t be written, which is exit code 5', () => {
-      const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+      const main = fileURLToPath(new URL('../../src/main.js', import.meta.url));
       const { status, stderr } = spawnSync(process.execPath, [main, 'schema'], {
         cwd: folder.path,
         stdio: ['ignore', openSync(full, 'w'), 'pipe'],

@@ -31,7 +31,7 @@ describe.runIf(canUnshare)('a sync that is process 1', () => {
         'syncs: { groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } } }',
       ];
       await writeFile(join(folder.path, 'sluice.yaml'), config.join('\n'));
-      const child = spawn('unshare', [...NAMESPACE, process.execPath, resolve('src/main.ts'), 'sync', '--json'], {
+      const child = spawn('unshare', [...NAMESPACE, process.execPath, resolve('src/main.js'), 'sync', '--json'], {
         cwd: folder.path,
         env: { PATH: process.env['PATH'] ?? '' },
       });

@@ -44,7 +44,7 @@ export const startDriver = (order: Order, surroundings: Surroundings): Process =
 
 /** Runs `sluice` with these words, as people do. */
 export const startSluice = (words: readonly string[], surroundings: Surroundings): Process =>
-  start(new URL('../../src/main.ts', import.meta.url), words, surroundings);
+  start(new URL('../../src/main.js', import.meta.url), words, surroundings);
 
 function start(program: URL, words: readonly string[], { serviceUrl, warehouseUrl, home }: Surroundings): Process {
   const startedAt = performance.now();

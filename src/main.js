@@ -1,0 +1,6 @@
+#!/usr/bin/env node
+/** Starts the program from its sources, a quarter sooner than main.ts by itself: see compile-cache.js. */
+import { keepCompiled } from './cli/compile-cache.js';
+
+keepCompiled(process.env);
+await import('./main.ts');
