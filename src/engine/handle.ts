@@ -69,14 +69,14 @@ async function doneBefore(handling: Handling, data: SyncJob, keep: JobInHand['ke
     return undefined;
   }
   if (exitCode === null || mark === data.since) return undefined;
-  return byChunk ? handedOver(handling, data) : follow(handling, data, { exitCode, because, next: null });
+  return byChunk ? leftToOthers(handling, data) : follow(handling, data, { exitCode, because, next: null });
 }
 
 /**
- * The end of a job whose run is its chunks' workers'. What follows from that run is theirs to see to; but as long as this
- * job was not settled they took the sync for busy, and left its children for whoever comes last.
+ * The end of a job whose run others conclude. What follows from that run is theirs to see to; but as long as this job was
+ * not settled they took the sync for busy, and left its children for whoever comes last.
  */
-function handedOver({ it }: Handling, { sync }: SyncJob): Outcome {
+function leftToOthers({ it }: Handling, { sync }: JobData): Outcome {
   return { as: 'done', follows: (tx) => childrenOf(it, tx, sync, true) };
 }
 
@@ -129,7 +129,7 @@ async function handleSync(
   );
   if (summary === 'shared') {
     onEvent({ kind: 'shared', sync: data.sync });
-    return handedOver(handling, data);
+    return leftToOthers(handling, data);
   }
   onEvent({ kind: 'run ended', summary });
   if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
@@ -147,7 +147,7 @@ async function handleChunk(
   switch (end.as) {
     case 'done':
     case 'void':
-      return { as: 'done' };
+      return leftToOthers(handling, data);
     case 'stopped':
       return backAgain(data);
     case 'concluded': {

@@ -1,7 +1,7 @@
 /** What a worker makes of a job that another one had before: the run that it came to is not run once more. */
 import { expect, it } from 'vitest';
 import { type EngineEvent, handle } from '../../src/engine/handle.ts';
-import { type SyncJob, syncJob } from '../../src/engine/job.ts';
+import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { JobInHand, Outcome } from '../../src/engine/jobs.ts';
 import { openInvocation } from '../../src/flow/invocation.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
@@ -24,18 +24,18 @@ interface Worked {
   readonly outcome: Outcome;
   readonly events: readonly EngineEvent[];
   /** The job as the next worker would get it. */
-  readonly kept: SyncJob;
+  readonly kept: JobData;
 }
 
 /** Works on a job as one worker would. */
-async function work(scene: Scene, data: SyncJob): Promise<Worked> {
+async function work(scene: Scene, data: JobData): Promise<Worked> {
   const { warehouse, clock } = scene;
   const events: EngineEvent[] = [];
   let kept = data;
   const job: JobInHand = {
     data,
     signal: new AbortController().signal,
-    keep: async (other) => void (kept = other as SyncJob),
+    keep: async (other) => void (kept = other),
   };
   const effects = {
     now: clock.now,
@@ -102,6 +102,23 @@ it('of a run that was concluded by the worker of its last chunk the children beg
   expect(await followed(scene, second.outcome)).toEqual(child);
   await work(scene, syncJob('members'));
   expect(await followed(scene, second.outcome)).toEqual([]);
+});
+
+it('of a run that others concluded before the job of a chunk was settled the children begin, but not twice', async () => {
+  const scene = await sceneIn(await withJobs(), {});
+  await work(scene, syncJob('groups'));
+  const [run] = await select<{ id: string }>(
+    scene.warehouse,
+    `with ended as (select id from sluice_ops.runs), cut as (insert into sluice_ops.chunks (run_id, number, state, requests)
+      select id, number, state, 1 from ended, (values (0, 'ended'), (1, 'concluded')) as c(number, state))
+    select id::text from ended`,
+  );
+  const chunk = { kind: 'chunk', sync: 'groups', tries: 0, runId: run?.id ?? '', chunk: 0, token: '1' } as const;
+  const again = await work(scene, { ...chunk, covered: 0, lost: [] });
+  // Its worker died between the end of the chunk and its job's own: who concluded the run saw the sync busy.
+  expect(await followed(scene, again.outcome)).toEqual(child);
+  await work(scene, syncJob('members'));
+  expect(await followed(scene, again.outcome)).toEqual([]);
 });
 
 it('trouble that passes is tried again from the beginning, and not taken for done', async () => {

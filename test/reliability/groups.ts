@@ -84,8 +84,7 @@ async function deathGroup(
 }
 
 /** So many rounds of eight starts at once. */
-export async function startGroup(bench: Bench, rounds: number): Promise<Group> {
-  const title = 'Eight starts at once';
+export async function startGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const it = await startedAtOnce(bench.ground, 8);
     const wrong = it.codes.join() === '0,7,7,7,7,7,7,7' ? [] : [`exit codes ${it.codes.join()}`];
@@ -108,8 +107,7 @@ export async function startGroup(bench: Bench, rounds: number): Promise<Group> {
 }
 
 /** A second start beside a holder at work, measured as a whole process. */
-export async function secondStartGroup(bench: Bench, rounds: number): Promise<Group> {
-  const title = 'A second start';
+export async function secondStartGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const { code, tookMs } = await startedSecond(bench.ground);
     const violations = [
@@ -132,8 +130,7 @@ export async function secondStartGroup(bench: Bench, rounds: number): Promise<Gr
 }
 
 /** Dead holders, with the true expiry of their leases waited for. */
-export async function replaceGroup(bench: Bench, rounds: number): Promise<Group> {
-  const title = 'A dead holder is replaced';
+export async function replaceGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const it = await replaced(bench.ground);
     const late = it.takenOverMs <= REPLACED_WITHIN_MS ? [] : [`taken over after ${seconds(it.takenOverMs)}`];
@@ -155,8 +152,7 @@ export async function replaceGroup(bench: Bench, rounds: number): Promise<Group>
 }
 
 /** Two writers on the same keys. */
-export async function writerGroup(bench: Bench, rounds: number): Promise<Group> {
-  const title = 'Two writers on the same keys';
+export async function writerGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const it = await twoWriters(bench.ground, rounds);
     const violations = [

@@ -43,7 +43,7 @@ must hold that
   the run, the answer and the time. \`fact_request_costs\`, whose ids and times are the service's, is held against the service's record instead.
 
 After a kill the dead holder's leases are declared expired by SQL, as an operator may, so that hundreds of kills fit into minutes;
-where a dead holder is replaced, the true time is waited for.
+where a dead holder is replaced, and beside a worker that lives, the true time is waited for.
 ${broken.length === 0 ? '' : `\n## Broken promises\n\n${broken.map((words) => `- ${words.replaceAll('\n', ' ').slice(0, 500)}`).join('\n')}\n`}`;
 }
 

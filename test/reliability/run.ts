@@ -30,6 +30,8 @@ const { values } = parseArgs({
     date: { type: 'string', default: new Date().toISOString().slice(0, 10) },
     /** The part of the full counts to do, for trying the bench. */
     share: { type: 'string', default: '1' },
+    /** Part of the title of the groups to do, for those of one kind; absent, all are done. */
+    only: { type: 'string', default: '' },
     output: { type: 'string', default: 'docs/reliability.md' },
   },
 });
@@ -51,6 +53,9 @@ try {
     broken: [],
   });
   const bench = { ground, seed, oracle, onProgress: tell };
+  const play = async (title: string, group: (title: string) => Promise<Group>): Promise<void> => {
+    if (title.toLowerCase().includes(values.only.toLowerCase())) groups.push(await group(title));
+  };
   const draws = drawsOf(seed, 'moments');
   // A load more or less for what the log has to tell: points late in the run may not come so often.
   const late = requests - 20;
@@ -69,59 +74,59 @@ try {
   const chains = list(some(4), (): readonly Death[] => list(10, () => randomDeath(draws, Math.round(requests / 10))));
   const few = KILL_POINTS.slice(0, some(KILL_POINTS.length));
   const embedded = few.map((point): readonly Death[] => [{ at: point, nth: draws.between(3, late) }]);
-  groups.push(
-    await kill('Killed at named points', `${at(KILL_POINTS)}; each at several occurrences.`, named),
-    await kill('Killed at random moments', 'kill -9 from outside, once a run.', random),
-    await kill('Killed again and again', 'kill -9 from outside, ten times a run.', chains),
-    await kill('Killed, embedded warehouse', `${at(few)}.`, embedded, 'embedded'),
+  await play('Killed at named points', (title) =>
+    kill(title, `${at(KILL_POINTS)}; each at several occurrences.`, named),
   );
+  await play('Killed at random moments', (title) => kill(title, 'kill -9 from outside, once a run.', random));
+  await play('Killed again and again', (title) => kill(title, 'kill -9 from outside, ten times a run.', chains));
+  await play('Killed, embedded warehouse', (title) => kill(title, `${at(few)}.`, embedded, 'embedded'));
   // Two that share the work come to a point half as often each.
   const early = () =>
     KILL_POINTS.map((point): readonly Death[] => [{ at: point, nth: draws.between(1, Math.floor(late / 4)) }]);
   const chain = list(some(4), (): readonly Death[] =>
     KILL_POINTS.map((point): Death => ({ at: point, nth: draws.between(1, 20) })),
   );
-  groups.push(
-    await workerGroup(
+  await play('Workers killed beside others', (title) =>
+    workerGroup(
       bench,
       {
-        title: 'Workers killed beside others',
+        title,
         done: `Two \`worker\` processes share runs in chunks of 20; one gets ${at(KILL_POINTS)}, the other ends its work.`,
         inCompany: true,
       },
       list(some(3), early).flat(),
     ),
-    await workerGroup(
+  );
+  await play('Workers killed one after the other', (title) =>
+    workerGroup(
       bench,
       {
-        title: 'Workers killed one after the other',
+        title,
         done: `Seven \`worker\` processes, one after the other, get ${at(KILL_POINTS)}; an eighth ends their work.`,
         inCompany: false,
       },
       chain,
     ),
   );
-  groups.push(await startGroup(bench, some(50)));
-  groups.push(await secondStartGroup(bench, some(5)));
-  groups.push(await replaceGroup(bench, some(4)));
-  groups.push(await writerGroup(bench, some(1000)));
-  const spoil = (title: string, done: string, count: number, spoilOf: (its: Draws) => Spoil): Promise<Group> =>
-    faultGroup(bench, { title, done }, some(count), spoilOf);
-  groups.push(
-    await spoil('Service spoiled', 'One exchange in twelve goes wrong, in a random way.', 10, (its) => ({
-      http: randomExchanges(its),
-    })),
-    await spoil('Database spoiled', 'Two connections in three go wrong, in a random way.', 10, (its) => ({
-      postgres: randomConnections(its),
-    })),
-    await spoil('Both spoiled', 'Both at once.', 10, (its) => ({
-      http: randomExchanges(its),
-      postgres: randomConnections(its),
-    })),
-    await spoil('Lost commits', 'Each connection breaks under the reply to its third commit.', 3, () => ({
-      postgres: lostCommits,
-    })),
-  );
+  await play('Eight starts at once', (title) => startGroup(bench, title, some(50)));
+  await play('A second start', (title) => secondStartGroup(bench, title, some(5)));
+  await play('A dead holder is replaced', (title) => replaceGroup(bench, title, some(4)));
+  await play('Two writers on the same keys', (title) => writerGroup(bench, title, some(1000)));
+  const spoil = (what: string, done: string, count: number, spoilOf: (its: Draws) => Spoil): Promise<void> =>
+    play(what, (title) => faultGroup(bench, { title, done }, some(count), spoilOf));
+  await spoil('Service spoiled', 'One exchange in twelve goes wrong, in a random way.', 10, (its) => ({
+    http: randomExchanges(its),
+  }));
+  await spoil('Database spoiled', 'Two connections in three go wrong, in a random way.', 10, (its) => ({
+    postgres: randomConnections(its),
+  }));
+  await spoil('Both spoiled', 'Both at once.', 10, (its) => ({
+    http: randomExchanges(its),
+    postgres: randomConnections(its),
+  }));
+  await spoil('Lost commits', 'Each connection breaks under the reply to its third commit.', 3, () => ({
+    postgres: lostCommits,
+  }));
 } finally {
   await ground.end();
   await server.stop();
@@ -131,7 +136,7 @@ const text = reportText(groups, {
   seed,
   share,
   date: values.date,
-  command: `npm run reliability -- --seed ${seed}${share === 1 ? '' : ` --share ${share}`}`,
+  command: `npm run reliability -- --seed ${seed}${share === 1 ? '' : ` --share ${share}`}${values.only === '' ? '' : ` --only ${values.only}`}`,
   machine: `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), Node ${process.versions.node}`,
   tookMs: performance.now() - startedAt,
 });

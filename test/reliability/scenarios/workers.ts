@@ -50,7 +50,8 @@ export async function killedWorkers(
       );
       if (signal === 'SIGKILL') died += 1;
       else if (code !== 0) throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
-      await passJobs(stage);
+      // It can't be told from what a living one holds: beside one, the true time is waited for.
+      if (!inCompany) await passJobs(stage);
     }
     const last = other ?? stage.start(order);
     const { wrote } = await whileBusy(stage, (start) => start(undefined, undefined, last).ended);
@@ -108,7 +109,7 @@ async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): P
   }
 }
 
-/** Gives the jobs and leases of the dead away at once, as time would, and lets no number of deaths count against a job. */
+/** Gives jobs and leases away at once, as time would where nobody lives, and lets no number of deaths count against a job. */
 async function passJobs({ place, passTime }: Stage): Promise<void> {
   await passTime();
   await looking(place.url, ({ db }) =>
