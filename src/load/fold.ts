@@ -1,15 +1,17 @@
 /** What the sightings of one entity by many answers make of its row: the same as if each answer came alone; pure. */
 import type { Cell, ChildRow, RootRow } from '../normalize/batch.ts';
+import type { Detail } from '../service/field.ts';
 import type { RootTable } from '../warehouse/table.ts';
 import type { Verdict } from './answer.ts';
 import { childRows, contentNames, type Digests, digestsFrom, digestsOf, sameContent } from './digest.ts';
-import { sighted, type State } from './state.ts';
+import { foreseen, isMore, sighted, type State } from './state.ts';
 
 /** As much of a row as tells whether it is to be written. */
 export interface Head {
   readonly answerId: bigint;
   /** Its digests, as one text. */
   readonly parts: string;
+  readonly detail: Detail;
   readonly counts: Readonly<Record<string, Cell>>;
 }
 
@@ -52,15 +54,19 @@ export interface Fate {
   readonly write: Write | undefined;
 }
 
-/** True when the row must be read before its sightings can be judged: the first that counts tells a part of it. */
+/**
+ * True when the row must be read before its sightings can be judged: the first that counts tells a part of it, or is
+ * older and tells more.
+ */
 export function needsRow(
   table: RootTable,
   sightings: readonly Sighting[],
   answerIds: readonly bigint[],
   head: Head,
 ): boolean {
-  const first = sightings.find(({ answer }) => head.answerId <= (answerIds[answer] ?? 0n));
-  return first !== undefined && !first.rows.some((row) => isTotal(table, row));
+  const isOlder = ({ answer }: Sighting): boolean => head.answerId > (answerIds[answer] ?? 0n);
+  const first = sightings.find((it) => !isOlder(it) || isFuller(it, head));
+  return first !== undefined && (isOlder(first) || !first.rows.some((row) => isTotal(table, row)));
 }
 
 /** Folds sightings, in the order of their answers, over what rests in the warehouse. */
@@ -78,12 +84,14 @@ export function fateOf(
   let write: Write | undefined;
   for (const { answer, items, rows } of sightings) {
     const answerId = answerIds[answer] ?? 0n;
-    if (head && head.answerId > answerId) {
+    const newer = head && head.answerId > answerId ? head : undefined;
+    if (newer && !isFuller({ rows }, newer)) {
       steps.push({ answer, items, verdict: 'superseded', lists: NO_LISTS });
       continue;
     }
-    const base = head && !rows.some((it) => isTotal(table, it)) ? known : undefined;
-    const state = rows.reduce<State | undefined>((before, it) => sighted(table, before, it), base);
+    const base = head && !newer && !rows.some((it) => isTotal(table, it)) ? known : undefined;
+    const seen = rows.reduce<State | undefined>((before, it) => sighted(table, before, it), base);
+    const state = newer && known && seen ? foreseen(table, known, seen) : seen;
     if (!state) throw new Error(`no sighting of ${table.name}`);
     const told = collapsed(table, state);
     const before = head && digestsFrom(head.parts);
@@ -95,7 +103,7 @@ export function fateOf(
       steps.push({ answer, items, verdict, lists: listsOf(table, told, digests, before) });
       const changed = verdict === 'refreshed' ? write?.changed : answer;
       write = { state: told, counts, digests, first: write?.first ?? answer, last: answer, changed };
-      head = { answerId, parts: digests.text, counts: countsOf(table, told, counts) };
+      head = { answerId, parts: digests.text, detail: told.detail, counts: countsOf(table, told, counts) };
     }
     if (sightings.length > 1) known = asRow(table, told, head?.counts ?? {});
   }
@@ -114,6 +122,13 @@ function verdictOf(
   if (head.parts === digests.text) return 'unchanged';
   return sameContent(table, before, digests) ? 'refreshed' : 'changed';
 }
+
+/**
+ * True of a sighting that tells more than the row that rests. Workers that share a run may load its answers in another
+ * order than they came, and what tells less never takes the place of what tells more.
+ */
+const isFuller = ({ rows }: Pick<Sighting, 'rows'>, head: Head): boolean =>
+  rows.some((row) => isMore(row.detail, head.detail));
 
 /** True of a sighting that leaves nothing of an older row standing but lists it does not tell. */
 const isTotal = (table: RootTable, row: RootRow): boolean =>

@@ -36,6 +36,7 @@ export async function headsOf(
       {
         answerId: BigInt(row['_answer_id'] ?? 0),
         parts: row['_part_hashes'] ?? '',
+        detail: detailOf(row),
         counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
       },
     ]),
@@ -58,10 +59,13 @@ export async function statesOf(
           .filter(({ name }) => !name.startsWith('_'))
           .map(({ name, type }) => [name, cellOf(type, row[name] ?? null)]),
       );
-      return [idOf(table, row), { cells, lists: {}, detail: (row['_detail'] ?? 'full') as Detail }];
+      return [idOf(table, row), { cells, lists: {}, detail: detailOf(row) }];
     }),
   );
 }
+
+/** Rows of tables that have one source are whole. */
+const detailOf = (row: Readonly<Record<string, string | null>>): Detail => (row['_detail'] ?? 'full') as Detail;
 
 /** A column's text as the cell that the normalizer makes of the same value; null is null. */
 export function cellOf(type: string, text: string | null): Cell {

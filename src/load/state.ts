@@ -12,11 +12,22 @@ export interface State {
 
 const rank = (detail: Detail): number => DETAILS.indexOf(detail);
 
+/** True of a detail that tells more than the other. */
+export const isMore = (one: Detail, other: Detail): boolean => rank(one) > rank(other);
+
+/** The state after an older sighting that tells more: had it come first, what is known would have filled its nulls. */
+export const foreseen = (table: RootTable, known: State, fuller: State): State =>
+  sighted(table, fuller, { cells: known.cells, lists: {}, detail: known.detail });
+
 /**
  * The state after a newer sighting: one of the same detail or more writes what it tells, a lesser one fills nulls alone.
  * A row that its source has yet to complete counts as lesser than a complete one.
  */
-export function sighted(table: RootTable, known: State | undefined, seen: RootRow): State {
+export function sighted(
+  table: RootTable,
+  known: State | undefined,
+  seen: Pick<RootRow, 'cells' | 'lists' | 'detail'>,
+): State {
   if (!known) return { cells: seen.cells, lists: seen.lists, detail: seen.detail };
   const { unfinished } = table.resource;
   const regresses = unfinished?.(seen.cells) === true && !unfinished(known.cells);

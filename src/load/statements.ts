@@ -60,7 +60,8 @@ export const readHeads = (schema: string, table: RootTable, hold: Hold): string 
   once(schema, table, `heads ${hold}`, () => {
     const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
     const keys = table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
-    const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...counts].join(', ');
+    const detail = table.resource.shared ? ['t._detail'] : [];
+    const select = [...keys, 't._answer_id::text as _answer_id', 't._part_hashes', ...detail, ...counts].join(', ');
     const from = hold === 'not' ? lookedUp(schema, table) : `${joined(schema, table, table.key)}${held(table, hold)}`;
     return asJson(`select ${select} ${from}`);
   });

@@ -90,6 +90,41 @@ export function sightingsSuite(ground: () => Promise<Loader>): void {
     expect(await loader.versions()).toEqual(versions);
   });
 
+  it('an older one that tells more is not lost to a newer one that was loaded before it', async () => {
+    const loader = await ground();
+    const preview = { urn: urn('s5'), name: 'Preview', headline: 'H', alias: null };
+    const reference = { urn: urn('s5'), name: 'Reference', alias: 'a' };
+    const { answerId } = await reposts(post('by s5', { author: preview }));
+    await reposts(post('mentions s5', { mentioned: [reference] }));
+    const inOrder = await person('s5');
+    expect(inOrder).toMatchObject({ name: 'Preview', headline: 'H', alias: 'a', _detail: 'preview' });
+
+    const other = (of: object): object => ({ ...of, urn: urn('s6') });
+    await loader.take('pronet.post.reposts', REPOSTS, [post('mentions s6', { mentioned: [other(reference)] })], {
+      answerId: answerId + 9,
+    });
+    const late = await loader.take('pronet.post.reposts', REPOSTS, [post('by s6', { author: other(preview) })], {
+      answerId: answerId + 8,
+    });
+    expect(late.receipt).toMatchObject({ received: 1, loaded: 1 });
+    const told = ({ urn_value: _, ...row }: Readonly<Record<string, string | null>>) =>
+      Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('_') || name === '_detail'));
+    expect(told(await person('s6'))).toEqual(told(inOrder));
+    // What tells as much or less than what is there, and is older, says nothing; nor does a replay.
+    await loader.take('pronet.post.reposts', REPOSTS, [post('by s6', { author: { urn: urn('s6'), name: 'Older' } })], {
+      answerId: answerId + 7,
+    });
+    expect(told(await person('s6'))).toEqual(told(inOrder));
+    const versions = await loader.versions();
+    await loader.take('pronet.post.reposts', REPOSTS, [post('by s6', { author: other(preview) })], {
+      answerId: answerId + 8,
+    });
+    await loader.take('pronet.post.reposts', REPOSTS, [post('mentions s6', { mentioned: [other(reference)] })], {
+      answerId: answerId + 9,
+    });
+    expect(await loader.versions()).toEqual(versions);
+  });
+
   it('a preview of a profile never writes a count', async () => {
     const loader = await ground();
     await loader.take('photoshare.user', { user: 'x' }, [
