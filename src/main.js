@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Starts the program from its sources, a quarter sooner than main.ts by itself: see compile-cache.js. */
+/** Starts the program from its sources, sooner than main.ts does by itself: see compile-cache.js. */
 import { keepCompiled } from './cli/compile-cache.js';
 
 keepCompiled(process.env);

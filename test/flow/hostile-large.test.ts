@@ -7,7 +7,7 @@ import { select } from './rows.ts';
 
 const MB = 1_000_000;
 /** Megabytes. */
-const LARGE = countOf(30, 100);
+const LARGE = countOf(60, 100);
 const PAGE = ONE_CALL.replace(
   /user: \{ endpoint.*$/m,
   'page: { endpoint: webparser.parse, request: { url: "https://a.example/", timeout: 20 } } }',

@@ -18,10 +18,9 @@ describe('a run behind proxies that spoil', () => {
   afterAll(() => ground.end());
 
   it.each<[string, Spoil]>([
-    [
-      'answers of the service and connections to the database',
-      { http: randomExchanges(drawsOf(SEED, 'exchanges')), postgres: randomConnections(drawsOf(SEED, 'connections')) },
-    ],
+    ['answers of the service', { http: randomExchanges(drawsOf(SEED, 'answers')) }],
+    ['connections to the database', { postgres: randomConnections(drawsOf(SEED, 'connections')) }],
+    ['both', { http: randomExchanges(drawsOf(SEED, 'both')), postgres: randomConnections(drawsOf(SEED, 'both')) }],
     ['the replies to commits', { postgres: lostCommits }],
   ])('%s comes to its end', { timeout: 300_000 }, async (_, spoil) => {
     const { violations, figures, befell } = await spoiled(ground, spoil, oracle, shortConfig);
