@@ -5,13 +5,15 @@ import { type Attempt, type Decision, decide, type RetryPolicy } from '../extrac
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
-import type { LedgerRequest, Sending } from '../ops/ledger.ts';
+import type { Sending } from '../ops/exchange.ts';
+import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
+import type { Marked } from './commits.ts';
 import type { Gate, Slot } from './gate.ts';
 import { settleSurely } from './mark.ts';
 import type { Aside, Purse } from './purse.ts';
@@ -51,8 +53,8 @@ export interface Asking {
   readonly purse: Purse;
   /** The most points that this request can cost. */
   readonly points: number;
-  /** Commits that the request is about to be sent; false when it is not ours to send. */
-  readonly mark: (sending: Sending) => Promise<boolean>;
+  /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
+  readonly mark: (sending: Sending) => Promise<Marked>;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
   readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
   readonly ops: Ops;
@@ -86,7 +88,7 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     if ('as' in made) return made;
     const decision = decide(made.outcome, attempt, it.policy, it.random);
     if (endsTheRun(decision)) it.onRefused();
-    // The slot is kept until the answer is stored: then no more calls are ever without an outcome than may be under way.
+    // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
     const end = await settled(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
@@ -174,10 +176,9 @@ async function sendOurs(
 ): Promise<Outcome | End | undefined> {
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
-  if (!(await it.mark({ id: request.id, requestId, at, points: it.points }))) {
-    await assertLease(it.ops, it.lease);
-    return { as: 'elsewhere' };
-  }
+  const marked = await it.mark({ id: request.id, requestId, at, points: it.points });
+  if (marked === 'elsewhere') await assertLease(it.ops, it.lease);
+  if (marked !== 'ours') return { as: marked };
   it.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
     settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: it.points });
@@ -219,7 +220,7 @@ const endsTheRun = (decision: Decision): boolean =>
 async function settled(
   request: SentRequest,
   it: Asking,
-  { outcome, aside }: Made,
+  { outcome, aside, slot }: Made,
   decision: Decision,
 ): Promise<End | undefined> {
   const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
@@ -230,9 +231,13 @@ async function settled(
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
-    case 'missing':
+    case 'missing': {
       if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-      return { as: 'stored', answerId: await it.store(request, outcome, aside) };
+      const stored = it.store(request, outcome, aside);
+      // The next call is marked as sent in the commit that stores this answer, or in a later one.
+      slot.release(stored);
+      return { as: 'stored', answerId: await stored };
+    }
     case 'retry':
       // Answered as it was, it is only planned until it is sent again.
       await settleSurely(it, request.id, {

@@ -1,25 +1,26 @@
 /** Carries out a run: asks what is open, stores each answer, loads in the order of storing, and plans what follows. */
+import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { EXIT } from '../errors.ts';
 import type { Client } from '../extract/client.ts';
 import type { Answered } from '../extract/outcome.ts';
 import { retryPolicy } from '../extract/retry.ts';
 import type { BudgetGuard } from '../ops/budget.ts';
-import { type LedgerRequest, moveAll, openRequests, type Sending, triedRequests } from '../ops/ledger.ts';
+import { type LedgerRequest, moveAll, openRequests, triedRequests } from '../ops/ledger.ts';
 import { operationsOf } from '../ops/schema.ts';
 import { mostOf } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
 import { askUntilSettled, type SentRequest } from './attempt.ts';
 import { openBreaker } from './breaker.ts';
+import { openCommits } from './commits.ts';
 import { openCourse, type Stop } from './course.ts';
 import { cutPlanned, openCutting } from './cutting.ts';
 import type { FindOut } from './doubt.ts';
-import { gathered } from './gather.ts';
 import type { Gate } from './gate.ts';
 import type { Taken } from './intake.ts';
 import { inTurns, maybeKnown } from './known.ts';
 import { openLoader, pointsOf } from './loader.ts';
-import { markSentSurely } from './mark.ts';
 import { type Aside, openPurse } from './purse.ts';
 import { steadily } from './steady.ts';
 import { type Keeping, openStore } from './storing.ts';
@@ -46,8 +47,6 @@ const AHEAD_EACH = 2;
 const AHEAD = 200;
 /** Answers that may wait for the loader before asking pauses. */
 const BACKLOG = 1000;
-/** Requests that are marked as sent in one commit. */
-const MOST_TOGETHER = 500;
 
 /** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
 export async function loadWaiting(it: CarryOut): Promise<void> {
@@ -66,15 +65,8 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const isIdle = (): boolean => asking.size() === 0 && loads.size() === 0;
   const cutting = await openCutting(ops, it.definition);
   const loader = openLoader(it, { walks: new Map(), cutting });
-  const store = openStore(it, loader, course);
-  const marking = gathered(
-    async (sending: readonly Sending[]) => {
-      const marked = await markSentSurely({ ...it, ops }, sending);
-      return sending.map(({ id }) => marked.has(id));
-    },
-    { most: MOST_TOGETHER, isOfAll: () => true },
-  );
-  // Each may have an answer that is not stored yet, and with a crash that many are in doubt.
+  const commits = openCommits(it, course);
+  const store = openStore(it, loader, course, commits);
   const handling = pLimit(it.inFlight);
   const breaker = openBreaker(it.sleep);
   const purse = openPurse(it.budget);
@@ -113,7 +105,8 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     loads.track(settleLoad(kept.loaded, aside, points).finally(left));
     return kept.answerId;
   };
-  const handle = async (request: LedgerRequest): Promise<void> => {
+  const handle = async (request: LedgerRequest, onAnswer: () => void): Promise<void> => {
+    await loads.until(() => loader.backlog() <= BACKLOG || either.aborted);
     if (either.aborted) return;
     // Behind the loads, so that what came in was learned from.
     if (maybeKnown(it, request) && (await loader.served(request)) !== undefined) return it.onEnded(0, 0);
@@ -121,7 +114,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     const turn = cutting.turnOf(request);
     if (turn.do === 'cut') return loader.inTurn(() => cutPlanned(it, request, turn.into, cutting)).finally(lookAgain);
     // It gives its place to others meanwhile.
-    if (turn.do === 'wait') return asking.track(turn.until.then(() => handling(() => handle(request))));
+    if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));
     const left = cutting.enter(request);
     const points = mostOf(it.prices, countOf(request.request));
     const end = await askUntilSettled(
@@ -139,8 +132,12 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
           const found = await it.findOut?.(new Map([[request.id, points]]), either);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
-        mark: marking,
-        store: (sent, answer, aside) => storeAndLoad(sent, answer, aside, { points, left }),
+        mark: commits.mark,
+        store: (sent, answer, aside) => {
+          const stored = storeAndLoad(sent, answer, aside, { points, left });
+          onAnswer();
+          return stored;
+        },
         // Recording the refusal may have to wait for a large load; meanwhile nothing may be sent.
         onRefused: course.halt,
       },
@@ -157,7 +154,17 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
       course.stopFor({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
     }
     if (end.as !== 'stored' && end.as !== 'aborted') it.onEnded(0, 0);
-    await loads.until(() => loader.backlog() <= BACKLOG || either.aborted);
+  };
+  /** Gives its place to the next in the instant of its answer, unless that may be learned from first. */
+  const inPlace = async (request: LedgerRequest): Promise<void> => {
+    const answered = Promise.withResolvers<void>();
+    const mayTell = cutting.mayCut || maybeKnown(it, request);
+    let handled: Promise<void> | undefined;
+    await handling(() => {
+      handled = handle(request, mayTell ? () => undefined : answered.resolve);
+      return Promise.race([answered.promise, handled]);
+    });
+    await handled;
   };
 
   const askAll = async (): Promise<void> => {
@@ -170,18 +177,25 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
       const page = await steadily(() => openRequests(ops, it.run, after, ahead), it);
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
-      for (const request of requests) asking.track(inTurn(request, () => handling(() => handle(request))));
+      for (const request of requests) asking.track(inTurn(request, () => inPlace(request)));
       if (requests.length > 0) await asking.until(() => asking.size() < ahead || either.aborted);
       else if (!isIdle()) await asking.until(isNewsOrIdle);
       else if (!hasNews && (await loader.loadWaiting()) === 0) return;
     }
   };
+  const connected = connectAhead(it.warehouse);
   await askAll().catch(course.fail);
+  await connected;
   await asking.until(isIdle);
   await purse.close();
   const stop = course.end();
   if (endpointRefused) await moveAll(ops, it.run, ['planned'], 'skipped');
   return stop;
+}
+
+/** Connects for commits, loads, turns and the heartbeat while the first calls are under way: their answers would wait. */
+async function connectAhead({ kind, db }: Warehouse): Promise<void> {
+  if (kind === 'postgres') await Promise.allSettled([1, 2, 3, 4].map(() => sql`select 1`.execute(db)));
 }
 
 function tellLoaded(it: CarryOut, taken: Taken, aside: Aside): void {

@@ -29,6 +29,8 @@ export interface Cutting {
   readonly learn: (input: RequestBody, step: Step) => void;
   /** Takes in what followed an answer, or was planned in place of a question. */
   readonly divided: (input: RequestBody, step: Step, parts: readonly RequestBody[]) => void;
+  /** False where every request is asked as planned. */
+  readonly mayCut: boolean;
   /** What is to be done with a request whose turn has come. */
   readonly turnOf: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => Turn;
   /** Marks a request as under way; call what is returned once its answer was loaded, or when there is none. */
@@ -105,6 +107,7 @@ export function cuttingOf(
   }
   return {
     waysOf,
+    mayCut: days !== undefined,
     learn: (input, step) => {
       const question = isFull(step) ? begin(input) : find(input);
       if (!question) return;

@@ -7,10 +7,18 @@ export interface Holdings {
   readonly used: () => number;
   /** Numbers that are not to be asked for. */
   readonly except: () => number[];
+  /** Takes a slot into use again that was not given back yet, unless it is due to others; undefined without one. */
+  readonly reuse: () => number | undefined;
   /** Takes a slot into use that the source gave out at the earliest at this instant. */
   readonly use: (number: number, sinceMs: number) => void;
   /** Ends its use; it stays ours for the next one here, until given back. */
   readonly release: (number: number) => void;
+  /** Has others wait for the slot until this is recorded. */
+  readonly owe: (number: number, owed: Promise<unknown>) => void;
+  /** Says whether others have found too few slots. */
+  readonly wanted: (isWanted: boolean) => void;
+  /** True of a slot that was passed on here for long while others want one. */
+  readonly isOverdue: (number: number) => boolean;
   /** Takes note of a slot for which there is no use. */
   readonly spare: (number: number) => void;
   /** True while nobody else can have the slot. */
@@ -30,19 +38,29 @@ export interface HoldEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** A process with more work than slots would pass them on for ever; so often it leaves each of them to the others. */
+/** A process with more work than slots would pass them on for ever; so often it leaves each to others who want one. */
 const TENURE_MS = 2_000;
 
 const LOST = Number.NEGATIVE_INFINITY;
 
-/** Holds slots; those of a gate that is not shared are never lost. `restMs` is how long others take to notice a free one. */
-export function openHoldings(sharing: Sharing | undefined, restMs: number, { now, sleep }: HoldEffects): Holdings {
+/**
+ * Holds slots; those of a gate that is not shared are never lost. `restMs` is how long others take to notice a free one.
+ * `onFree` is told of one that may be given back now.
+ */
+export function openHoldings(
+  sharing: Sharing | undefined,
+  { restMs, onFree }: { readonly restMs: number; readonly onFree: () => void },
+  { now, sleep }: HoldEffects,
+): Holdings {
   /** Until when each slot in use is surely ours. */
   const used = new Map<number, number>();
-  const idle = new Set<number>();
+  /** Until when each of the others is surely ours. */
+  const idle = new Map<number, number>();
+  const owing = new Map<number, Promise<unknown>>();
   /** Since when each is passed on here from call to call. */
   const keptSince = new Map<number, number>();
   const leftUntil = new Map<number, number>();
+  let areWanted = false;
   const ended = new AbortController();
   const nowMs = (): number => now().getTime();
 
@@ -57,12 +75,24 @@ export function openHoldings(sharing: Sharing | undefined, restMs: number, { now
     while (!ended.signal.aborted) {
       try {
         await sleep(HEARTBEAT_MS, ended.signal);
-        await renew([...used.keys()]);
+        await renew([...used.keys(), ...owing.keys()]);
       } catch {
         // Tried again; whoever begins a call meanwhile sees that the slot is no longer sure.
       }
     }
   })();
+
+  const free = (): number[] => [...idle.keys()].filter((number) => !owing.has(number));
+  const isOverdue = (number: number): boolean => areWanted && nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS;
+  const owe = (number: number, owed: Promise<unknown>): void => {
+    const paid = Promise.allSettled([owing.get(number), owed]);
+    owing.set(number, paid);
+    void paid.then(() => {
+      if (owing.get(number) !== paid) return;
+      owing.delete(number);
+      onFree();
+    });
+  };
 
   return {
     used: () => used.size,
@@ -70,35 +100,52 @@ export function openHoldings(sharing: Sharing | undefined, restMs: number, { now
       for (const [number, untilMs] of leftUntil) if (nowMs() >= untilMs) leftUntil.delete(number);
       return [...used.keys(), ...leftUntil.keys()];
     },
+    reuse: () => {
+      const found = [...idle].find(([number, untilMs]) => nowMs() < untilMs && !isOverdue(number));
+      if (!found) return undefined;
+      const [number, untilMs] = found;
+      idle.delete(number);
+      used.set(number, untilMs);
+      return number;
+    },
     use: (number, sinceMs) => {
       idle.delete(number);
       used.set(number, sharing ? sinceMs + SLOT_EXPIRES_MS : Number.POSITIVE_INFINITY);
       if (!keptSince.has(number)) keptSince.set(number, nowMs());
     },
     release: (number) => {
+      const untilMs = used.get(number) ?? LOST;
       used.delete(number);
       if (!sharing) return;
-      idle.add(number);
-      if (nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS) leftUntil.set(number, nowMs() + restMs);
+      idle.set(number, untilMs);
+      if (isOverdue(number)) leftUntil.set(number, nowMs() + restMs);
     },
+    owe,
+    wanted: (isWanted) => {
+      areWanted = isWanted;
+    },
+    isOverdue,
     spare: (number) => {
-      if (sharing) idle.add(number);
+      if (sharing) idle.set(number, LOST);
     },
     isSure: (number) => nowMs() < (used.get(number) ?? LOST),
     confirm: async (number) => {
       await renew([number]);
       return (used.get(number) ?? LOST) !== LOST;
     },
-    hasIdle: () => idle.size > 0,
+    hasIdle: () => free().length > 0,
     giveBack: async () => {
-      const numbers = [...idle];
+      const numbers = free();
       if (!sharing || numbers.length === 0) return;
-      idle.clear();
-      for (const number of numbers) keptSince.delete(number);
+      for (const number of numbers) {
+        idle.delete(number);
+        keptSince.delete(number);
+      }
       // What can't be given back is taken again as ours, or runs out by itself.
       await sharing.free(numbers).catch(() => undefined);
     },
     end: async () => {
+      await Promise.all(owing.values());
       ended.abort();
       await beating;
     },

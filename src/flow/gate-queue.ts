@@ -1,5 +1,6 @@
 /** Lets calls in at a gate in the order of coming, with a slot and a turn each. */
-import { farthestMs, type GateBounds, type SlotSource, type TakenSlots } from '../ops/gate.ts';
+import { AHEAD_MS, farthestMs, type GateBounds, type Sharing, type SlotSource, type TakenSlots } from '../ops/gate.ts';
+import { gathered } from './gather.ts';
 import type { Gate, GateEffects, Slot } from './gate.ts';
 import { openHoldings } from './gate-hold.ts';
 import { LONGEST_SLEEP_MS, openStarts } from './gate-starts.ts';
@@ -26,29 +27,49 @@ interface Turn {
   readonly soonestMs: number;
 }
 
-/** A gate over a source of slots. One loop asks the source for all who wait, so that they cost one statement. */
+/**
+ * A gate over a source of slots. One loop asks the source for all who wait, so that they cost one statement. A slot that
+ * is released goes to the next of this process in the instant; its turn is asked for meanwhile.
+ */
 export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, random }: GateEffects): Gate {
   const starts = openStarts({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
-  const holdings = openHoldings(source.sharing, REST_MS, { now, sleep });
+  const { sharing } = source;
+  const holdings = openHoldings(sharing, { restMs: REST_MS, onFree: () => stir() }, { now, sleep });
   const waiters = new Set<Waiter>();
   let letting: Promise<void> | undefined;
   let stirred = false;
   let wake = (): void => undefined;
+  /** When the next turn will be given out, as far as this process knows. */
+  let nextTurnMs = Number.NEGATIVE_INFINITY;
 
   const nowMs = (): number => now().getTime();
-  const turnOf = (askedMs: number, waitMs: number): Turn => ({ atMs: nowMs() + waitMs, soonestMs: askedMs + waitMs });
+  const turnOf = (askedMs: number, waitMs: number): Turn => {
+    const atMs = nowMs() + waitMs;
+    nextTurnMs = Math.max(nextTurnMs, atMs + bounds.intervalMs);
+    return { atMs, soonestMs: askedMs + waitMs };
+  };
+  const turnsFrom = ({ takeTurns }: Sharing) =>
+    gathered(
+      async (asked: readonly null[]): Promise<Turn[]> => {
+        const askedMs = nowMs();
+        const { firstMs, isWanted } = await steadily(() => takeTurns(asked.length), { sleep, random });
+        holdings.wanted(isWanted);
+        return asked.map((_, index) => turnOf(askedMs, firstMs + index * bounds.intervalMs));
+      },
+      { most: bounds.inFlight, isOfAll: () => true },
+    );
+  const takeTurn = sharing && turnsFrom(sharing);
 
-  const begin = async (number: number, given: Turn, signal: AbortSignal): Promise<boolean> => {
-    let turn = given;
+  const begin = async (number: number, given: Turn | Promise<Turn>, signal: AbortSignal): Promise<boolean> => {
+    let turn = await given;
     for (let turns = 1; ; ) {
       await starts.ready(turn.atMs, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (signal.aborted) return false;
-      if (source.sharing && turns < MOST_TURNS && nowMs() - turn.soonestMs > LATE_MS) {
+      if (takeTurn && turns < MOST_TURNS && nowMs() - turn.soonestMs > LATE_MS) {
         turns += 1;
-        const askedMs = nowMs();
-        turn = turnOf(askedMs, await steadily(source.sharing.takeTurn, { sleep, random }));
+        turn = await takeTurn(null);
       } else if (holdings.isSure(number)) {
         starts.mark();
         return true;
@@ -56,20 +77,51 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     }
   };
 
-  const slotOf = (number: number, turn: Turn): Slot => {
+  const slotOf = (number: number, turn: Turn | Promise<Turn>): Slot => {
     let released = false;
     return {
       begin: (signal) => begin(number, turn, signal),
-      release: () => {
+      release: (recorded) => {
         if (released) return;
         released = true;
+        if (recorded && sharing) holdings.owe(number, recorded);
+        if (passOn(number)) return;
         holdings.release(number);
         stir();
       },
     };
   };
 
-  const handOut = ({ numbers, firstMs }: TakenSlots, askedMs: number): void => {
+  /** A turn apart from a slot; undefined when it would be long in coming. */
+  const soonTurn = (): Promise<Turn> | undefined => {
+    if (!takeTurn || nextTurnMs - nowMs() > AHEAD_MS) return undefined;
+    nextTurnMs = Math.max(nextTurnMs, nowMs()) + bounds.intervalMs;
+    const turn = takeTurn(null);
+    // Whoever begins meets its error.
+    turn.catch(() => undefined);
+    return turn;
+  };
+
+  /** Gives a slot to the first who waits here, unless it is due to others. */
+  const passOn = (number: number): boolean => {
+    const [waiter] = waiters;
+    const turn = waiter && !holdings.isOverdue(number) && holdings.isSure(number) ? soonTurn() : undefined;
+    if (!waiter || !turn) return false;
+    waiters.delete(waiter);
+    waiter.grant(slotOf(number, turn));
+    return true;
+  };
+
+  /** A slot that was released a moment ago. */
+  const reused = (): Slot | undefined => {
+    if (waiters.size > 0 || nextTurnMs - nowMs() > AHEAD_MS) return undefined;
+    const number = holdings.reuse();
+    const turn = number === undefined ? undefined : soonTurn();
+    return number === undefined || !turn ? undefined : slotOf(number, turn);
+  };
+
+  const handOut = ({ numbers, firstMs, isWanted }: TakenSlots, askedMs: number): void => {
+    if (numbers.length > 0) holdings.wanted(isWanted);
     for (const [index, number] of numbers.entries()) {
       const [waiter] = waiters;
       if (!waiter) {
@@ -127,6 +179,8 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   return {
     take: async (signal) => {
       signal.throwIfAborted();
+      const again = reused();
+      if (again) return again;
       const { promise, resolve, reject } = Promise.withResolvers<Slot>();
       const waiter: Waiter = { grant: resolve, refuse: reject };
       const onAbort = (): void => {

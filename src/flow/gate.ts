@@ -16,8 +16,11 @@ export interface Slot {
    * or the slot was lost, as to a process that stood still for longer than a heartbeat may be late.
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
-  /** Says that the call is over and what came of it is recorded, or that there was none. */
-  readonly release: () => void;
+  /**
+   * Says that the call is over, and what came of it recorded, or about to be: other processes wait for that. The next of
+   * this process does not, so nothing of its call may be committed before what was asked to be recorded by then.
+   */
+  readonly release: (recorded?: Promise<unknown>) => void;
 }
 
 export interface Gate {

@@ -8,6 +8,8 @@ export interface Gathering<In> {
   readonly heaviest?: number;
   /** True of an error after which no item may be done by itself: each would meet it too, or some may be done already. */
   readonly isOfAll: (error: unknown) => boolean;
+  /** Lets those come along that are asked for at the same moment. */
+  readonly company?: () => Promise<unknown>;
 }
 
 interface Asked<In, Out> {
@@ -18,12 +20,12 @@ interface Asked<In, Out> {
 
 /**
  * A function that does its work for one item, in batches: one is at work at a time, and what is asked meanwhile makes up
- * the next, in the order of asking. Nothing waits for company, so whoever asks alone is served at once. The work gives
- * one result an item, in order.
+ * the next, in the order of asking. Nothing waits for company beyond the moment, so whoever asks alone is served at once.
+ * The work gives one result an item, in order.
  */
 export function gathered<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
-  { most, weightOf = () => 0, heaviest = Number.POSITIVE_INFINITY, isOfAll }: Gathering<In>,
+  { most, weightOf = () => 0, heaviest = Number.POSITIVE_INFINITY, isOfAll, company }: Gathering<In>,
 ): (item: In) => Promise<Out> {
   const waiting: Asked<In, Out>[] = [];
   let isAtWork = false;
@@ -50,6 +52,7 @@ export function gathered<In, Out>(
 
   const goOn = async (): Promise<void> => {
     isAtWork = true;
+    if (company) await company();
     while (waiting.length > 0) await doBatch(nextBatch());
     isAtWork = false;
   };

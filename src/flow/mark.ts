@@ -1,8 +1,9 @@
 /** Moves requests in the ledger though connections get lost: what a commit without an answer came to is read back. */
 import type { Lease } from '../ops/lease.ts';
-import { markSent, type Sending, settle, type Settlement } from '../ops/ledger.ts';
+import { markSent, type Sending, storeAndMark, storeAnswers, type Storing } from '../ops/exchange.ts';
+import { settle, type Settlement } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
-import { storeAnswers, storedAs, type Storing } from '../ops/vault.ts';
+import { storedAs } from '../ops/vault.ts';
 import { type Steady, steadily } from './steady.ts';
 
 export interface Marking extends Steady {
@@ -10,34 +11,70 @@ export interface Marking extends Steady {
   readonly lease: Lease;
 }
 
+/** What was committed. */
+export interface Exchanged {
+  /** Ids of the answers, in their order; undefined for a request that the ledger does not have. */
+  readonly stored: readonly (string | undefined)[];
+  /** Ids of the requests that are ours to send. */
+  readonly marked: ReadonlySet<string>;
+}
+
 /**
- * Commits that these requests are about to be sent; returns the ids of those that are ours to send. When the connection
- * is lost on the way, what the ledger says decides, so that an attempt is counted once and made once.
+ * Commits the bytes of answers, and with them or after them that requests are about to be sent. When the connection is
+ * lost on the way, what the ledger says decides, so that each answer is stored once, and an attempt counted once and made
+ * once. `mostTries` is for when there is no use in waiting.
  */
-export async function markSentSurely(it: Marking, sending: readonly Sending[]): Promise<ReadonlySet<string>> {
+export async function exchangeSurely(
+  it: Marking,
+  storing: readonly Storing[],
+  sending: readonly Sending[],
+  mostTries?: number,
+): Promise<Exchanged> {
   return steadily(
-    async (failures) =>
-      failures === 0
-        ? markSent(it.ops, it.lease, sending)
-        : it.ops.transaction().execute(async (tx) => {
-            const locked = await lockedRequests(
-              tx,
-              sending.map(({ id }) => id),
-            );
-            // No other attempt can have left it so: each is settled before the next, and the lease keeps others away.
-            const isMarked = ({ id, requestId, at }: Sending): boolean => {
-              const known = locked.get(id);
-              return (
-                known?.state === 'sent' && known.xRequestId === requestId && known.sentAt?.getTime() === at.getTime()
-              );
-            };
-            const open = sending.filter((one) => !isMarked(one));
-            const marked = await markSent(tx, it.lease, open);
-            return new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]);
-          }),
+    async (failures) => {
+      if (failures > 0) return exchangeRest(it, storing, sending);
+      if (storing.length === 0) return { stored: [], marked: await markSent(it.ops, it.lease, sending) };
+      if (sending.length === 0) return { stored: await storeAnswers(it.ops, storing), marked: NONE };
+      return storeAndMark(it.ops, it.lease, storing, sending);
+    },
     it,
+    mostTries,
   );
 }
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Stores and marks what is not, once it is sure how the commit ended that was cut off. */
+const exchangeRest = (
+  { ops, lease }: Marking,
+  storing: readonly Storing[],
+  sending: readonly Sending[],
+): Promise<Exchanged> =>
+  ops.transaction().execute(async (tx) => {
+    const locked = await lockedRequests(tx, [
+      ...storing.map(({ requestId }) => requestId),
+      ...sending.map(({ id }) => id),
+    ]);
+    const known: (string | undefined)[] = [];
+    for (const { requestId, answer } of storing) known.push(await storedAs(tx, requestId, answer));
+    const rest = await storeAnswers(
+      tx,
+      storing.filter((_, place) => known[place] === undefined),
+    );
+    // No other attempt can have left it so: each is settled before the next, and the lease keeps others away.
+    const isMarked = ({ id, requestId, at }: Sending): boolean => {
+      const request = locked.get(id);
+      return (
+        request?.state === 'sent' && request.xRequestId === requestId && request.sentAt?.getTime() === at.getTime()
+      );
+    };
+    const open = sending.filter((one) => !isMarked(one));
+    const marked = await markSent(tx, lease, open);
+    return {
+      stored: known.map((id) => id ?? rest.shift()),
+      marked: new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]),
+    };
+  });
 
 /** Records how an attempt at a sent request ended; recorded once, however often the connection is lost. */
 export async function settleSurely(it: Omit<Marking, 'lease'>, id: string, settlement: Settlement): Promise<void> {
@@ -50,37 +87,6 @@ export async function settleSurely(it: Omit<Marking, 'lease'>, id: string, settl
             if (known?.state === 'sent') await settle(tx, id, settlement);
           }),
     it,
-  );
-}
-
-/**
- * Commits the bytes of answers and returns their ids in the same order, undefined for a request that the ledger does not
- * have; each is stored once, however often the connection is lost. `mostTries` is for when there is no use in waiting.
- */
-export async function storeSurely(
-  it: Omit<Marking, 'lease'>,
-  storing: readonly Storing[],
-  mostTries?: number,
-): Promise<(string | undefined)[]> {
-  return steadily(
-    async (failures) =>
-      failures === 0
-        ? storeAnswers(it.ops, storing)
-        : it.ops.transaction().execute(async (tx) => {
-            await lockedRequests(
-              tx,
-              storing.map(({ requestId }) => requestId),
-            );
-            const known: (string | undefined)[] = [];
-            for (const { requestId, answer } of storing) known.push(await storedAs(tx, requestId, answer));
-            const rest = await storeAnswers(
-              tx,
-              storing.filter((_, place) => known[place] === undefined),
-            );
-            return known.map((id) => id ?? rest.shift());
-          }),
-    it,
-    mostTries,
   );
 }
 

@@ -6,7 +6,8 @@ import type { Ops } from '../ops/schema.ts';
 import type { Spool } from '../ops/spool.ts';
 import type { SpooledAnswer, Waiting } from '../ops/spool-head.ts';
 import type { Notice } from '../ops/summary.ts';
-import { storeAnswers, storedAs } from '../ops/vault.ts';
+import { storeAnswers } from '../ops/exchange.ts';
+import { storedAs } from '../ops/vault.ts';
 import { databaseTrouble, type Steady, steadily } from './steady.ts';
 
 export interface Spooling extends Steady {

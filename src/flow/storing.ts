@@ -1,16 +1,12 @@
-/** Stores the answers of a run, those that come together in one commit, and hands each to the loader. */
+/** Stores the answers of a run and hands each to the loader. */
 import pLimit from 'p-limit';
 import type { Answered } from '../extract/outcome.ts';
-import type { Storing } from '../ops/vault.ts';
-import { operationsOf } from '../ops/schema.ts';
 import type { SentRequest } from './attempt.ts';
+import type { Commits } from './commits.ts';
 import type { Course } from './course.ts';
-import { gathered } from './gather.ts';
 import type { Taken } from './intake.ts';
 import type { Loader, Loading, Stored } from './loader.ts';
-import { storeSurely } from './mark.ts';
 import type { KeepAside } from './spooling.ts';
-import { isRefused } from './steady.ts';
 
 export interface Keeping extends Loading {
   /** Keeps an answer that could not be stored; returns the error to end the run with. */
@@ -28,27 +24,12 @@ export interface Kept {
   readonly loaded: Promise<Taken | undefined>;
 }
 
-/** Answers that share a commit. */
-const MOST_TOGETHER = 500;
-/** A larger answer has a commit of its own. */
-const HEAVIEST_BYTES = 2 ** 20;
 /** Bodies that are kept in memory from storing to loading, of all answers together; others are read back. */
 const AT_HAND_BYTES = 4 * 2 ** 20;
 
 /** Stores a run's answers. After one that could not be stored, what is stored is no longer loaded. */
-export function openStore(it: Keeping, loader: Loader, course: Course): Store {
-  const ops = operationsOf(it.warehouse);
+export function openStore(it: Keeping, loader: Loader, course: Course, commits: Pick<Commits, 'store'>): Store {
   const keeping = pLimit(1);
-  const storing = gathered(
-    // Once one could not be stored, waiting was of no use.
-    (answers: readonly Storing[]) => storeSurely({ ...it, ops }, answers, course.hasFailed() ? 1 : undefined),
-    {
-      most: MOST_TOGETHER,
-      weightOf: ({ answer }) => answer.body.byteLength,
-      heaviest: HEAVIEST_BYTES,
-      isOfAll: (error) => !isRefused(error),
-    },
-  );
   let atHandBytes = 0;
   const load = async (stored: Stored): Promise<Taken | undefined> => {
     if (course.hasFailed()) return undefined;
@@ -64,7 +45,7 @@ export function openStore(it: Keeping, loader: Loader, course: Course): Store {
   return async (request, answer) => {
     it.checkpoint?.('before_store');
     try {
-      const answerId = await storing({ requestId: request.id, answer });
+      const answerId = await commits.store({ requestId: request.id, answer });
       if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer that came`);
       it.checkpoint?.('after_store');
       return { answerId, loaded: load(storedOf(it, request, answer, answerId)) };

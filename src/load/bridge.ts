@@ -60,12 +60,12 @@ export async function loadBridges(
     'update',
   );
   const gone = due.flatMap((it) => it.gone);
-  if (gone.length > 0) await run.count(deleteRows(schema, table), arraysOf(table.key, gone));
+  if (gone.length > 0) await run.write(deleteRows(schema, table), arraysOf(table.key, gone));
   const moved = due.flatMap((it) => it.moved);
-  if (moved.length > 0) await run.count(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
+  if (moved.length > 0) await run.write(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
   const fresh = due.flatMap((it) => it.fresh).toSorted((a, b) => (keyOf(table.key, a) < keyOf(table.key, b) ? -1 : 1));
   const names = table.columns.map(({ name }) => name);
-  if (fresh.length > 0) await run.count(insertRows(schema, table), arraysOf(names, fresh));
+  if (fresh.length > 0) await run.write(insertRows(schema, table), arraysOf(names, fresh));
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }
 

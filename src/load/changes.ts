@@ -70,9 +70,9 @@ export async function writeChanges(
   judged: readonly Judged[],
 ): Promise<void> {
   const changes = judged.flatMap((it) => changesOf(table, log, answers, it));
-  if (changes.length > 0) await run.count(insertChanges(schema, log), valuesOf(log, changes));
+  if (changes.length > 0) await run.write(insertChanges(schema, log), valuesOf(log, changes));
   // One answer at a time, because each may move what the one before has put in.
-  for (const late of lateOf(log, answers, judged)) await run.count(placeLate(schema, log), valuesOf(log, late));
+  for (const late of lateOf(log, answers, judged)) await run.write(placeLate(schema, log), valuesOf(log, late));
 }
 
 /** What the answers change of one entity, in their order. */

@@ -40,7 +40,7 @@ export async function writeDays(
   const { daily } = table;
   if (!daily) return;
   const days = daysOf(table, daily, answers, seen);
-  if (days.length > 0) await run.count(upsertDaily(schema, daily), valuesOf(daily, days));
+  if (days.length > 0) await run.write(upsertDaily(schema, daily), valuesOf(daily, days));
 }
 
 /**

@@ -23,6 +23,7 @@ export async function load(run: Run, schema: string, group: readonly Loading[]):
       await loadTable(run, schema, table, group, books);
   for (const table of bridgeTables)
     await loadBridges(run, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
+  await run.settled();
   return books.map((it) => it.receipt());
 }
 

@@ -145,9 +145,9 @@ async function hold(
 /** Writes rows that are held, and deletes those that are gone. */
 async function update(target: Target, updates: readonly Due[], gone: readonly Gone[]): Promise<void> {
   const { run, schema, table } = target;
-  if (updates.length > 0) await run.count(updateRows(schema, table), valuesOf(target, updatedColumns(table), updates));
+  if (updates.length > 0) await run.write(updateRows(schema, table), valuesOf(target, updatedColumns(table), updates));
   if (gone.length > 0)
-    await run.count(
+    await run.write(
       deleteRows(schema, table),
       keyArrays(
         table,
@@ -189,7 +189,7 @@ async function writeList(
   });
   const emptied = differing.filter(({ isThere }) => isThere);
   if (emptied.length > 0)
-    await run.count(
+    await run.write(
       deleteOwned(schema, child, child.parentKey),
       keyArrays(
         table,
@@ -201,7 +201,7 @@ async function writeList(
     return it.rows.map((row): ChildRow => [...key, ...row]);
   });
   if (rows.length === 0) return;
-  await run.count(
+  await run.write(
     insertRows(schema, child),
     child.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
   );

@@ -12,7 +12,7 @@ export function openOwnSlots(bounds: GateBounds, now: () => Date): SlotSource {
       const free = Array.from({ length: inFlight }, (_, index) => index + 1).filter((it) => !except.includes(it));
       const numbers = free.slice(0, Math.min(most, turnsWithin(aheadMs, intervalMs)));
       nextMs = nowMs + aheadMs + numbers.length * intervalMs;
-      return { numbers, firstMs: aheadMs, closedMs: Math.max(0, aheadMs - AHEAD_MS) };
+      return { numbers, firstMs: aheadMs, isWanted: false, closedMs: Math.max(0, aheadMs - AHEAD_MS) };
     },
     sharing: undefined,
   };

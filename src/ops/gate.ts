@@ -19,11 +19,17 @@ export interface GateBounds {
   readonly intervalMs: number;
 }
 
-/** Slots that were given out, each with a turn to start. */
-export interface TakenSlots {
-  readonly numbers: readonly number[];
-  /** Until the first of them may start; each further one follows an interval later. */
+/** Turns to start that were given out. */
+export interface GivenTurns {
+  /** Until the first of them; each further one follows an interval later. */
   readonly firstMs: number;
+  /** Another process found too few slots a moment ago. */
+  readonly isWanted: boolean;
+}
+
+/** Slots that were given out, each with a turn. */
+export interface TakenSlots extends GivenTurns {
+  readonly numbers: readonly number[];
   /** How long the pace lets nobody in; 0 when only a slot is lacking. */
   readonly closedMs: number;
 }
@@ -41,12 +47,17 @@ export interface Sharing {
   readonly renew: (numbers: readonly number[]) => Promise<readonly number[]>;
   /** Lets others have the slots, as far as they are still ours. */
   readonly free: (numbers: readonly number[]) => Promise<void>;
-  /** A turn in place of one that passed unused: milliseconds until it is there. */
-  readonly takeTurn: () => Promise<number>;
+  /** Turns beside those that come with slots. */
+  readonly takeTurns: (count: number) => Promise<GivenTurns>;
 }
 
 /** A holder silent for so long is taken for dead: as with a lease, three heartbeats may be missed. */
 export const SLOT_EXPIRES_MS = 4 * HEARTBEAT_MS;
+
+/** Whoever finds too few slots says so, and again so often. */
+const WANTED_AGAIN_MS = 500;
+/** For so long it holds, or who looks again a little late would be forgotten. */
+const WANTED_MS = 2 * WANTED_AGAIN_MS;
 
 /** Turns are given out so far ahead: time to commit that the call is sent. What is given to a process that dies is lost. */
 export const AHEAD_MS = 100;
@@ -85,14 +96,17 @@ export async function openSharedSlots(
   const farthest = sql`${farthestMs({ inFlight, intervalMs })}::float8 * interval '1 millisecond'`;
   const nextAt = sql`case when next_at < clock_timestamp() + ${farthest} then greatest(next_at, clock_timestamp()) else clock_timestamp() end`;
   const aheadMs = sql`extract(epoch from ${nextAt} - clock_timestamp()) * 1000`;
+  const ago = (ms: number) => sql`${sql.lit(ms)} * interval '1 millisecond'`;
   const expiry = sql`clock_timestamp() + ${sql.lit(SLOT_EXPIRES_MS)} * interval '1 millisecond'`;
   const plannedOnce = sql.raw(PLANNED_ONCE);
   // Said within each statement, so that it takes one round trip, and a pooler of transactions may stand between.
   const compilable = <Row>(statement: RawBuilder<Row>) => ({ compile: () => statement.compile(db) });
   const withoutWaiting = sql`set_config('synchronous_commit', 'off', true)`;
 
+  const isWanted = sql`wanted_by <> ${holder} and wanted_at > clock_timestamp() - ${ago(WANTED_MS)}`;
+
   const taking = compiledOnce(['most', 'except'], ({ most, except }) =>
-    compilable(sql<{ numbers: readonly string[]; first_ms: number }>`${plannedOnce}
+    compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
           where gate = ${name} and number = any(array(
@@ -113,13 +127,20 @@ export async function openSharedSlots(
         where gate = ${name} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-          ${withoutWaiting}`),
+          ${isWanted} as is_wanted, ${withoutWaiting}`),
   );
   const freeing = compiledOnce(['numbers'], ({ numbers }) =>
     compilable(sql`${plannedOnce}
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
       where gate = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
       returning ${withoutWaiting}`),
+  );
+
+  const turning = compiledOnce(['count'], ({ count }) =>
+    compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
+      update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where gate = ${name}
+      returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
+        ${isWanted} as is_wanted, ${withoutWaiting}`),
   );
 
   const enterRows = async (): Promise<void> => {
@@ -135,13 +156,19 @@ export async function openSharedSlots(
   };
   await enterRows();
 
+  /** What the pace says to somebody for whom there was no slot. */
   const closedMs = async (): Promise<number> => {
-    const { rows } = await sql<{ ahead_ms: number }>`
-      select (${aheadMs})::float8 as ahead_ms from ${paces} where gate = ${name}`.execute(db);
+    const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
+      select (${aheadMs})::float8 as ahead_ms, wanted_at > clock_timestamp() - ${ago(WANTED_AGAIN_MS)} as is_told
+      from ${paces} where gate = ${name}`.execute(db);
     const [row] = rows;
     // Somebody cleared the table.
     if (!row) await enterRows();
-    return Math.max(0, (row?.ahead_ms ?? 0) - AHEAD_MS);
+    const closed = Math.max(0, (row?.ahead_ms ?? 0) - AHEAD_MS);
+    if (row && closed === 0 && !row.is_told)
+      await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where gate = ${name}
+        returning ${withoutWaiting}`.execute(db);
+    return closed;
   };
 
   return {
@@ -150,17 +177,15 @@ export async function openSharedSlots(
       // by a statement whose answer never came.
       const { rows } = await db.executeQuery(taking({ most, except: arrayLiteral(except) }));
       const [row] = rows;
-      if (row) return { numbers: row.numbers.map(Number), firstMs: Math.max(0, row.first_ms), closedMs: 0 };
-      return { numbers: [], firstMs: 0, closedMs: await closedMs() };
+      if (!row) return { numbers: [], firstMs: 0, isWanted: false, closedMs: await closedMs() };
+      const { numbers, first_ms: firstMs, is_wanted: told } = row;
+      return { numbers: numbers.map(Number), firstMs: Math.max(0, firstMs), isWanted: told === true, closedMs: 0 };
     },
 
     sharing: {
-      takeTurn: async () => {
-        const { rows } = await sql<{ wait_ms: number }>`${plannedOnce}
-          update ${paces} set next_at = ${nextAt} + ${interval} where gate = ${name}
-          returning (extract(epoch from next_at - ${interval} - clock_timestamp()) * 1000)::float8 as wait_ms,
-            ${withoutWaiting}`.execute(db);
-        return Math.max(0, rows[0]?.wait_ms ?? 0);
+      takeTurns: async (count) => {
+        const { rows } = await db.executeQuery(turning({ count }));
+        return { firstMs: Math.max(0, rows[0]?.first_ms ?? 0), isWanted: rows[0]?.is_wanted === true };
       },
 
       renew: async (numbers) => {

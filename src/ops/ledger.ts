@@ -4,7 +4,6 @@ import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
-import { compiledOnce, onceEach } from '../warehouse/compiled.ts';
 import { isHeld, type Lease } from './lease.ts';
 import { isOf, type Part } from './part.ts';
 import type { Ops, RequestState } from './schema.ts';
@@ -157,57 +156,8 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
   }));
 }
 
-/** A request that is about to be sent. */
-export interface Sending {
-  readonly id: string;
-  /** Sent with each of its attempts. */
-  readonly requestId: string;
-  readonly at: Date;
-  /** The most that the attempt can cost. */
-  readonly points: number;
-}
-
 /** The states of a request that is not settled; nothing moves one that is. */
-const UNSETTLED: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
-
-/**
- * Commits that these requests are about to be sent; none may be sent before. Returns the ids of those that may be: none
- * when the lease was lost, and without those that somebody else settled.
- */
-export async function markSent(ops: Ops, lease: Lease, sending: readonly Sending[]): Promise<ReadonlySet<string>> {
-  const statement = markingBy(lease)(ops)({
-    ids: arrayLiteral(sending.map(({ id }) => id)),
-    requestIds: arrayLiteral(sending.map(({ requestId }) => requestId)),
-    times: arrayLiteral(sending.map(({ at }) => at.toISOString())),
-    points: arrayLiteral(sending.map(({ points }) => points)),
-  });
-  const { rows } = await ops.executeQuery(statement);
-  return new Set(rows.map(({ id }) => id));
-}
-
-const markingBy = onceEach((lease: Lease) =>
-  onceEach((ops: Ops) =>
-    compiledOnce(['ids', 'requestIds', 'times', 'points'], (given) => {
-      const source = sql<{ id: string; request_id: string; at: Date; points: string }>`(select * from unnest(
-        ${given.ids}::bigint[], ${given.requestIds}::uuid[], ${given.times}::timestamptz[], ${given.points}::numeric[])
-        as u(id, request_id, at, points))`;
-      return ops
-        .updateTable('requests')
-        .from(source.as('t'))
-        .set((eb) => ({
-          state: 'sent',
-          attempts: sql`attempts + 1`,
-          sent_at: eb.ref('t.at'),
-          x_request_id: sql`coalesce(x_request_id, t.request_id)`,
-          points: sql`coalesce(requests.points, 0) + t.points`,
-        }))
-        .whereRef('requests.id', '=', 't.id')
-        .where('state', 'in', [...UNSETTLED])
-        .where(isHeld(lease))
-        .returning('requests.id');
-    }),
-  ),
-);
+export const UNSETTLED: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
 
 /** The end of a request that brought no answer to load, or its return to the plan. */
 export interface Settlement {

@@ -1,6 +1,6 @@
 /** The first line of a spooled answer's file: which request it belongs to, and all that is known of it but its bytes. */
 import { sha256Of } from './packing.ts';
-import type { StoredBytes } from './vault.ts';
+import type { StoredBytes } from './exchange.ts';
 
 /** An answer with the request of the ledger that it belongs to. */
 export interface SpooledAnswer extends StoredBytes {

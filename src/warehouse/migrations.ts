@@ -25,4 +25,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0013_changed_items': () => import('../../migrations/0013_changed_items.ts'),
   '0014_changed_items_shown': () => import('../../migrations/0014_changed_items_shown.ts'),
   '0015_quick_views': () => import('../../migrations/0015_quick_views.ts'),
+  '0016_gate_wanted': () => import('../../migrations/0016_gate_wanted.ts'),
 };

@@ -21,6 +21,8 @@ export const tokenTables = {
     {
       gate: text('Which token of which service, as a digest.'),
       next_at: moment('When the next request may start.'),
+      wanted_at: nullable(moment('When a process last found too few slots.')),
+      wanted_by: nullable(text('That process.')),
     },
     { key: ['gate'] },
   ),

@@ -8,7 +8,7 @@ import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../
 import { acquireLease } from '../../src/ops/lease.ts';
 import { operationsOf } from '../../src/ops/schema.ts';
 import { openSpool } from '../../src/ops/spool.ts';
-import { storeAnswers } from '../../src/ops/vault.ts';
+import { storeAnswers } from '../../src/ops/exchange.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { rootTables } from '../../src/warehouse/table.ts';
 import { tracesOf } from '../support/traces.ts';

@@ -110,7 +110,7 @@ describe('with one slot for the token, another process', () => {
     await scene.sync(config(GROUPS, { in_flight: 3 }));
     expect(await held(scene)).toBe(0);
 
-    const broken = disturbedAt(warehouse, { when: 'after', statement: STEP.send, nth: 2 }, () => {
+    const broken = disturbedAt(warehouse, { when: 'after', statement: STEP.send, nth: 1 }, () => {
       throw new Error('a fault of this program');
     });
     await expect(scene.sync(config(GROUPS, { in_flight: 3 }), { warehouse: broken })).rejects.toThrow('a fault');

@@ -21,13 +21,14 @@ function scripted(time: Sleepers) {
   };
   let turnMs = 0;
   let closedMs = 0;
+  let isWanted = false;
   const source: SlotSource = {
     take: async (most, except) => {
       await ask(`take ${most}`);
       const free = [3, 2, 1].filter((it) => !others.has(it) && !except.includes(it));
       const numbers = closedMs > 0 ? [] : free.slice(0, most);
       for (const number of numbers) mine.add(number);
-      return { numbers, firstMs: turnMs, closedMs };
+      return { numbers, firstMs: turnMs, isWanted, closedMs };
     },
     sharing: {
       renew: async (numbers) => {
@@ -38,9 +39,9 @@ function scripted(time: Sleepers) {
         await ask(`free ${numbers.join()}`);
         for (const number of numbers) mine.delete(number);
       },
-      takeTurn: async () => {
-        await ask('turn');
-        return turnMs;
+      takeTurns: async (count) => {
+        await ask(`turns ${count}`);
+        return { firstMs: Math.max(turnMs, closedMs), isWanted };
       },
     },
   };
@@ -54,6 +55,7 @@ function scripted(time: Sleepers) {
     fail: (error: Error | undefined) => (failing = error),
     setTurn: (ms: number) => (turnMs = ms),
     close: (ms: number) => (closedMs = ms),
+    want: () => (isWanted = true),
   };
 }
 
@@ -69,17 +71,62 @@ describe('a gate over a shared source', () => {
     expect(mine.size).toBe(0);
   });
 
-  it('passes a released slot on here without freeing it in between', async () => {
+  it('passes a released slot on here in the instant, and asks for its turn meanwhile', async () => {
+    const time = sleepers();
+    const { gate, asked, setTurn } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const next = [gate.take(forever), gate.take(forever)];
+    const start = time.ms();
+    await time.run(() => time.ms() - start >= 1000);
+    asked();
+    setTurn(70);
+    const begin = time.ms();
+    slots[0]?.release();
+    const slot = await next[0];
+    expect(asked()).toEqual(['turns 1']);
+    let began: boolean | undefined;
+    void slot?.begin(forever).then((it) => (began = it));
+    await time.run(() => began !== undefined);
+    expect([began, time.ms() - begin]).toEqual([true, 70]);
+  });
+
+  it('passes none on whose turn would be long in coming', async () => {
     const time = sleepers();
     const { gate, asked } = scripted(time);
-    const [first] = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
-    const next = gate.take(forever);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const next = [1, 2, 3].map(() => gate.take(forever));
     await settled();
     asked();
-    first?.release();
-    const slot = await next;
-    expect(asked()).toEqual(['take 1']);
-    expect(await Promise.race([slot.begin(forever), time.run()])).toBe(true);
+    for (const slot of slots) slot.release();
+    await settled();
+    // Those three have the turns of the next 300 ms.
+    expect(asked()[0]).toMatch(/^take/);
+    await Promise.all(next);
+  });
+
+  it('gives a slot to others once what came of its last call is recorded, and not before', async () => {
+    const time = sleepers();
+    const { gate, asked, mine } = scripted(time);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const next = gate.take(forever);
+    await settled();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const start = time.ms();
+    await time.run(() => time.ms() - start >= 1000);
+    slots[0]?.release(first.promise);
+    (await next).release(second.promise);
+    await settled();
+    asked();
+    // Held all the while, and kept alive.
+    const begin = time.ms();
+    await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
+    second.resolve();
+    await settled();
+    expect(asked()).toEqual(['renew 2,1,3', 'renew 2,1,3']);
+    expect(mine.has(3)).toBe(true);
+    first.reject(new Error('it could not be recorded'));
+    await settled();
+    expect(asked()).toEqual(['free 3']);
   });
 
   it('looks for a slot that others gave up, without haste', async () => {
@@ -112,11 +159,17 @@ describe('a gate over a shared source', () => {
     close(5000);
     slots[0]?.release();
     const closedAt = time.ms();
+    // It was not known here that the pace is closed; by now it is.
+    await next;
+    expect(had).toBe(true);
+    let hadOther = false;
+    const other = gate.take(forever).then(() => (hadOther = true));
+    slots[1]?.release();
     await time.run(() => time.ms() - closedAt >= 2000);
     expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
     close(0);
-    await time.run(() => had);
-    await next;
+    await time.run(() => hadOther);
+    await other;
     expect(time.ms() - closedAt).toBeLessThanOrEqual(5000 + HEARTBEAT_MS);
   });
 
@@ -180,7 +233,7 @@ describe('a gate over a shared source', () => {
     void late.begin(forever).then((it) => (began = it));
     await time.run(() => began !== undefined);
     expect(began).toBe(true);
-    expect(asked()).toEqual(['turn']);
+    expect(asked()).toEqual(['turns 1']);
     expect(time.ms() - begin).toBe(250);
   });
 
@@ -217,10 +270,11 @@ describe('a gate over a shared source', () => {
     expect(mine.size).toBe(0);
   });
 
-  it('leaves a slot that it keeps passing on to others from time to time, for as long as they take to look', async () => {
+  it('leaves a slot that it keeps passing on to others who want one from time to time, for as long as they take to look', async () => {
     const time = sleepers();
-    const { gate, others, mine } = scripted(time);
+    const { gate, others, mine, want } = scripted(time);
     others.add(1).add(2);
+    want();
     const begin = time.ms();
     const freeAt: number[] = [];
     const workers = { left: 2 };
@@ -250,6 +304,28 @@ describe('a gate over a shared source', () => {
       expect(freeAt.some((it) => it >= from && it < to)).toBe(true);
     // It costs the process no more than that.
     expect(freeAt.filter((it) => it < 7000).length).toBeLessThanOrEqual(9);
+  });
+
+  it('keeps passing a slot on that nobody else wants', async () => {
+    const time = sleepers();
+    const { gate, others, asked } = scripted(time);
+    others.add(1).add(2);
+    const begin = time.ms();
+    const tookAt: number[] = [];
+    const worker = async (): Promise<void> => {
+      while (time.ms() - begin < 7000) {
+        const slot = await gate.take(forever);
+        tookAt.push(time.ms() - begin);
+        await time.sleep(2500);
+        slot.release();
+      }
+    };
+    let isOver = false;
+    void Promise.all([worker(), worker()]).then(() => (isOver = true));
+    await time.run(() => time.ms() - begin >= 7000);
+    expect(tookAt).toEqual([0, 2500, 5000]);
+    expect(asked().filter((it) => it.startsWith('free'))).toEqual([]);
+    await time.run(() => isOver);
   });
 
   it('that is closed gives back what is held, and beats no more', async () => {

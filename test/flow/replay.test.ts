@@ -153,6 +153,7 @@ eachWarehouse('a replay', (open, kind) => {
 
 eachWarehouse('an answer in quarantine', (open) => {
   const GROUP = `${service()}\nsyncs:\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002"] }, accept: { rejects: 100% } }\n`;
+  const SMALL_GROUP = { body: [{ urn: { type: 'group', value: 'g' }, name: 'n' }] };
 
   it.each([
     ['compressed', 1],
@@ -160,7 +161,7 @@ eachWarehouse('an answer in quarantine', (open) => {
   ])('for its bytes, that rest %s, is loaded when they are mended', async (_, items) => {
     const scene = await sceneIn(
       await open(),
-      items === 0 ? { respond: () => ({ body: [{ urn: { type: 'group', value: 'g' }, name: 'n' }] }) } : {},
+      items === 0 ? { respond: ({ endpoint }) => (endpoint === 'pronet.group' ? SMALL_GROUP : undefined) } : {},
     );
     const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
     await expect(scene.sync(GROUP, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);

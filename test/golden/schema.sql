@@ -4440,6 +4440,10 @@ create table sluice_ops."gate_paces" (
   "gate" text not null,
   -- When the next request may start.
   "next_at" timestamp with time zone not null,
+  -- When a process last found too few slots.
+  "wanted_at" timestamp with time zone,
+  -- That process.
+  "wanted_by" text,
   constraint "gate_paces_pkey" primary key ("gate")
 );
 

@@ -217,6 +217,8 @@ function stopping(
     run: {
       rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
+      write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
+      settled: run.settled,
     },
   };
 }

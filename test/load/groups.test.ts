@@ -58,6 +58,11 @@ const recorded = (run: Run, tell: (text: string) => void): Run => ({
     tell(text);
     return run.count(text, parameters);
   },
+  write: (text, parameters) => {
+    tell(text);
+    return run.write(text, parameters);
+  },
+  settled: run.settled,
 });
 
 eachWarehouse('answers loaded together', (open, kind) => {

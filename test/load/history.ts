@@ -78,6 +78,9 @@ export function onRows<T>(
         tx,
       );
     }
-    return work(runOn(tx));
+    const run = runOn(tx);
+    const done = await work(run);
+    await run.settled();
+    return done;
   });
 }

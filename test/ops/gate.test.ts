@@ -76,7 +76,7 @@ describe('the rows of a gate', () => {
     const asked = performance.now();
     const first = await one.take(2, []);
     const second = await two.take(1, []);
-    const third = await sharingOf(one).takeTurn();
+    const { firstMs: third } = await sharingOf(one).takeTurns(1);
     const tookMs = performance.now() - asked;
     expect(first.numbers).toHaveLength(2);
     expect(first.firstMs).toBe(0);
@@ -100,6 +100,31 @@ describe('the rows of a gate', () => {
     expect(closedMs).toBeLessThanOrEqual(5000 - AHEAD_MS);
   });
 
+  it('tell who has slots that another finds none, until that is long ago', async () => {
+    const warehouse = await open();
+    const [one, two] = [await gate(warehouse, 'one', 2), await gate(warehouse, 'two', 2)];
+    const { numbers, isWanted } = await one.take(2, []);
+    expect([sorted(numbers), isWanted]).toEqual([[1, 2], false]);
+    // Its own want is none of another's.
+    expect((await one.take(1, [1, 2])).numbers).toEqual([]);
+    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+    await sql`update sluice_ops.gate_paces set wanted_at = null`.execute(warehouse.db);
+    expect((await two.take(1, [])).numbers).toEqual([]);
+    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(true);
+    await sharingOf(one).free([1]);
+    expect(await one.take(1, [2])).toMatchObject({ numbers: [1], isWanted: true });
+    await sql`update sluice_ops.gate_paces set wanted_at = wanted_at - interval '1 s'`.execute(warehouse.db);
+    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+  });
+
+  it('want none while the pace lets nobody in', async () => {
+    const warehouse = await open();
+    const [one, two] = [await gate(warehouse, 'one', 2, 5000), await gate(warehouse, 'two', 2, 5000)];
+    expect((await one.take(2, [])).numbers).toEqual([2]);
+    expect((await two.take(1, [])).closedMs).toBeGreaterThan(0);
+    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+  });
+
   it('save up no turns while nothing is asked', async () => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one', 9, 1000);
@@ -113,14 +138,14 @@ describe('the rows of a gate', () => {
     const one = await gate(warehouse, 'one', 2, 200);
     await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(warehouse.db);
     expect(await one.take(1, [])).toMatchObject({ firstMs: 0, numbers: [2] });
-    expect(await sharingOf(one).takeTurn()).toBeLessThanOrEqual(200);
+    expect((await sharingOf(one).takeTurns(1)).firstMs).toBeLessThanOrEqual(200);
   });
 
   it.each([1e-6, 1e11])('bear an interval of %d ms', async (intervalMs) => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one', 1000, intervalMs);
     expect((await one.take(1000, [])).numbers).toHaveLength(intervalMs < 1 ? 1000 : 1);
-    expect(await sharingOf(one).takeTurn()).toBeLessThanOrEqual(intervalMs);
+    expect((await sharingOf(one).takeTurns(1)).firstMs).toBeLessThanOrEqual(intervalMs);
   });
 
   it('are entered once, however many open the gate', async () => {
@@ -193,7 +218,7 @@ it('statements of a gate wait for no disk, and others on the same connection do'
     return count;
   };
   expect(await unwritten(() => source.take(3, []))).toBeGreaterThan(0);
-  expect(await unwritten(() => sharingOf(source).takeTurn())).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).takeTurns(1))).toBeGreaterThan(0);
   expect(await unwritten(() => sharingOf(source).renew([1, 2, 3]))).toBeGreaterThan(0);
   expect(await unwritten(() => sharingOf(source).free([1, 2, 3]))).toBeGreaterThan(0);
   const write = sql`update sluice_ops.gate_paces set next_at = clock_timestamp()`;

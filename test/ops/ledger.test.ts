@@ -4,10 +4,11 @@ import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { acquireLease } from '../../src/ops/lease.ts';
 import { freshAnswers } from '../../src/ops/fresh-answers.ts';
-import { countByState, markSent, openRequests, planRequests, settle, triedRequests } from '../../src/ops/ledger.ts';
+import { countByState, openRequests, planRequests, settle, triedRequests } from '../../src/ops/ledger.ts';
 import { createRun, type Run } from '../../src/ops/runs.ts';
 import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { readAnswer, storeAnswers, type StoredBytes, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
+import { markSent, storeAnswers, type StoredBytes } from '../../src/ops/exchange.ts';
+import { readAnswer, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
 

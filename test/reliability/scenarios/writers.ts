@@ -6,7 +6,7 @@ import { acquireLease } from '../../../src/ops/lease.ts';
 import { planRequests } from '../../../src/ops/ledger.ts';
 import { createRun } from '../../../src/ops/runs.ts';
 import { operationsOf } from '../../../src/ops/schema.ts';
-import { storeAnswers } from '../../../src/ops/vault.ts';
+import { storeAnswers } from '../../../src/ops/exchange.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
 import { canonicalRequest, requestKeyOf } from '../../../src/service/identity.ts';

@@ -1,0 +1,69 @@
+/** Answers and marks share commits, in an order in which no more calls are ever without an outcome than may be under way. */
+import { describe, expect, it } from 'vitest';
+import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
+import { STEP } from './crash.ts';
+import { overheard } from './overheard.ts';
+import { select, states } from './rows.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
+
+const config = (inFlight: number): string => `${service({ in_flight: inFlight })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003", "1004", "1005", "1006"] } }
+`;
+
+/** The commits of a run's calls in their order: what each did. */
+function listened({ warehouse }: Scene) {
+  const commits: string[] = [];
+  const listening = overheard(warehouse, {
+    statement: async (text, run) => {
+      const does = (['store', 'send'] as const).filter((it) => STEP[it].test(text));
+      if (does.length > 0) commits.push(does.join(' and '));
+      return run();
+    },
+  });
+  return { commits, warehouse: listening };
+}
+
+eachWarehouse('the commits of calls', (open) => {
+  it('store an answer and mark the next request as sent in one', async () => {
+    const scene = await sceneIn(await open());
+    const { commits, warehouse } = listened(scene);
+    expect(only(await scene.sync(config(1), { warehouse }))).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(commits).toEqual(['send', ...Array(5).fill('store and send'), 'store']);
+  });
+
+  it('mark nothing behind an answer that is refused, and send nothing', async () => {
+    const scene = await sceneIn(await open());
+    const warehouse = overheard(scene.warehouse, {
+      statement: async (text, run) => {
+        if (STEP.store.test(text)) throw Object.assign(new Error('a value that no column takes'), { code: '22P05' });
+        return run();
+      },
+    });
+    await expect(scene.sync(config(1), { warehouse })).rejects.toThrow('a value that no column takes');
+    expect(scene.arrived()).toHaveLength(1);
+    expect(await states(scene.warehouse)).toEqual({ sent: 1, planned: 5 });
+    expect(await select(scene.warehouse, 'select sum(attempts)::int as n from sluice_ops.requests')).toEqual([
+      { n: 1 },
+    ]);
+  });
+});
+
+describe('the commits of calls, seen from another connection', () => {
+  const open = postgresWarehouses();
+
+  it('never leave more requests marked than calls may be under way', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const sent: number[] = [];
+    const looking = overheard(warehouse, {
+      statement: async (text, run) => {
+        const result = await run();
+        if (STEP.send.test(text) || STEP.store.test(text)) sent.push((await states(warehouse))['sent'] ?? 0);
+        return result;
+      },
+    });
+    expect(only(await scene.sync(config(2), { warehouse: looking }))).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(Math.max(...sent)).toBe(2);
+  });
+});
