@@ -75,7 +75,7 @@ export function openHoldings(
     while (!ended.signal.aborted) {
       try {
         await sleep(HEARTBEAT_MS, ended.signal);
-        await renew([...used.keys(), ...owing.keys()]);
+        await renew([...new Set([...used.keys(), ...owing.keys()])]);
       } catch {
         // Tried again; whoever begins a call meanwhile sees that the slot is no longer sure.
       }

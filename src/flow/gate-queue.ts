@@ -29,7 +29,7 @@ interface Turn {
 
 /**
  * A gate over a source of slots. One loop asks the source for all who wait, so that they cost one statement. A slot that
- * is released goes to the next of this process in the instant; its turn is asked for meanwhile.
+ * is released goes to the next of this process in the instant, who asks for a turn when it is about to begin.
  */
 export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, random }: GateEffects): Gate {
   const starts = openStarts({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
@@ -38,6 +38,7 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   const waiters = new Set<Waiter>();
   let letting: Promise<void> | undefined;
   let stirred = false;
+  let isTaking = false;
   let wake = (): void => undefined;
   /** When the next turn will be given out, as far as this process knows. */
   let nextTurnMs = Number.NEGATIVE_INFINITY;
@@ -60,8 +61,8 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     );
   const takeTurn = sharing && turnsFrom(sharing);
 
-  const begin = async (number: number, given: Turn | Promise<Turn>, signal: AbortSignal): Promise<boolean> => {
-    let turn = await given;
+  const begin = async (number: number, given: Turn | undefined, signal: AbortSignal): Promise<boolean> => {
+    let turn = given ?? (await takeTurn?.(null)) ?? turnOf(nowMs(), 0);
     for (let turns = 1; ; ) {
       await starts.ready(turn.atMs, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
@@ -77,7 +78,7 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     }
   };
 
-  const slotOf = (number: number, turn: Turn | Promise<Turn>): Slot => {
+  const slotOf = (number: number, turn?: Turn): Slot => {
     let released = false;
     return {
       begin: (signal) => begin(number, turn, signal),
@@ -92,32 +93,28 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     };
   };
 
-  /** A turn apart from a slot; undefined when it would be long in coming. */
-  const soonTurn = (): Promise<Turn> | undefined => {
-    if (!takeTurn || nextTurnMs - nowMs() > AHEAD_MS) return undefined;
+  /** Whether whoever has a slot by now would not wait for long for a turn, as far as this process knows. */
+  const isOpen = (): boolean => sharing !== undefined && nextTurnMs - nowMs() <= AHEAD_MS;
+  const passedOn = (number: number): Slot => {
     nextTurnMs = Math.max(nextTurnMs, nowMs()) + bounds.intervalMs;
-    const turn = takeTurn(null);
-    // Whoever begins meets its error.
-    turn.catch(() => undefined);
-    return turn;
+    return slotOf(number);
   };
 
   /** Gives a slot to the first who waits here, unless it is due to others. */
   const passOn = (number: number): boolean => {
     const [waiter] = waiters;
-    const turn = waiter && !holdings.isOverdue(number) && holdings.isSure(number) ? soonTurn() : undefined;
-    if (!waiter || !turn) return false;
+    if (!waiter || !isOpen() || holdings.isOverdue(number) || !holdings.isSure(number)) return false;
     waiters.delete(waiter);
-    waiter.grant(slotOf(number, turn));
+    waiter.grant(passedOn(number));
     return true;
   };
 
   /** A slot that was released a moment ago. */
   const reused = (): Slot | undefined => {
-    if (waiters.size > 0 || nextTurnMs - nowMs() > AHEAD_MS) return undefined;
+    // A statement under way may give out the very same one.
+    if (isTaking || waiters.size > 0 || !isOpen()) return undefined;
     const number = holdings.reuse();
-    const turn = number === undefined ? undefined : soonTurn();
-    return number === undefined || !turn ? undefined : slotOf(number, turn);
+    return number === undefined ? undefined : passedOn(number);
   };
 
   const handOut = ({ numbers, firstMs, isWanted }: TakenSlots, askedMs: number): void => {
@@ -144,14 +141,25 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     await Promise.race([woken, ...over]).finally(() => timer.abort());
   };
 
+  /** Takes slots for those who wait; undefined where all are in use here. */
+  const takeForAll = async (): Promise<TakenSlots | undefined> => {
+    const most = Math.min(waiters.size, bounds.inFlight - holdings.used());
+    if (most <= 0) return undefined;
+    const askedMs = nowMs();
+    isTaking = true;
+    try {
+      const taken = await steadily(() => source.take(most, holdings.except()), { sleep, random });
+      handOut(taken, askedMs);
+      return taken;
+    } finally {
+      isTaking = false;
+    }
+  };
+
   const letIn = async (): Promise<void> => {
     while (waiters.size > 0 || holdings.hasIdle()) {
       stirred = false;
-      const most = Math.min(waiters.size, bounds.inFlight - holdings.used());
-      const askedMs = nowMs();
-      const taken =
-        most > 0 ? await steadily(() => source.take(most, holdings.except()), { sleep, random }) : undefined;
-      if (taken) handOut(taken, askedMs);
+      const taken = await takeForAll();
       await holdings.giveBack();
       if (waiters.size === 0) continue;
       // Where every slot is in use here, only a release here can help.

@@ -1,8 +1,10 @@
 /** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openGate } from '../../src/flow/gate-queue.ts';
 import type { SlotSource } from '../../src/ops/gate.ts';
 import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { countOf } from '../support/long.ts';
 import { settled, type Sleepers, sleepers } from './sleepers.ts';
 
 const forever = new AbortController().signal;
@@ -71,7 +73,7 @@ describe('a gate over a shared source', () => {
     expect(mine.size).toBe(0);
   });
 
-  it('passes a released slot on here in the instant, and asks for its turn meanwhile', async () => {
+  it('passes a released slot on here in the instant, with a turn once it is to begin', async () => {
     const time = sleepers();
     const { gate, asked, setTurn } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
@@ -83,11 +85,12 @@ describe('a gate over a shared source', () => {
     const begin = time.ms();
     slots[0]?.release();
     const slot = await next[0];
-    expect(asked()).toEqual(['turns 1']);
+    expect(asked()).toEqual([]);
     let began: boolean | undefined;
     void slot?.begin(forever).then((it) => (began = it));
     await time.run(() => began !== undefined);
     expect([began, time.ms() - begin]).toEqual([true, 70]);
+    expect(asked()).toEqual(['turns 1']);
   });
 
   it('passes none on whose turn would be long in coming', async () => {
@@ -151,8 +154,7 @@ describe('a gate over a shared source', () => {
     const { gate, asked, close } = scripted(time);
     const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
     const begin = time.ms();
-    let had = false;
-    const next = gate.take(forever).then(() => (had = true));
+    const passed = gate.take(forever);
     await time.run(() => time.ms() - begin > 30_000);
     expect(asked().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
 
@@ -160,8 +162,8 @@ describe('a gate over a shared source', () => {
     slots[0]?.release();
     const closedAt = time.ms();
     // It was not known here that the pace is closed; by now it is.
-    await next;
-    expect(had).toBe(true);
+    const started = (await passed).begin(forever);
+    await settled();
     let hadOther = false;
     const other = gate.take(forever).then(() => (hadOther = true));
     slots[1]?.release();
@@ -169,6 +171,8 @@ describe('a gate over a shared source', () => {
     expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
     close(0);
     await time.run(() => hadOther);
+    await time.run(() => time.ms() - closedAt > 5000);
+    expect(await started).toBe(true);
     await other;
     expect(time.ms() - closedAt).toBeLessThanOrEqual(5000 + HEARTBEAT_MS);
   });
@@ -339,4 +343,82 @@ describe('a gate over a shared source', () => {
     await time.run();
     expect(asked()).toEqual([]);
   });
+});
+
+it('no slot is in use twice, nor another’s before what came of its last call is recorded, whatever the times', async () => {
+  const call = fc.record({
+    startsMs: fc.nat(3000),
+    givesUpMs: fc.option(fc.nat(2000)),
+    tookMs: fc.nat(900),
+    recordMs: fc.option(fc.nat(300)),
+  });
+  const delays = fc.array(fc.nat(250), { minLength: 1, maxLength: 20 });
+  let passedOn = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(call, { minLength: 2, maxLength: 14 }),
+      delays,
+      fc.nat(200),
+      async (calls, slow, intervalMs) => {
+        const time = sleepers();
+        const mine = new Set<number>();
+        let asked = 0;
+        const late = (): Promise<void> => time.sleep(slow[(asked += 1) % slow.length] ?? 0);
+        let unrecorded = 0;
+        const source: SlotSource = {
+          take: async (most, except) => {
+            await late();
+            const numbers = [1, 2, 3].filter((it) => !except.includes(it)).slice(0, most);
+            for (const number of numbers) mine.add(number);
+            await late();
+            return { numbers, firstMs: 0, isWanted: asked % 3 === 0, closedMs: 0 };
+          },
+          sharing: {
+            renew: async (numbers) => numbers,
+            free: async (numbers) => {
+              for (const number of numbers) mine.delete(number);
+              // Others have neither what is in use nor what is still to be recorded.
+              expect(mine.size).toBeGreaterThanOrEqual(Math.max(inUse, Math.min(unrecorded, 1)));
+              await late();
+            },
+            takeTurns: async () => {
+              passedOn += 1;
+              await late();
+              return { firstMs: 0, isWanted: asked % 5 === 0 };
+            },
+          },
+        };
+        const effects = { now: time.now, sleep: time.sleep, random: () => 0.5 };
+        const gate = openGate(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
+        let inUse = 0;
+        const one = async ({ startsMs, givesUpMs, tookMs, recordMs }: (typeof calls)[number]): Promise<void> => {
+          await time.sleep(startsMs);
+          const stop = new AbortController();
+          if (givesUpMs !== null) void time.sleep(givesUpMs).then(() => stop.abort(new Error('gone')));
+          const slot = await gate.take(stop.signal).catch(() => undefined);
+          if (!slot) return;
+          inUse += 1;
+          expect(inUse).toBeLessThanOrEqual(IN_FLIGHT);
+          await slot.begin(stop.signal);
+          await time.sleep(tookMs);
+          inUse -= 1;
+          if (recordMs === null) return slot.release();
+          unrecorded += 1;
+          slot.release(time.sleep(recordMs).then(() => void (unrecorded -= 1)));
+        };
+        let isOver = false;
+        const all = Promise.all(calls.map(one)).finally(() => (isOver = true));
+        await time.run(() => isOver);
+        await all;
+        let isClosed = false;
+        const closed = gate.close().finally(() => (isClosed = true));
+        await time.run(() => isClosed);
+        await closed;
+        expect(mine.size).toBe(0);
+      },
+    ),
+    { numRuns: countOf(150, 2000), seed: 11 },
+  );
+  // Or the property would say nothing.
+  expect(passedOn).toBeGreaterThan(100);
 });

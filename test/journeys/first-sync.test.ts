@@ -7,7 +7,9 @@ import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { countsOf, rowsOf, type Rows, select, states, versionsOf } from '../flow/rows.ts';
 import { askedAgain, type Scene, sceneIn } from '../flow/scene.ts';
 
-const QUICKSTART = await readFile(new URL('../../configs/quickstart.yaml', import.meta.url), 'utf8');
+const SHIPPED = await readFile(new URL('../../configs/quickstart.yaml', import.meta.url), 'utf8');
+/** Where a server keeps the pace, it goes by the server's clock, which does not move on when a test's does. */
+const QUICKSTART = SHIPPED.replace('warehouse:', '  requests_per_second: 1000\nwarehouse:');
 /** One call at a time, so that the sandbox signs and counts the same answers alike in every warehouse. */
 const ONE_BY_ONE = QUICKSTART.replace('warehouse:', '  in_flight: 1\nwarehouse:');
 
@@ -68,7 +70,7 @@ describe('the first sync of the quickstart', () => {
     expect(held['embedded']).toEqual(held['postgres']);
   });
 
-  it('as it is shipped, with calls in flight together, leaves the same but for what varies with each call', async () => {
+  it('with calls in flight together, as it is shipped, leaves the same but for what varies with each call', async () => {
     const scene = await quickstart(await kinds.postgres());
     expect((await scene.sync(QUICKSTART)).exitCode).toBe(0);
     const other = await quickstart(await kinds.postgres());
