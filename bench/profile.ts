@@ -12,8 +12,8 @@ import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { type WorkloadName, workloadOf } from './stage/workload.ts';
 
-const ANSWERS = { filings: 300, profiles: 5_000 } as const;
-const IN_FLIGHT = { filings: 8, profiles: 64 } as const;
+const ANSWERS = { filings: 200, posts: 1_000, groups: 50, photoshare: 2_000, profiles: 10_000 } as const;
+const IN_FLIGHT = { filings: 8, posts: 8, groups: 8, photoshare: 8, profiles: 64 } as const;
 /** Of parts, functions and statements so many are told. */
 const TOLD = { parts: 22, functions: 22, statements: 14 };
 const STATEMENT_LENGTH = 70;

@@ -1,6 +1,7 @@
 /** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
 import { Secret } from '../../src/config/secret.ts';
-import { groupsOf, TOGETHER } from '../../src/load/group.ts';
+import { groupsAhead } from '../../src/flow/ahead.ts';
+import { TOGETHER } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
 import { runOn } from '../../src/load/run.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
@@ -46,15 +47,21 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
 /** Loads the batches as answers `firstAnswer` and after, many in a transaction; returns how many rows it wrote. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
-  const loading = batches.map((batch, at) => {
-    const receivedAt = new Date(RECEIVED_MS + firstAnswer + at).toISOString();
-    return { batch, bytes: 0, context: { answerId: String(firstAnswer + at), runId: '1', receivedAt } };
-  });
-  for await (const group of groupsOf(loading, TOGETHER)) {
-    const receipts = await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group));
+  for await (const group of groupsAhead(loadingsOf(batches, firstAnswer), TOGETHER)) {
+    const receipts = await warehouse.db
+      .transaction()
+      .execute((tx) => load(runOn(tx, warehouse.kind), warehouse.schema, group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;
+}
+
+async function* loadingsOf(batches: readonly Batch[], firstAnswer: number) {
+  for (const [at, batch] of batches.entries()) {
+    const receivedAt = new Date(RECEIVED_MS + firstAnswer + at).toISOString();
+    yield { batch, bytes: 0, context: { answerId: String(firstAnswer + at), runId: '1', receivedAt } };
+  }
+  return undefined;
 }
 
 const RECEIVED_MS = Date.UTC(2026, 0, 2);

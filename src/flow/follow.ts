@@ -1,16 +1,18 @@
 /** What follows from an answer: the next page, the parts of a question whose answer was full, and its place in the coverage. */
+import { type Selectable, sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { decode } from '../normalize/decode.ts';
-import { recordSlice } from '../ops/coverage.ts';
+import { recordSlices, type Slice } from '../ops/coverage.ts';
 import { planRequests } from '../ops/ledger.ts';
 import type { Run } from '../ops/runs.ts';
-import type { Ops } from '../ops/schema.ts';
+import type { Ops, OpsDatabase } from '../ops/schema.ts';
 import { readAnswer, type VaultAnswer } from '../ops/vault.ts';
 import type { MaxAgeOf } from '../plan/max-age.ts';
 import { taskOf } from '../plan/plan.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { dayIn, type Follow, isFull, type Step } from '../service/paging.ts';
 import { LOOK_BACK } from '../service/walk.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
 import type { CutTold } from './cut-notice.ts';
 import { changedFields, type Cutting } from './cutting.ts';
 import type { Taken } from './intake.ts';
@@ -36,28 +38,67 @@ export interface Known {
   readonly cutting: Cutting;
 }
 
-/** The ledger's row, in this run, that an answer was loaded for; an answer of an abandoned run serves none. */
-async function rowServed(it: Following, ops: Ops, { answer, asked }: Pick<Taken, 'answer' | 'asked'>) {
-  return ops
-    .selectFrom('requests')
-    .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
-    .where('run_id', '=', it.run.id)
-    .where('answer_id', '=', answer.id)
-    .where('request_key', '=', asked.requestKey)
-    .executeTakeFirst();
+/** The ledger's row, in this run, that an answer was loaded for. */
+type Row = Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_id' | 'sent_body' | 'input' | 'depth'>;
+
+const servedBy = ({ answer, asked }: Pick<Taken, 'answer' | 'asked'>): string => `${answer.id} ${asked.requestKey}`;
+
+/** The rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
+async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Promise<ReadonlyMap<string, Row>> {
+  const source = sql<{ answer_id: string; request_key: string }>`(select * from unnest(
+    ${arrayLiteral(takens.map(({ answer }) => answer.id))}::bigint[],
+    ${arrayLiteral(takens.map(({ asked }) => asked.requestKey))}::text[]) as u(answer_id, request_key))`;
+  const rows = await ops
+    .selectFrom(source.as('t'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('requests')
+          .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
+          .where('run_id', '=', it.run.id)
+          .whereRef('request_key', '=', 't.request_key')
+          .whereRef('answer_id', '=', 't.answer_id')
+          // A fence: each by its key, however little the planner knows of the table.
+          .offset(0)
+          .as('r'),
+      (join) => join.onTrue(),
+    )
+    .selectAll()
+    .execute();
+  return new Map(rows.map(({ answer_id: id, request_key: key, ...row }) => [`${id} ${key}`, row]));
 }
 
 /**
- * Plans what an answer leads to, pages and slices, as part of its load; tells how much that is. An answer that a past
- * run asked for leads to nothing.
+ * Plans what answers lead to, pages and slices, as part of their load, in their order; tells how much that is. An answer
+ * that a past run asked for leads to nothing.
  */
-export async function planFollowing(it: Following, ops: Ops, taken: Taken, { walks, cutting }: Known): Promise<void> {
-  const { answer, batch, receipt } = taken;
+export async function planFollowing(it: Following, ops: Ops, takens: readonly Taken[], known: Known): Promise<void> {
+  const { paging } = it.definition.endpoint;
+  const leading = takens.filter(({ answer }) => paging.by !== 'cursor' || answer.status !== 412);
+  if (paging.by === 'once' || leading.length === 0) return;
+  let rows = await rowsServed(it, ops, leading);
+  const slices = new Map<string, Slice>();
+  for (const taken of leading) {
+    const row = rows.get(servedBy(taken));
+    if (!row) continue;
+    const { added, slice } = await planOf(it, ops, taken, row, known);
+    if (slice) slices.set(row.id, slice);
+    // What was planned just now may be served by an answer that comes next.
+    if (added > 0) rows = await rowsServed(it, ops, leading);
+  }
+  await recordSlices(ops, [...slices.values()]);
+}
+
+/** Plans what one answer leads to; tells how many requests that added, and its place in the coverage. */
+async function planOf(
+  it: Following,
+  ops: Ops,
+  { answer, asked, batch, receipt }: Taken,
+  row: Row,
+  { walks, cutting }: Known,
+): Promise<{ readonly added: number; readonly slice: Slice | undefined }> {
   const { endpoint } = it.definition;
   const isWalk = endpoint.paging.by === 'cursor';
-  if (endpoint.paging.by === 'once' || (isWalk && answer.status === 412)) return;
-  const row = await rowServed(it, ops, taken);
-  if (!row) return;
   const unreadable = batch.items.length === 0 && receipt.quarantined > 0;
   const isTold = !unreadable && answer.status !== 412;
   const step = stepOf(it, answer, batch.items);
@@ -67,7 +108,39 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, { wal
   const led = isTold ? endpoint.paging.follow(steps, cutting.waysOf(row.input)) : NOTHING;
   const follow = isWalk ? bounded(led, Number(row.depth), it.deepest) : led;
   if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
-  const tasks = follow.requests.map((request) =>
+  const added = await planParts(it, ops, answer, row, follow);
+  if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
+  if (follow.requests.length > 0 && !isWalk)
+    it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
+  if (follow.lowerBound === undefined && isWalk) return { added, slice: undefined };
+  const { count, ...filters } = asked.request;
+  const slice = {
+    requestId: row.id,
+    runId: it.run.id,
+    sync: it.definition.name,
+    endpoint: endpoint.name,
+    requestKey: asked.requestKey,
+    filters,
+    asked: typeof count === 'number' ? count : undefined,
+    returned: batch.items.length,
+    depth: Number(row.depth),
+    complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
+    lowerBound: follow.lowerBound,
+    asOf: answer.receivedAt,
+  };
+  return { added, slice };
+}
+
+/** Plans the requests that follow one; tells how many were new. */
+async function planParts(
+  it: Following,
+  ops: Ops,
+  answer: Pick<VaultAnswer, 'request'>,
+  row: Row,
+  { requests }: Follow,
+): Promise<number> {
+  if (requests.length === 0) return 0;
+  const tasks = requests.map((request) =>
     taskOf(
       it.definition,
       { ...row.sent_body, ...changedFields(answer.request, request) },
@@ -76,32 +149,10 @@ export async function planFollowing(it: Following, ops: Ops, taken: Taken, { wal
     ),
   );
   const now = it.now();
-  const added = await planRequests(ops, it.run, tasks, {
-    at: now,
-    parentId: row.id,
-    freshAnswers: await freshFor(ops, endpoint, tasks, it.maxAgeOf, now),
-  });
+  const freshAnswers = await freshFor(ops, it.definition.endpoint, tasks, it.maxAgeOf, now);
+  const added = await planRequests(ops, it.run, tasks, { at: now, parentId: row.id, freshAnswers });
   it.onPlanned(added);
-  if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
-  if (follow.requests.length > 0 && !isWalk)
-    it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
-  if (follow.lowerBound !== undefined || !isWalk) {
-    const { count, ...filters } = taken.asked.request;
-    await recordSlice(ops, {
-      requestId: row.id,
-      runId: it.run.id,
-      sync: it.definition.name,
-      endpoint: endpoint.name,
-      requestKey: taken.asked.requestKey,
-      filters,
-      asked: typeof count === 'number' ? count : undefined,
-      returned: batch.items.length,
-      depth: Number(row.depth),
-      complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
-      lowerBound: follow.lowerBound,
-      asOf: answer.receivedAt,
-    });
-  }
+  return added;
 }
 
 const NOTHING: Follow = { requests: [] };

@@ -1,6 +1,6 @@
 /** From stored answers to committed rows: normalize, load and record, with the rows of each visible all or none. */
 import { setImmediate as others } from 'node:timers/promises';
-import { groupsOf, TOGETHER, type Weighed } from '../load/group.ts';
+import { type Bounds, TOGETHER, type Weighed } from '../load/group.ts';
 import { load } from '../load/load.ts';
 import type { Receipt } from '../load/receipt.ts';
 import { runOn } from '../load/run.ts';
@@ -18,7 +18,7 @@ import { endpointNamed } from '../service/catalog.ts';
 import type { Forgotten } from '../service/forgotten.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
-import { readAhead } from './ahead.ts';
+import { groupsAhead, type Patience } from './ahead.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { withoutForgotten } from './erasure/body.ts';
 import { faultOf } from './fault.ts';
@@ -65,6 +65,12 @@ export interface IntakeOptions extends Served {
   readonly now: () => Date;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
+  /** How much may be loaded together; absent, `TOGETHER`. */
+  readonly most?: Bounds;
+  /** How long those that were read wait for more; absent, until there are no more. */
+  readonly patience?: Patience;
+  /** Commits so many answers by `work`, when and how it likes. */
+  readonly within?: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
 }
 
 /** Loads one answer of the vault and returns what came of it, as `takeInAll` does. */
@@ -94,10 +100,13 @@ export async function* loadsOf(
   options: IntakeOptions,
 ): AsyncGenerator<readonly Taken[], undefined> {
   const forgotten = await steadily(() => readForgotten(operationsOf(warehouse)), options);
-  for await (const group of readAhead(groupsOf(readingsOf(answers, options, forgotten), TOGETHER))) {
-    const loaded = await commitSteadily(warehouse, group, options);
-    for (const taken of loaded) options.onLoaded?.(taken);
-    yield loaded;
+  const { most = TOGETHER, patience, within = (_, work) => work() } = options;
+  for await (const group of groupsAhead(readingsOf(answers, options, forgotten), most, patience)) {
+    yield await within(group.length, async () => {
+      const loaded = await commitSteadily(warehouse, group, options);
+      for (const taken of loaded) options.onLoaded?.(taken);
+      return loaded;
+    });
   }
   return undefined;
 }
@@ -118,8 +127,8 @@ async function* readingsOf(
   answers: Iterable<Serving> | AsyncIterable<Serving>,
   options: IntakeOptions,
   forgotten: Forgotten | undefined,
-): AsyncGenerator<Reading> {
-  const settled = new Set<string>();
+): AsyncGenerator<Reading, undefined> {
+  const settled = recently();
   for await (const { serves = options, ...given } of answers) {
     // Given again for another request that it serves, it has had its first load by then.
     const kept = forgotten && withoutForgotten(given, forgotten);
@@ -140,7 +149,23 @@ async function* readingsOf(
     };
     await others();
   }
+  return undefined;
 }
+
+/** The last of what was added: more than are read from the vault, grouped and committed at a time. */
+function recently(): Pick<Set<string>, 'add' | 'has'> {
+  const kept = new Set<string>();
+  return {
+    has: (id) => kept.has(id),
+    add: (id) => {
+      const [oldest] = kept.size === RECENT ? kept : [];
+      if (oldest !== undefined) kept.delete(oldest);
+      return kept.add(id);
+    },
+  };
+}
+
+const RECENT = 10_000;
 
 function readOf(answer: VaultAnswer, asked: Asked, { into }: IntakeOptions): Pick<Reading, 'batch' | 'fault'> {
   try {
@@ -208,7 +233,7 @@ async function commit(warehouse: Warehouse, group: readonly Reading[], options: 
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.lease) await assertLease(ops, options.lease);
     const receipts = await load(
-      runOn(tx),
+      runOn(tx, warehouse.kind),
       options.into ?? warehouse.schema,
       group.map(({ batch, answer: { id, runId, receivedAt } }) => ({
         batch,

@@ -4,28 +4,18 @@ import type { Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import { settlePoints } from '../ops/prices.ts';
 import { operationsOf } from '../ops/schema.ts';
-import { readAnswers, type VaultAnswer, unloadedAnswers } from '../ops/vault.ts';
+import { unloadedAnswers } from '../ops/vault.ts';
 import { costOf, mostOf, type PriceBook } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { answersToServe, type Following, type Known, planFollowing } from './follow.ts';
 import { gathered } from './gather.ts';
-import { type IntakeOptions, type Served, type Serving, type Taken, takeInAll } from './intake.ts';
+import { type IntakeOptions, type Taken, takeIn } from './intake.ts';
+import { openLoadQueue, type Stored } from './load-queue.ts';
 import { servedMeanwhile } from './known.ts';
 import type { RunSpans } from './spans.ts';
 import type { Steady } from './steady.ts';
-
-/** An answer in the vault. */
-export interface Stored {
-  readonly answerId: string;
-  /** Of its body. */
-  readonly bytes: number;
-  /** What was stored, where it is at hand still. */
-  readonly answer?: VaultAnswer;
-  /** For whom it is loaded, when not for the request that it answered. */
-  readonly serves?: Served;
-}
 
 export interface Loading extends Following, Steady {
   readonly warehouse: Warehouse;
@@ -50,9 +40,6 @@ export interface Loader {
   readonly backlog: () => number;
 }
 
-/** Answers of one item share a statement so; larger ones are bounded by their bytes. */
-const MOST_ANSWERS = 500;
-const HEAVIEST_BYTES = 4 * 2 ** 20;
 /** Requests that are looked up together. */
 const MOST_REQUESTS = 500;
 
@@ -73,8 +60,9 @@ export function openLoader(it: Loading, known: Known): Loader {
     lease: it.lease,
     onLoaded: it.onLoaded,
     ...(it.checkpoint && { checkpoint: it.checkpoint }),
+    ...(it.spans && { within: it.spans.load }),
     also: async (inside, takens) => {
-      for (const taken of takens) await planFollowing(it, inside, taken, known);
+      await planFollowing(it, inside, takens, known);
       await settlePoints(
         inside,
         takens.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settledOf(it)),
@@ -82,22 +70,10 @@ export function openLoader(it: Loading, known: Known): Loader {
     },
   };
 
-  const loadAll = async (stored: readonly Stored[]): Promise<Taken[]> => {
-    const apart = stored.flatMap(({ answerId, answer }) => (answer ? [] : [answerId]));
-    const read = apart.length > 0 ? await readAnswers(ops, apart) : new Map<string, VaultAnswer>();
-    const answers = stored.map(({ answerId, answer = read.get(answerId), serves }): Serving => {
-      if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
-      return { ...answer, ...(serves && { serves }) };
-    });
-    const take = (): Promise<Taken[]> => takeInAll(it.warehouse, answers, options);
-    return it.spans ? it.spans.load(answers.length, take) : take();
-  };
-  const loading = gathered((stored: readonly Stored[]) => alone(() => loadAll(stored)), {
-    most: MOST_ANSWERS,
-    weightOf: ({ bytes }) => bytes,
-    heaviest: HEAVIEST_BYTES,
-    // Each load by itself was tried already where that could help.
-    isOfAll: () => true,
+  const { within = (_, work) => work() } = options;
+  const loading = openLoadQueue(it.warehouse, {
+    ...options,
+    within: (answers, work) => alone(() => within(answers, work)),
   });
   const load = (stored: Stored): Promise<Taken> => {
     backlog += 1;
@@ -120,7 +96,7 @@ export function openLoader(it: Loading, known: Known): Loader {
         if (it.definition.endpoint.bridge)
           for (const asked of requests) {
             const answerId = found.get(asked.id);
-            if (answerId !== undefined) await loadAll([{ answerId, bytes: 0, serves: { sync, asked } }]);
+            if (answerId !== undefined) await takeIn(it.warehouse, answerId, { ...options, asked });
           }
         return requests.map(({ id }) => found.get(id));
       }),

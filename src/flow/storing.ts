@@ -5,7 +5,8 @@ import type { SentRequest } from './attempt.ts';
 import type { Commits } from './commits.ts';
 import type { Course } from './course.ts';
 import type { Taken } from './intake.ts';
-import type { Loader, Loading, Stored } from './loader.ts';
+import type { Stored } from './load-queue.ts';
+import type { Loader, Loading } from './loader.ts';
 import type { KeepAside } from './spooling.ts';
 
 export interface Keeping extends Loading {

@@ -5,7 +5,7 @@ import type { BridgeTable } from '../warehouse/table.ts';
 import type { Loading } from './answer.ts';
 import { isNewer, keyOf, lockSets, rowsOfOwners, type Texts } from './owned.ts';
 import type { Run } from './run.ts';
-import { deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
+import { deleteRows, updatedColumns, updateRows } from './statements.ts';
 
 type Row = Readonly<Record<string, Cell>>;
 
@@ -65,7 +65,12 @@ export async function loadBridges(
   if (moved.length > 0) await run.write(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
   const fresh = due.flatMap((it) => it.fresh).toSorted((a, b) => (keyOf(table.key, a) < keyOf(table.key, b) ? -1 : 1));
   const names = table.columns.map(({ name }) => name);
-  if (fresh.length > 0) await run.write(insertRows(schema, table), arraysOf(names, fresh));
+  if (fresh.length > 0)
+    await run.add(
+      schema,
+      table,
+      fresh.map((row) => names.map((name) => row[name] ?? null)),
+    );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }
 

@@ -8,6 +8,7 @@ export interface Bounds {
   readonly rows: number;
   /** Bytes of the answers. */
   readonly bytes: number;
+  readonly answers?: number;
 }
 
 /** Enough for the cost of statements and commits to vanish, with rows locked for well under a second. */
@@ -19,38 +20,37 @@ export interface Weighed {
   readonly bytes: number;
 }
 
+/** Answers that may be loaded together, in their order. */
+export interface Group<T> {
+  readonly answers: readonly T[];
+  /** Adds the next answer; false when it may not be loaded with those that are here. */
+  readonly admit: (answer: T) => boolean;
+}
+
 /**
- * Cuts answers, in their order, into groups that may be loaded together. A group ends where the next answer would touch
- * a set that one of it touches, the rows of one owner or the bridge of one question, because what an answer finds there
- * depends on what the one before left; and where it would grow beyond the bounds. An answer that is beyond them by
- * itself is a group of its own. Answers are taken one by one, so no more than a group is held, and one answer after it.
+ * An empty group. The next answer may not join it when it would touch a set that one of the group touches, the rows of one
+ * owner or the bridge of one question, because what an answer finds there depends on what the one before left; nor when
+ * the group would grow beyond the bounds. An answer that is beyond them by itself is a group of its own.
  */
-export async function* groupsOf<T extends Weighed>(
-  answers: Iterable<T> | AsyncIterable<T>,
-  most: Bounds,
-): AsyncGenerator<T[], undefined> {
-  let group: T[] = [];
-  let sets = new Set<string>();
+export function openGroup<T extends Weighed>(most: Bounds): Group<T> {
+  const answers: T[] = [];
+  const sets = new Set<string>();
   let rows = 0;
   let bytes = 0;
-  for await (const answer of answers) {
-    const own = setsOf(answer.batch);
-    const size = rowsIn(answer.batch);
-    const isFull = rows + size > most.rows || bytes + answer.bytes > most.bytes;
-    if (group.length > 0 && (isFull || !own.isDisjointFrom(sets))) {
-      yield group;
-      group = [];
-      sets = new Set();
-      rows = 0;
-      bytes = 0;
-    }
-    group.push(answer);
-    for (const it of own) sets.add(it);
-    rows += size;
-    bytes += answer.bytes;
-  }
-  if (group.length > 0) yield group;
-  return undefined;
+  return {
+    answers,
+    admit: (answer) => {
+      const own = setsOf(answer.batch);
+      const size = rowsIn(answer.batch);
+      const isFull = answers.length === most.answers || rows + size > most.rows || bytes + answer.bytes > most.bytes;
+      if (answers.length > 0 && (isFull || !own.isDisjointFrom(sets))) return false;
+      answers.push(answer);
+      for (const it of own) sets.add(it);
+      rows += size;
+      bytes += answer.bytes;
+      return true;
+    },
+  };
 }
 
 const ownedTables = rootTables.flatMap(({ name, resource }) =>

@@ -200,9 +200,5 @@ async function writeList(
     const key = it.id.split('\0');
     return it.rows.map((row): ChildRow => [...key, ...row]);
   });
-  if (rows.length === 0) return;
-  await run.write(
-    insertRows(schema, child),
-    child.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
-  );
+  if (rows.length > 0) await run.add(schema, child, rows);
 }

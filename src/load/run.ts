@@ -1,6 +1,12 @@
 /** How the loader talks to the database: text and parameters in, rows out, inside the caller's transaction. */
 import { setImmediate as sent } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import type { Cell } from '../normalize/batch.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
+import { copyText } from '../warehouse/copy.ts';
+import type { Table } from '../warehouse/table.ts';
+import { copyRows, insertRows } from './statements.ts';
 
 export interface Run {
   /** Executes a statement with one column, `row`: a JSON object of texts. */
@@ -15,15 +21,27 @@ export interface Run {
    * database is at work. What it throws comes out of the next call, or of `settled`.
    */
   readonly write: (sql: string, parameters: readonly unknown[]) => Promise<void>;
+  /**
+   * Has rows added as `write` does, all columns of each, where no other writer can get in between and none is there: those
+   * of an owner that is held.
+   */
+  readonly add: (schema: string, table: Table, rows: readonly (readonly Cell[])[]) => Promise<void>;
   /** Waits for what was written. */
   readonly settled: () => Promise<void>;
 }
 
-/** Runs statements on this connection or transaction, one after the other. */
-export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
+/** Runs statements on this connection or transaction, one after the other; rows are copied where it is told that a server takes them. */
+export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind']): Run {
   let writing: Promise<unknown> = Promise.resolve();
   const execute = async <Row>(sql: string, parameters: readonly unknown[]) =>
     db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
+  const write: Run['write'] = async (sql, parameters) => {
+    await writing;
+    writing = execute(sql, parameters);
+    // Whoever comes next meets its error.
+    writing.catch(() => undefined);
+    await sent();
+  };
   return {
     rows: async (sql, parameters) => {
       await writing;
@@ -34,12 +52,11 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
       await writing;
       return Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
     },
-    write: async (sql, parameters) => {
-      await writing;
-      writing = execute(sql, parameters);
-      // Whoever comes next meets its error.
-      writing.catch(() => undefined);
-      await sent();
+    write,
+    add: async (schema, table, rows) => {
+      if (kind === 'postgres') return write(copyRows(schema, table), [copyText(rows)]);
+      const columns = table.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null)));
+      return write(insertRows(schema, table), columns);
     },
     settled: async () => {
       await writing;

@@ -1,4 +1,5 @@
 /** The SQL by which a table is read and written, made once a table: arrays in, never one statement a row. */
+import { copyInto } from '../warehouse/copy.ts';
 import { quoted } from '../warehouse/identifier.ts';
 import type { Column, RootTable, Table } from '../warehouse/table.ts';
 
@@ -86,6 +87,16 @@ export const insertRows = (schema: string, table: Table): string =>
     const names = table.columns.map(({ name }) => name);
     return `insert into ${at(schema, table)} (${list(names)}) select ${list(names, 'i.')} from ${source(table, names, 'i')} on conflict do nothing`;
   });
+
+/** The same rows, none of which may be there, as a text to copy. */
+export const copyRows = (schema: string, table: Table): string =>
+  once(schema, table, 'copy', () =>
+    copyInto(
+      schema,
+      table.name,
+      table.columns.map(({ name }) => name),
+    ),
+  );
 
 /** Columns that an update tells: when a row was first seen stays as it is. */
 export const updatedColumns = (table: Table): string[] =>

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/identity.ts';
+import { arrayLiteral } from '../warehouse/array.ts';
 import { isCut } from './cut.ts';
 import type { Ops } from './schema.ts';
 import type { LowerBound } from './summary.ts';
@@ -25,25 +26,45 @@ export interface Slice {
   readonly asOf: string;
 }
 
-/** Records one slice; asked again, it replaces what the same request said before. */
-export async function recordSlice(ops: Ops, slice: Slice): Promise<void> {
-  await ops.deleteFrom('coverage').where('request_id', '=', slice.requestId).execute();
+/** Records slices, each of another request; one that was asked before takes the place of what it said then. */
+export async function recordSlices(ops: Ops, slices: readonly Slice[]): Promise<void> {
+  if (slices.length === 0) return;
+  const array = (of: (slice: Slice) => string | number | boolean | null) => sql`${arrayLiteral(slices.map(of))}`;
+  await ops
+    .deleteFrom('coverage')
+    .where('request_id', '=', sql<string>`any(${array(({ requestId }) => requestId)}::bigint[])`)
+    .execute();
   await ops
     .insertInto('coverage')
-    .values({
-      request_id: slice.requestId,
-      run_id: slice.runId,
-      sync: slice.sync,
-      endpoint: slice.endpoint,
-      request_key: slice.requestKey,
-      filters: sql`${canonicalJson(slice.filters)}::jsonb`,
-      asked: slice.asked === undefined ? null : String(slice.asked),
-      returned: String(slice.returned),
-      depth: String(slice.depth),
-      complete: slice.complete,
-      reason: slice.lowerBound ?? null,
-      as_of: slice.asOf,
-    })
+    .columns([
+      'request_id',
+      'run_id',
+      'sync',
+      'endpoint',
+      'request_key',
+      'filters',
+      'asked',
+      'returned',
+      'depth',
+      'complete',
+      'reason',
+      'as_of',
+    ])
+    .expression(
+      sql`select * from unnest(
+        ${array(({ requestId }) => requestId)}::bigint[],
+        ${array(({ runId }) => runId)}::bigint[],
+        ${array(({ sync }) => sync)}::text[],
+        ${array(({ endpoint }) => endpoint)}::text[],
+        ${array(({ requestKey }) => requestKey)}::text[],
+        ${array(({ filters }) => canonicalJson(filters))}::jsonb[],
+        ${array(({ asked }) => asked ?? null)}::bigint[],
+        ${array(({ returned }) => returned)}::bigint[],
+        ${array(({ depth }) => depth)}::bigint[],
+        ${array(({ complete }) => complete)}::boolean[],
+        ${array(({ lowerBound }) => lowerBound ?? null)}::text[],
+        ${array(({ asOf }) => asOf)}::timestamptz[])`,
+    )
     .execute();
 }
 

@@ -1,7 +1,10 @@
 /** JSON text into values with every number exact: one that a double would round keeps its digits. */
 
-/** Numbers of so many digits, or with so large an exponent, may not survive as a double; letters around digits are no number. */
-const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{2})/;
+/**
+ * Numbers of so many digits, or with so large an exponent, may not survive as a double. What stands around digits says
+ * whether they are a number: in most texts they are a part of an address.
+ */
+const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{2})[\d.eE+-]*(?:[,\]}\s]|$)/;
 
 /** The value of a JSON text; a number that a double would round is raw JSON. Throws what `JSON.parse` throws. */
 export const parseExact = (text: string): unknown =>

@@ -24,8 +24,13 @@ export async function maintain(
     ]),
   );
   const verb = sql.raw(warehouse.kind === 'embedded' ? 'vacuum (analyze)' : 'analyze');
-  for (const place of places.values()) {
-    signal?.throwIfAborted();
-    await sql`${verb} ${place}`.execute(warehouse.db);
-  }
+  const left = places.values();
+  const work = async (): Promise<void> => {
+    for (const place of left) {
+      signal?.throwIfAborted();
+      await sql`${verb} ${place}`.execute(warehouse.db);
+    }
+  };
+  // One reads a table while another reckons; what one throws is told when the other is done with its own.
+  for (const ended of await Promise.allSettled([work(), work()])) if (ended.status === 'rejected') throw ended.reason;
 }

@@ -1,6 +1,7 @@
 /**
  * Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. A statement that starts with
- * `PLANNED_ONCE` is parsed and planned once a connection where no pooler is; to the server it is a comment.
+ * `PLANNED_ONCE` is parsed and planned once a connection where no pooler is; to the server it is a comment. One that copies
+ * takes its rows as its one parameter.
  */
 import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
@@ -9,6 +10,7 @@ import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } f
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
 import { cancelStatement } from './cancel.ts';
+import { copy, isCopy } from './copy.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
 import { connectTrouble, errorCode, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
@@ -133,6 +135,8 @@ const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
 
     override query(...[text, values, ...others]: unknown[]): never {
       const query = super.query.bind(this) as (...given: unknown[]) => never;
+      if (typeof text === 'string' && isCopy(text))
+        return copy({ query }, text, String((values as unknown[])[0])) as never;
       const isNamed = plans.areKept && typeof text === 'string' && text.startsWith(PLANNED_ONCE);
       return isNamed ? query({ name: nameOf(text), text, values }, ...others) : query(text, values, ...others);
     }

@@ -149,7 +149,9 @@ async function holding(
 ): Promise<void> {
   const held = await warehouse.db.startTransaction().execute();
   const batch = batchOf(endpoint, request, items);
-  await load(runOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
+  await load(runOn<OperationsTables>(held, warehouse.kind), warehouse.schema, [
+    { batch, context: contextOf(ROUNDS * 10) },
+  ]);
   let open = 0;
   const writing = writers().map((it) => {
     open += 1;
@@ -218,6 +220,7 @@ function stopping(
       rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
       write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
+      add: (schema, table, rows) => stop(`add ${table.name}`, []).then(() => run.add(schema, table, rows)),
       settled: run.settled,
     },
   };
@@ -234,7 +237,9 @@ it('a writer that lost a new row to another takes no lock out of order for it', 
   await loadBatch(warehouse, people('before', 'b'), 1);
 
   const held = await warehouse.db.startTransaction().execute();
-  const inserting = stopping(runOn<OperationsTables>(held), (statement) => statement.startsWith('insert into'));
+  const inserting = stopping(runOn<OperationsTables>(held, warehouse.kind), (statement) =>
+    statement.startsWith('insert into'),
+  );
   const locking = stopping(
     inserting.run,
     (statement, parameters) =>

@@ -1,0 +1,85 @@
+/** Answers that wait to be loaded: in order, together where they come together, and none for another's end. */
+import { expect, it } from 'vitest';
+import { openLoadQueue } from '../../src/flow/load-queue.ts';
+import { operationsOf } from '../../src/ops/schema.ts';
+import { readAnswer } from '../../src/ops/vault.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { profile } from '../load/items.ts';
+import { booksIn } from '../ops/books.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { select } from './rows.ts';
+
+/** Answers with one profile each; every other one is at hand, the others are in the vault alone. */
+async function storedIn(warehouse: Warehouse, count: number) {
+  const books = await booksIn(warehouse);
+  return Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const { id } = await books.send({ at: at * 1000, endpoint: 'microblog.user', state: 'stored' });
+      const [row] = await select<{ answer_id: string }>(
+        warehouse,
+        `select answer_id from sluice_ops.requests where id = ${id}`,
+      );
+      const answer = await readAnswer(operationsOf(warehouse), row?.answer_id ?? '');
+      if (!answer) throw new Error('the answer is not there');
+      const body = Buffer.from(JSON.stringify([profile(String(at))]));
+      const here = { ...answer, request: { user: `user ${at}` }, damage: undefined, body };
+      return { answerId: answer.id, bytes: body.byteLength, ...(at % 2 === 0 && { answer: here }) };
+    }),
+  );
+}
+
+const effects = {
+  settles: true,
+  now: () => new Date('2026-03-06T13:00:00Z'),
+  sleep: () => Promise.resolve(),
+  random: () => 0,
+};
+
+eachWarehouse('answers that wait to be loaded', (open) => {
+  it('are loaded in order, those together that come while others load', async () => {
+    const warehouse = await open();
+    const sizes: number[] = [];
+    const first = Promise.withResolvers<void>();
+    const load = openLoadQueue(warehouse, {
+      ...effects,
+      within: async (answers, work) => {
+        sizes.push(answers);
+        if (sizes.length === 1) await first.promise;
+        return work();
+      },
+    });
+    const [one, ...others] = await storedIn(warehouse, 9);
+    if (!one) throw new Error('nothing is stored');
+    const loads = [load(one)];
+    while (sizes.length === 0) await new Promise(setImmediate);
+    loads.push(...others.map(load));
+    first.resolve();
+    const takens = await Promise.all(loads);
+    expect(takens.map(({ answer }) => answer.id)).toEqual([one, ...others].map(({ answerId }) => answerId));
+    expect(sizes).toEqual([1, 8]);
+    expect(await select(warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toEqual([]);
+  });
+
+  it('fail with the one whose commit failed, and those that come later are loaded', { timeout: 60_000 }, async () => {
+    const warehouse = await open();
+    let isDown = false;
+    const load = openLoadQueue(warehouse, {
+      ...effects,
+      within: (_, work) => (isDown ? Promise.reject(new Error('no commit')) : work()),
+    });
+    const [one, two, three, four, five] = await storedIn(warehouse, 5);
+    if (!one || !two || !three || !four || !five) throw new Error('nothing is stored');
+    await load(one);
+    isDown = true;
+    const failed = await Promise.allSettled([load(two), load(three)]);
+    expect(failed.map((it) => it.status === 'rejected' && (it.reason as Error).message)).toEqual([
+      'no commit',
+      'no commit',
+    ]);
+    isDown = false;
+    await expect(load({ answerId: '999999', bytes: 1 })).rejects.toThrow('not in the vault');
+    const later = await Promise.all([load(four), load(five), load(two)]);
+    expect(later.map(({ answer }) => answer.id)).toEqual([four, five, two].map(({ answerId }) => answerId));
+    expect(await select(warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toHaveLength(1);
+  });
+});
