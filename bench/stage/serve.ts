@@ -10,8 +10,8 @@ import { latenciesOf } from './latency.ts';
 import type { ServeOptions, Span } from './service.ts';
 import { workloadOf } from './workload.ts';
 
-const { workload: name, answers, latency } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
-const workload = workloadOf(name, answers);
+const { workload: name, answers, latency, signedAlike } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
+const workload = workloadOf(name, answers, signedAlike);
 const endpoint = endpointNamed(workload.endpoint);
 if (!endpoint) throw new Error(`no endpoint ${workload.endpoint}`);
 const bodies = Array.from({ length: answers }, (_, at) => Buffer.from(JSON.stringify(workload.items(at))));

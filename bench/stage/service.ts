@@ -10,6 +10,8 @@ export interface ServeOptions {
   readonly workload: WorkloadName;
   readonly answers: number;
   readonly latency?: Latency;
+  /** See `workloadOf`. */
+  readonly signedAlike?: boolean;
 }
 
 /** When requests came and answers left since this was last asked, in milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** The questions that benchmarks ask and the answers to them, from the world of the sandbox. */
-import { signing } from '../../src/sandbox/world/images.ts';
+import { type Sign, signing } from '../../src/sandbox/world/images.ts';
 import type { Person } from '../../src/sandbox/world/people.ts';
 import { sizeOf } from '../../src/sandbox/world/size.ts';
 import { type World, worldOf } from '../../src/sandbox/world/world.ts';
@@ -39,8 +39,12 @@ const NOW = new Date('2026-01-02T12:00:00Z');
 const numbered = (index: number): string => String(index + 1).padStart(7, '0');
 const same = (input: string): unknown => input;
 
-/** A workload of so many answers. */
-export function workloadOf(name: WorkloadName, answers: number): Workload {
+/**
+ * A workload of so many answers. The service signs image addresses anew in each; `signedAlike`, in all of them alike, so
+ * that no answer differs from another in what it shows of an author whom both show.
+ */
+export function workloadOf(name: WorkloadName, answers: number, signedAlike = false): Workload {
+  const signed = (index: number): Sign => signing(SEED, signedAlike ? 1 : index + 1);
   const world = (more: Parameters<typeof sizeOf>[0]): World => worldOf(SEED, sizeOf(more), () => NOW);
   switch (name) {
     case 'filings': {
@@ -69,7 +73,7 @@ export function workloadOf(name: WorkloadName, answers: number): Workload {
         key: ['urn_type', 'urn_value'],
         input: (index) => `activity:${7_100_000_000_000_000_001n + BigInt(index)}`,
         wire: (input) => ({ type: 'activity', value: input.slice('activity:'.length) }),
-        items: (index) => posts.reposts({ index }, 1_000, signing(SEED, index + 1)),
+        items: (index) => posts.reposts({ index }, 1_000, signed(index)),
       };
     }
     case 'groups': {
@@ -85,7 +89,7 @@ export function workloadOf(name: WorkloadName, answers: number): Workload {
         request: {},
         key: ['urn_type', 'urn_value'],
         input: (index) => `urn:li:group:${1001 + index}`,
-        items: (index) => [{ ...groups.item(index, signing(SEED, index + 1)), members: members(index) }],
+        items: (index) => [{ ...groups.item(index, signed(index)), members: members(index) }],
       };
     }
     case 'photoshare': {
@@ -100,7 +104,7 @@ export function workloadOf(name: WorkloadName, answers: number): Workload {
         request: switches,
         key: ['id'],
         input: (index) => `profile_${numbered(index)}`,
-        items: (index) => [photoshare.item(index, switches, signing(SEED, index + 1), index + 1)],
+        items: (index) => [photoshare.item(index, switches, signed(index), index + 1)],
       };
     }
     case 'profiles': {
@@ -114,7 +118,7 @@ export function workloadOf(name: WorkloadName, answers: number): Workload {
         request: {},
         key: ['rest_id'],
         input: (index) => `profile_${numbered(index)}`,
-        items: (index) => [microblog.item(index, signing(SEED, index + 1))],
+        items: (index) => [microblog.item(index, signed(index))],
       };
     }
     case 'users': {
