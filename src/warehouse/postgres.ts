@@ -16,7 +16,7 @@ import { connectTrouble, errorCode, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
 
 /** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
-const MOST_CONNECTIONS = 10;
+const MOST_CONNECTIONS = 7;
 /** A load may wait for its turn behind large ones; longer, and something holds connections that it should give back. */
 const TURN_WITHIN_MS = 60_000;
 /** A connection that a router has forgotten is noticed within minutes; by default only after two hours. */
