@@ -31,6 +31,6 @@ export async function maintain(
       await sql`${verb} ${place}`.execute(warehouse.db);
     }
   };
-  // One reads a table while another reckons; what one throws is told when the other is done with its own.
+  // One reads a table while another reckons; what one throws is told when the other has done the rest.
   for (const ended of await Promise.allSettled([work(), work()])) if (ended.status === 'rejected') throw ended.reason;
 }
