@@ -1,6 +1,6 @@
 /** The slots that this process has of a gate that it shares: kept alive, given back, and left to others from time to time. */
 import { SLOT_EXPIRES_MS, type Sharing } from '../ops/gate.ts';
-import { HEARTBEAT_MS } from '../ops/lease.ts';
+import { type BeatSleep, openHeartbeat } from './heartbeat.ts';
 
 export interface Holdings {
   /** Slots with a call under way, or about to be, whether still ours or lost meanwhile. */
@@ -34,8 +34,7 @@ export interface Holdings {
 
 export interface HoldEffects {
   readonly now: () => Date;
-  /** Rejects when the signal fires. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: BeatSleep;
 }
 
 /** A process with more work than slots would pass them on for ever; so often it leaves each to others who want one. */
@@ -61,7 +60,6 @@ export function openHoldings(
   const keptSince = new Map<number, number>();
   const leftUntil = new Map<number, number>();
   let areWanted = false;
-  const ended = new AbortController();
   const nowMs = (): number => now().getTime();
 
   const renew = async (numbers: readonly number[]): Promise<void> => {
@@ -70,17 +68,7 @@ export function openHoldings(
     const kept = await sharing.renew(numbers);
     for (const number of numbers) if (used.has(number)) used.set(number, kept.includes(number) ? untilMs : LOST);
   };
-  const beating = (async () => {
-    if (!sharing) return;
-    while (!ended.signal.aborted) {
-      try {
-        await sleep(HEARTBEAT_MS, ended.signal);
-        await renew([...new Set([...used.keys(), ...owing.keys()])]);
-      } catch {
-        // Tried again; whoever begins a call meanwhile sees that the slot is no longer sure.
-      }
-    }
-  })();
+  const heartbeat = sharing && openHeartbeat(() => renew([...new Set([...used.keys(), ...owing.keys()])]), sleep);
 
   const free = (): number[] => [...idle.keys()].filter((number) => !owing.has(number));
   const isOverdue = (number: number): boolean => areWanted && nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS;
@@ -146,8 +134,7 @@ export function openHoldings(
     },
     end: async () => {
       await Promise.all(owing.values());
-      ended.abort();
-      await beating;
+      await heartbeat?.end();
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Holds a lease for as long as work goes on, and tells when it was lost. */
-import { HEARTBEAT_MS, type Lease, releaseLease, renewLease } from '../ops/lease.ts';
+import { type Lease, releaseLease, renewLease } from '../ops/lease.ts';
 import type { Ops } from '../ops/schema.ts';
+import { type BeatSleep, openHeartbeat } from './heartbeat.ts';
 
 export interface Hold {
   /** Aborts when another holder took over. */
@@ -11,29 +12,20 @@ export interface Hold {
   readonly end: () => Promise<void>;
 }
 
-/** Renews the lease until `end`. A heartbeat that fails is tried again: the database may be away for a moment. */
-export function hold(ops: Ops, lease: Lease, sleep: (ms: number, signal?: AbortSignal) => Promise<void>): Hold {
+/** Renews the lease until `end`. */
+export function hold(ops: Ops, lease: Lease, sleep: BeatSleep): Hold {
   const lost = new AbortController();
-  const ended = new AbortController();
   let isKept = false;
-  const beating = (async () => {
-    while (!ended.signal.aborted) {
-      try {
-        await sleep(HEARTBEAT_MS, ended.signal);
-        if (!ended.signal.aborted && !(await renewLease(ops, lease))) lost.abort();
-      } catch {
-        // The lease runs out by itself, and each load checks it.
-      }
-    }
-  })();
+  const heartbeat = openHeartbeat(async () => {
+    if (!(await renewLease(ops, lease))) lost.abort();
+  }, sleep);
   return {
     lost: lost.signal,
     keep: () => {
       isKept = true;
     },
     end: async () => {
-      ended.abort();
-      await beating;
+      await heartbeat.end();
       // Not given back, it runs out by itself; what the work came to counts more.
       if (!isKept) await releaseLease(ops, lease).catch(() => undefined);
     },

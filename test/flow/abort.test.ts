@@ -1,4 +1,5 @@
 /** A signal drains a run; calls share what may be in flight, and a slow one holds up no other. */
+import type { Clock } from './clock.ts';
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { door, until } from './gate.ts';
@@ -57,9 +58,9 @@ describe('a run', () => {
       faults: [{ on: { nth: 2 }, do: { kind: 'status', status: 503 } }],
       respond: ({ number }) => group(number),
     });
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
       if (ms >= 250 && ms < 3000) stop.abort(new Error('SIGINT'));
-      return scene.clock.sleep(ms, signal);
+      return scene.clock.sleep(ms, signal, beside);
     };
 
     const [run] = (await scene.sync(config(1), { signal: stop.signal, sleep })).syncs;

@@ -1,10 +1,8 @@
 /** Time that passes only when somebody sleeps or a test says so. */
-import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
-
 export interface Clock {
   readonly now: () => Date;
   /** Moves the clock on and resolves at once; a heartbeat alone waits until it is stopped, or it would never rest. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly sleep: (ms: number, signal?: AbortSignal, beside?: 'heartbeat') => Promise<void>;
   readonly advance: (ms: number) => void;
   /** What was slept so far, heartbeats left out. */
   readonly slept: readonly number[];
@@ -22,9 +20,9 @@ export function clockFrom(start: string = START): Clock {
   const slept: number[] = [];
   return {
     now: () => new Date(atMs),
-    sleep: async (ms, signal) => {
+    sleep: async (ms, signal, beside) => {
       signal?.throwIfAborted();
-      if (ms === HEARTBEAT_MS && signal) return untilAborted(signal);
+      if (beside && signal) return untilAborted(signal);
       slept.push(ms);
       atMs += ms;
     },

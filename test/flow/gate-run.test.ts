@@ -35,12 +35,12 @@ describe('with one slot for the token, another process', () => {
       faults: [{ on: { nth: 1 }, do: { kind: 'status', status: 503, headers: { 'retry-after': '30' } } }],
     });
     const first = scene.sync(config(GROUPS), {
-      sleep: async (ms, signal) => {
+      sleep: async (ms, signal, beside) => {
         if (ms >= 30_000) {
           waiting.open();
           await go.opened;
         }
-        await scene.clock.sleep(ms, signal);
+        await scene.clock.sleep(ms, signal, beside);
       },
     });
     await waiting.opened;
@@ -61,7 +61,7 @@ describe('with one slot for the token, another process', () => {
     await storing.opened;
     const looks = { count: 0 };
     const second = scene.sync(config(USERS), {
-      sleep: async (ms, signal) => {
+      sleep: async (ms, signal, beside) => {
         if (ms > 50 && ms <= 100) looks.count += 1;
         if (looks.count === 5) {
           // A process that died now would leave one call without an outcome, as many as may be under way.
@@ -69,7 +69,7 @@ describe('with one slot for the token, another process', () => {
           expect(await states(scene.warehouse)).toMatchObject({ sent: 1 });
           go.open();
         }
-        await scene.clock.sleep(ms, signal);
+        await scene.clock.sleep(ms, signal, beside);
       },
     });
     expect(only(await second)).toMatchObject({ exitCode: 0, answers: 1 });
@@ -91,11 +91,11 @@ describe('with one slot for the token, another process', () => {
     await called.opened;
     const looks = { count: 0 };
     const second = scene.sync(config(USERS), {
-      sleep: async (ms, signal) => {
+      sleep: async (ms, signal, beside) => {
         // It looks for a slot.
         if (ms > 50 && ms <= 100) looks.count += 1;
         if (looks.count === 5) go.open();
-        await scene.clock.sleep(ms, signal);
+        await scene.clock.sleep(ms, signal, beside);
       },
     });
     expect(only(await second)).toMatchObject({ exitCode: 0, answers: 1 });
@@ -129,10 +129,10 @@ describe('a call that a signal stops before its turn', () => {
     const run = only(
       await scene.sync(config(GROUPS, { requests_per_second: 11 }), {
         signal: stop.signal,
-        sleep: async (ms, signal) => {
+        sleep: async (ms, signal, beside) => {
           const isTurn = ms > 50 && ms <= 91 && scene.sandbox.requests().length === 1;
           if (isTurn) stop.abort(new Error('SIGTERM'));
-          await scene.clock.sleep(ms, signal);
+          await scene.clock.sleep(ms, signal, beside);
         },
       }),
     );

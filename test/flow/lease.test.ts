@@ -1,4 +1,5 @@
 /** Two processes on one Postgres: one of them has a sync at a time, and who comes back late changes nothing. */
+import type { Clock } from './clock.ts';
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { expireLeases } from './crash.ts';
@@ -120,14 +121,14 @@ describe('the lease of a sync', () => {
   it('is kept alive by a heartbeat, by the clock of the database', async () => {
     const scene = await holding(open, 2);
     let beats = 0;
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
       // The first heartbeat comes at once; the rest wait for the end.
-      if (ms === 3000 && beats === 0) {
+      if (beside && beats === 0) {
         await scene.held.opened;
         beats += 1;
         return;
       }
-      await scene.clock.sleep(ms, signal);
+      await scene.clock.sleep(ms, signal, beside);
     };
     const running = scene.sync(config(GROUPS), { sleep });
     await scene.held.opened;
@@ -146,13 +147,13 @@ describe('the lease of a sync', () => {
     const scene = await holding(open, 1);
     const beat = door();
     let beats = 0;
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-      if (ms === 3000 && beats === 0) {
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
+      if (beside && beats === 0) {
         await beat.opened;
         beats += 1;
         return;
       }
-      await scene.clock.sleep(ms, signal);
+      await scene.clock.sleep(ms, signal, beside);
     };
     const late = scene.sync(config(GROUPS), { sleep });
     await scene.held.opened;

@@ -1,10 +1,9 @@
 /** Lost answers are looked for in the request log before they are asked for again, and each is told with what was found. */
 import { describe, expect, it } from 'vitest';
-import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
 import { readStatus } from '../../src/ops/status.ts';
 import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { clockFrom, DAY_MS } from './clock.ts';
+import { type Clock, clockFrom, DAY_MS } from './clock.ts';
 import { Died, dyingAt, expireLeases, STEP } from './crash.ts';
 import { door, until } from './gate.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
@@ -191,10 +190,10 @@ describe('a lost answer', () => {
       },
     });
     let retries = 0;
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
       // The wait for the log to list them goes on until all three wait for it.
-      if (ms > 1000 && !signal?.aborted && ms !== HEARTBEAT_MS) await until(() => retries === 3);
-      await scene.clock.sleep(ms, signal);
+      if (ms > 1000 && !signal?.aborted && !beside) await until(() => retries === 3);
+      await scene.clock.sleep(ms, signal, beside);
       if (ms <= 1000) retries += 1;
     };
     const running = scene.sync(groups('', { in_flight: 3 }), { sleep });
@@ -258,8 +257,8 @@ describe('a lost answer', () => {
       now: () => new Date(clock.now().getTime() + AHEAD_MS),
     });
     // The service's clock goes as fast as ours.
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-      await scene.clock.sleep(ms, signal);
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
+      await scene.clock.sleep(ms, signal, beside);
       clock.advance(ms);
     };
     const run = only(await scene.sync(GROUPS, { sleep }));

@@ -2,6 +2,7 @@
  * Commits whose answer is lost: the server did the work, the connection died before it could say so. What came of it is
  * read back, so that nothing is stored, counted or sent twice.
  */
+import type { Clock } from './clock.ts';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,10 +91,10 @@ describe('the lost commit', () => {
     const spool = openSpool({ folder });
     const lost = wire.lose({ statement: SEND });
     const waits: number[] = [];
-    const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    const sleep: Clock['sleep'] = async (ms, signal, beside) => {
       waits.push(ms);
       if (lost() > 0) wire.shut(true);
-      return scene.clock.sleep(ms, signal);
+      return scene.clock.sleep(ms, signal, beside);
     };
     const run = only(await scene.sync(CONFIG, { warehouse: wire.warehouse, sleep, effects: { spool } }));
     expect(run).toMatchObject({ exitCode: 5, error: expect.stringMatching(/^the database could not be used/) });

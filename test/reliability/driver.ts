@@ -6,7 +6,6 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { EngineEvent } from '../../src/engine/handle.ts';
 import { type Role, serve } from '../../src/engine/serve.ts';
 import type { Checkpoint } from '../../src/flow/checkpoint.ts';
-import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
 import { openSpool } from '../../src/ops/spool.ts';
 import type { Notice, Summary } from '../../src/ops/summary.ts';
 import { runSyncs } from '../../src/sync.ts';
@@ -32,8 +31,8 @@ export type Said = { readonly began: true } | { readonly summary: Summary; reado
 const order = JSON.parse(process.argv[2] ?? '') as Order;
 const { config: file, die, longestWaitMs = Number.POSITIVE_INFINITY, role, chunkSize } = order;
 const now = (): Date => new Date();
-const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-  wait(ms === HEARTBEAT_MS ? ms : Math.min(ms, longestWaitMs), undefined, signal && { signal });
+const sleep = (ms: number, signal?: AbortSignal, beside?: 'heartbeat'): Promise<void> =>
+  wait(beside ? ms : Math.min(ms, longestWaitMs), undefined, signal && { signal });
 const say = (said: Said): void => void process.send?.(said);
 
 let times = 0;

@@ -1,0 +1,22 @@
+/** The tests' own clock: only a heartbeat waits, however long others sleep. */
+import { expect, it } from 'vitest';
+import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { clockFrom } from './clock.ts';
+
+it('wakes whoever sleeps for as long as a heartbeat without being one', async () => {
+  const clock = clockFrom();
+  const before = clock.now().getTime();
+  await clock.sleep(HEARTBEAT_MS, new AbortController().signal);
+  expect([clock.now().getTime() - before, clock.slept]).toEqual([HEARTBEAT_MS, [HEARTBEAT_MS]]);
+});
+
+it('lets a heartbeat wait until it is stopped', async () => {
+  const clock = clockFrom();
+  const before = clock.now().getTime();
+  const stopped = new AbortController();
+  const beat = clock.sleep(HEARTBEAT_MS, stopped.signal, 'heartbeat');
+  await clock.sleep(1);
+  stopped.abort(new Error('over'));
+  await expect(beat).rejects.toThrow('over');
+  expect([clock.now().getTime() - before, clock.slept]).toEqual([1, [1]]);
+});
