@@ -7,10 +7,11 @@ import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
-import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
 import { cancelStatement } from './cancel.ts';
 import { copy, isCopy } from './copy.ts';
+import { PatientPool } from './patient-pool.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
 import { connectTrouble, errorCode, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
@@ -74,7 +75,7 @@ const wantsOtherSecurity = (error: unknown): boolean =>
   errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
 
 async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
-  const pool = new Pool(settings);
+  const pool = new PatientPool({ ...settings, connectionTimeoutMillis: TURN_WITHIN_MS });
   // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
   // that needs the connection next fails by itself or gets another.
   pool.on('error', () => undefined);

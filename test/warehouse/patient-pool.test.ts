@@ -1,0 +1,68 @@
+/** A server that gives fewer connections than a process would use. */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { execute, freshDatabase } from '../support/database.ts';
+import { runQuickstart } from '../support/quickstart.ts';
+import { realEffects } from '../support/warehouse.ts';
+
+/** An empty warehouse of a role that may have so many connections, and what opens it. */
+async function limitedTo(most: number): Promise<{ readonly open: () => Promise<Warehouse> }> {
+  const server = inject('postgresUrl');
+  const role = `few_${randomBytes(6).toString('hex')}`;
+  await execute(server, `create role ${role} login password 'few' connection limit ${most}`);
+  onTestFinished(() => execute(server, `drop role ${role}`));
+  const database = await freshDatabase();
+  onTestFinished(() => database.drop());
+  const url = new URL(database.url);
+  await execute(database.url, `alter database ${url.pathname.slice(1)} owner to ${role}`);
+  url.username = role;
+  url.password = 'few';
+  return {
+    open: async () => {
+      const warehouse = await openWarehouse({ url: new Secret(url.href), schema: 'sluice' }, realEffects);
+      onTestFinished(() => warehouse.close());
+      return warehouse;
+    },
+  };
+}
+
+it.each([1, 2, 3])('statements wait for one of %i connections that are left', async (most) => {
+  const { open } = await limitedTo(most);
+  const warehouse = await open();
+  const asked = Array.from({ length: 12 }, (_, number) => number);
+  const answered = await Promise.all(
+    asked.map(async (number) => {
+      const { rows } = await sql<{ number: number }>`
+        select ${number}::int as number, pg_sleep(0.02)`.execute(warehouse.db);
+      return rows[0]?.number;
+    }),
+  );
+  expect(answered).toEqual(asked);
+});
+
+it('a statement that fails gives its connection to the next', async () => {
+  const { open } = await limitedTo(1);
+  const warehouse = await open();
+  const ends = await Promise.allSettled(
+    [0, 1, 0, 1].map((divisor) => sql`select 1 / ${divisor}::int, pg_sleep(0.02)`.execute(warehouse.db)),
+  );
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
+});
+
+it('a process without one of its own is told so', async () => {
+  const { open } = await limitedTo(1);
+  await open();
+  await expect(open()).rejects.toMatchObject({ exitCode: 5, message: 'The database has no connection left.' });
+});
+
+it('a run takes what there is', async () => {
+  const { open } = await limitedTo(2);
+  const warehouse = await open();
+  await ensureSchema(warehouse);
+  const { exitCode, syncs } = await runQuickstart(warehouse);
+  expect([exitCode, syncs.map(({ error }) => error).filter((error) => error !== null)]).toEqual([0, []]);
+});
