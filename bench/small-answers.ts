@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, scaled } from './core/benchmark.ts';
+import { busyDuring } from './core/machine.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
@@ -24,17 +25,20 @@ export const smallAnswers: Benchmark = {
     const flowing: number[] = [];
     const peakMb: number[] = [];
     const cpuMs: number[] = [];
+    const busyPercent: number[] = [];
     try {
       for (let round = 0; round < setting.runs; round += 1) {
         const database = await postgres.create();
         const folder = join(setting.folder, String(round));
         const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight: IN_FLIGHT };
-        const ran = await (await sluiceFor(folder, options)).run(SYNC);
+        const sluice = await sluiceFor(folder, options);
+        const { done: ran, busy } = await busyDuring(() => sluice.run(SYNC));
         const { firstAt, lastAt } = await service.span();
         whole.push((answers / ran.wallMs) * 1000);
         flowing.push((answers / (lastAt - firstAt)) * 1000);
         peakMb.push(ran.peakMb);
         cpuMs.push(ran.cpuMs / answers);
+        busyPercent.push(busy);
         setting.tell(`round ${round + 1}: ${Math.round(whole.at(-1) ?? 0)} answers/s`);
         await database.drop();
       }
@@ -48,6 +52,7 @@ export const smallAnswers: Benchmark = {
         }),
         lineOf('profiles, first request to last answer', 'answers/s', figureOf(flowing)),
         lineOf('profiles, processor time of Sluice', 'ms an answer', figureOf(cpuMs)),
+        lineOf('profiles, processors of the machine busy meanwhile', '%', figureOf(busyPercent)),
         lineOf('profiles, peak memory', 'MB', figureOf(peakMb)),
       ],
       notes: [`${answers} answers`],

@@ -13,3 +13,17 @@ export function machineOf(): string[] {
     `Sluice ${about.version}, Node ${process.versions.node}, pg ${about.dependencies.pg}, PGlite ${about.dependencies['@electric-sql/pglite']}`,
   ];
 }
+
+/** Does the work; tells in per cent how busy the processors of the machine were meanwhile, whoever kept them so. */
+export async function busyDuring<T>(work: () => Promise<T>): Promise<{ readonly done: T; readonly busy: number }> {
+  const before = processorTimes();
+  const done = await work();
+  const after = processorTimes();
+  return { done, busy: (1 - (after.idle - before.idle) / (after.all - before.all)) * 100 };
+}
+
+function processorTimes(): { readonly idle: number; readonly all: number } {
+  const times = cpus().map((it) => it.times);
+  const sum = (of: readonly number[]): number => of.reduce((so, ms) => so + ms, 0);
+  return { idle: sum(times.map(({ idle }) => idle)), all: sum(times.flatMap((it) => Object.values(it))) };
+}

@@ -35,9 +35,16 @@ export async function readCommentDrift({
 }
 
 /** Writes the comments that differ from the declared ones, and returns how many did. */
-export async function applyComments(db: QueryExecutorProvider, names: Names): Promise<number> {
+export async function applyComments(
+  db: QueryExecutorProvider,
+  { kind, ...names }: Pick<Warehouse, 'kind' | 'schema' | 'ops'>,
+): Promise<number> {
   const differing = await differingComments(db, names);
-  for (const it of differing) await sql.raw(statementOf(it)).execute(db);
+  const statements = differing.map(statementOf);
+  // A server takes any number of statements without parameters as one; a round trip for each would take as long as all
+  // the rest of a first migration.
+  const sent = kind === 'postgres' && statements.length > 0 ? [statements.join(';\n')] : statements;
+  for (const text of sent) await sql.raw(text).execute(db);
   return differing.length;
 }
 
