@@ -99,6 +99,12 @@ export const commonOptions = {
   verbose: { type: 'flag', about: 'Tell more while working, and show the stack of a bug.' },
 } as const satisfies Options;
 
+/** Options that every command takes too, and that the parser answers by itself. */
+export const answeredOptions = {
+  help: { type: 'flag', about: 'Show what a command does and takes.' },
+  version: { type: 'flag', about: 'Show the version.' },
+} as const satisfies Options;
+
 /** The option of every command that reads the config. */
 export const configOption = {
   config: {

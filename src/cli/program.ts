@@ -3,6 +3,7 @@ import yargs from 'yargs';
 import { nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
 import {
+  answeredOptions,
   type Command,
   commonOptions,
   type Listing,
@@ -103,9 +104,9 @@ function base({ version, columns }: Program): Parser {
     .detectLocale(false)
     .wrap(Math.min(columns, 120))
     .help('help')
-    .describe('help', 'Show what a command does and takes.')
+    .describe('help', answeredOptions.help.about)
     .version(version)
-    .describe('version', 'Show the version.')
+    .describe('version', answeredOptions.version.about)
     .showHelpOnFail(false)
     .exitProcess(false)
     .updateStrings({ 'Not enough arguments following: %s': '--%s needs a value' })
@@ -189,7 +190,7 @@ function wordOf(command: Command, name: string, { takes, choices }: Positional, 
 }
 
 function refuseUnknownFlags(command: Command | undefined, found: Found, known: readonly string[]): void {
-  const all = [...known, 'help', 'version'];
+  const all = [...known, ...Object.keys(answeredOptions)];
   const strange = Object.keys(found).find((name) => name !== '_' && name !== '$0' && !all.includes(name));
   if (strange === undefined) return;
   throw wrong(command, `unknown flag ${strange.length === 1 ? '-' : '--'}${strange}${meant(strange, all, '--')}`);

@@ -11,8 +11,6 @@ import { embeddedWarehouses } from '../support/warehouse.ts';
 import { blocksOf, commandLinesOf, pageOf } from './shell-blocks.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 
-/** For those who change the code: ARCHITECTURE.md and tests speak of them. */
-const INTERNAL = ['docs/hostile.md', 'docs/reliability.md', 'docs/retries.md'];
 /** What an excerpt of a config may wait for. */
 const PEOPLE = '  people: { endpoint: pronet.search.users, request: { title: analyst, count: 10 } }\n';
 const commands = await allCommands();
@@ -66,7 +64,7 @@ describe('the pages', () => {
 
   it('are linked from the README', async () => {
     const readme = await pageOf('README.md');
-    for (const path of inDocs.filter((it) => !INTERNAL.includes(it))) expect(readme).toContain(`(${path})`);
+    for (const path of [...inDocs, 'docs/dictionary.html']) expect(readme).toContain(`(${path})`);
   });
 
   describe('with queries', () => {

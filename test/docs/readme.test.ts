@@ -27,10 +27,10 @@ describe('the README', () => {
     const started = await run(installed(first?.body ?? ''));
     expect(started).toMatch(/^total .* exit 0$/m);
     const offered = /npm run -s sluice -- query "[^"]+"/.exec(started)?.[0] ?? '';
-    expect(await run(offered)).toContain('/api/pronet/search/users');
+    expect(await run(offered)).toContain('pronet.search.users');
     const shown = await run(look?.body ?? '');
     expect(shown).toMatch(/^name +headline +location$/m);
-    expect(shown).toContain('/api/webparser/parse');
+    expect(shown).toContain('webparser.parse');
   });
 
   it('leads to a first sync against the sandbox', { timeout: 120_000 }, async () => {

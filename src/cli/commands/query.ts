@@ -20,7 +20,7 @@ export const query = command({
   positionals: { sql: { takes: 'one', about: 'The statement; - reads it from standard input.' } },
   examples: [
     {
-      line: 'sluice query "select endpoint, count(*), sum(cost) from fact_request_costs group by 1 order by 3 desc"',
+      line: 'sluice query "select endpoint, sum(requests), sum(points) from daily_costs group by 1 order by 3 desc"',
       about: 'What the requests cost, by endpoint.',
     },
     { line: 'sluice query --csv "table sec_filings" > filings.csv', about: 'A whole table as a file.' },

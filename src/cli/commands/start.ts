@@ -9,7 +9,7 @@ import { runWatched } from './sync.ts';
 
 /** What a first look at the result can be. */
 const FIRST_QUERY =
-  'select endpoint, count(*) as requests, sum(cost) as points from fact_request_costs group by endpoint order by points desc';
+  'select endpoint, sum(requests) as requests, sum(points) as points from daily_costs group by endpoint order by points desc';
 
 /** Points to begin with, so that balance and forecast have something to show. */
 const BALANCE = 10_000;

@@ -1,5 +1,5 @@
 /** The reference of commands, from the same data as the help. */
-import { type Command, commonOptions, type Options, usageOf } from '../command.ts';
+import { answeredOptions, type Command, commonOptions, type Options, usageOf } from '../command.ts';
 import { anchor, code, generated, markdownTable, page, plain } from './markdown.ts';
 
 /** `docs/commands.md`. */
@@ -12,7 +12,7 @@ export function commandsPage(commands: readonly Command[]): string {
       commands.map((it) => [`[${code(it.name)}](#${anchor(it.name)})`, it.summary]),
     ),
     'Every command takes:',
-    optionsTable(commonOptions),
+    optionsTable({ ...commonOptions, ...answeredOptions }),
     ...commands.flatMap(commandBlocks),
   ]);
 }
