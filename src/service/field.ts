@@ -127,13 +127,13 @@ export const object = (about: string, fields: Fields, more: Pick<Flat, 'tag' | '
   ...more,
   ...plain(about),
 });
-/** An identifier of the professional network: `f_type` and `f_value`. */
-export const urn = (about: string): Flat =>
+/** An identifier of the professional network: `f_type` and `f_value`. `kinds` are types that it has, as examples. */
+export const urn = (about: string, ...kinds: readonly [string, ...string[]]): Flat =>
   object(about, {
-    type: text(`${about} The kind of thing the URN names, such as fsd_profile.`),
+    type: text(`${about} The kind of thing the URN names, such as ${kinds.join(' or ')}.`),
     value: text(`${about} The identifier itself.`),
   });
-/** A list of texts, one a row; `filtered` when people look things up by an element. */
+/** A list of texts, one a row; `about` names them in the plural. `filtered` when people look things up by an element. */
 export const texts = (about: string, column: string, filtered = false): List => ({
   shape: 'list',
   element: { of: 'scalar', column, filtered },

@@ -1,7 +1,7 @@
 /** Folds the declared resources and bridges into the tables that hold them. */
 import { catalog } from '../service/catalog.ts';
 import type { Bridge } from '../service/endpoint.ts';
-import type { Element, Field, Fields, Kind, List } from '../service/field.ts';
+import type { Field, Fields, Kind, List } from '../service/field.ts';
 import type { Resource } from '../service/resource.ts';
 import { type ChangeTable, changeTable, type DailyTable, dailyTable, type Declared } from './history.ts';
 import { type ForeignKey, referencesOf, referring, sightingKeys } from './reference.ts';
@@ -192,10 +192,10 @@ function listsOf(fields: Fields, path: readonly string[]): { path: readonly stri
 }
 
 /** The columns of one element, without the parent's key and the position. */
-function elementColumns(element: Element): Column[] {
+function elementColumns({ about, element }: List): Column[] {
   switch (element.of) {
     case 'scalar':
-      return [column(element.column, 'text', 'The element.')];
+      return [column(element.column, 'text', `One of the ${lowerFirst(about)}`)];
     case 'json':
       return [ITEM];
     case 'object':
@@ -211,7 +211,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
   const { element } = list;
   const parentKey = referring(resource.noun, resource.key);
   const own = element.of === 'object' ? element.key : [];
-  const columns = elementColumns(element).map((it) => (own.includes(it.name) ? { ...it, nullable: false } : it));
+  const columns = elementColumns(list).map((it) => (own.includes(it.name) ? { ...it, nullable: false } : it));
   const parent: ForeignKey = {
     columns: parentKey,
     table: resource.table,
@@ -264,7 +264,11 @@ function bridgeTable(bridge: Bridge): BridgeTable {
     askedKey: asked.map(([name]) => name),
     columns: [
       ...asked.map(([name, { about }]) => column(name, 'text', about, { nullable: false })),
-      ...reference.map((name) => column(name, 'text', `Key of what was returned: ${name}.`, { nullable: false })),
+      ...reference.map((name, place) =>
+        column(name, 'text', `The ${bridge.prefix} that was returned: its ${to.key[place]} in ${to.table}.`, {
+          nullable: false,
+        }),
+      ),
       column('position', 'bigint', 'Place in the answer, from 0.'),
       ...Object.entries(bridge.more ?? {}).flatMap(([name, it]) => scalarColumns(name, it.kind, it.about)),
       ANSWER,

@@ -491,7 +491,7 @@ create table sluice."photoshare_user_pinned_channels" (
 create table sluice."photoshare_user_posts" (
   -- The profile as it was asked for: an identifier, an alias or an address.
   "user_asked" text not null,
-  -- Key of what was returned: post_id.
+  -- The post that was returned: its id in photoshare_posts.
   "post_id" text not null,
   -- Place in the answer, from 0.
   "position" bigint,
@@ -602,13 +602,13 @@ create index "photoshare_users_alias_idx" on sluice."photoshare_users" using has
 
 -- Organizations of the professional network (companies and schools): fed by educations, authorship and mentions.
 create table sluice."pronet_companies" (
-  -- The network’s internal identifier of the organization. The kind of thing the URN names, such as fsd_profile.
+  -- The network’s internal identifier of the organization. The kind of thing the URN names, such as company.
   "internal_id_type" text,
   -- The network’s internal identifier of the organization. The identifier itself.
   "internal_id_value" text,
   -- Name of the organization.
   "name" text,
-  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_company.
   "urn_type" text not null,
   -- The organization’s URN. The identifier itself.
   "urn_value" text not null,
@@ -616,11 +616,11 @@ create table sluice."pronet_companies" (
   "url" text,
   -- Public handle in the page’s address; changes hands, so it identifies nobody.
   "alias" text,
-  -- The organization’s industry. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s industry. The kind of thing the URN names, such as industry.
   "industry_type" text,
   -- The organization’s industry. The identifier itself.
   "industry_value" text,
-  -- The industry’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The industry’s URN. The kind of thing the URN names, such as industry.
   "industry_full_urn_type" text,
   -- The industry’s URN. The identifier itself.
   "industry_full_urn_value" text,
@@ -752,7 +752,7 @@ create index "pronet_group_members_user_urn_type_user_urn_value_idx" on sluice."
 
 -- Groups of the professional network.
 create table sluice."pronet_groups" (
-  -- The group’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The group’s URN. The kind of thing the URN names, such as group.
   "urn_type" text not null,
   -- The group’s URN. The identifier itself.
   "urn_value" text not null,
@@ -772,7 +772,7 @@ create table sluice."pronet_groups" (
   "description" text,
   -- Rules of the group.
   "rules" text,
-  -- URN of the place that the group belongs to. The kind of thing the URN names, such as fsd_profile.
+  -- URN of the place that the group belongs to. The kind of thing the URN names, such as geo.
   "geo_type" text,
   -- URN of the place that the group belongs to. The identifier itself.
   "geo_value" text,
@@ -799,7 +799,7 @@ create table sluice."pronet_groups" (
 
 -- Industries of the professional network’s taxonomy.
 create table sluice."pronet_industries" (
-  -- The industry’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The industry’s URN. The kind of thing the URN names, such as industry.
   "urn_type" text not null,
   -- The industry’s URN. The identifier itself.
   "urn_value" text not null,
@@ -836,7 +836,7 @@ create table sluice."pronet_post_document_cover_images" (
   "post_urn_value" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the addresses of the cover pictures; signed and short-lived.
   "cover_image" text,
   constraint "pronet_post_document_cover_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_document_cover_images_post_urn_type_p_8eb850d4_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -850,7 +850,7 @@ create table sluice."pronet_post_document_images" (
   "post_urn_value" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the addresses of the page pictures; signed and short-lived.
   "image" text,
   constraint "pronet_post_document_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_document_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -864,7 +864,7 @@ create table sluice."pronet_post_images" (
   "post_urn_value" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the addresses of the pictures; signed and short-lived.
   "image" text,
   constraint "pronet_post_images_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -878,7 +878,7 @@ create table sluice."pronet_post_mentions" (
   "post_urn_value" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- URN of the mentioned. The kind of thing the URN names, such as fsd_profile.
+  -- URN of the mentioned. The kind of thing the URN names, such as fsd_profile or fsd_company.
   "urn_type" text,
   -- URN of the mentioned. The identifier itself.
   "urn_value" text,
@@ -920,9 +920,9 @@ create table sluice."pronet_post_reposts" (
   "post_urn_type" text not null,
   -- URN value of the post asked about.
   "post_urn_value" text not null,
-  -- Key of what was returned: repost_urn_type.
+  -- The repost that was returned: its urn_type in pronet_posts.
   "repost_urn_type" text not null,
-  -- Key of what was returned: repost_urn_value.
+  -- The repost that was returned: its urn_value in pronet_posts.
   "repost_urn_value" text not null,
   -- Place in the answer, from 0.
   "position" bigint,
@@ -935,7 +935,7 @@ create index "pronet_post_reposts_repost_urn_type_repost_urn_value_idx" on sluic
 
 -- Posts of the professional network, reposts and the posts they repeat alike.
 create table sluice."pronet_posts" (
-  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The post’s URN. The kind of thing the URN names, such as activity.
   "urn_type" text not null,
   -- The post’s URN. The identifier itself.
   "urn_value" text not null,
@@ -943,11 +943,11 @@ create table sluice."pronet_posts" (
   "url" text,
   -- Address for sharing the post.
   "share_url" text,
-  -- The network’s internal identifier of the author. The kind of thing the URN names, such as fsd_profile.
+  -- The network’s internal identifier of the author. The kind of thing the URN names, such as member or company.
   "author_internal_id_type" text,
   -- The network’s internal identifier of the author. The identifier itself.
   "author_internal_id_value" text,
-  -- The author’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The author’s URN. The kind of thing the URN names, such as fsd_profile or fsd_company.
   "author_urn_type" text,
   -- The author’s URN. The identifier itself.
   "author_urn_value" text,
@@ -965,7 +965,7 @@ create table sluice."pronet_posts" (
   "created_at" timestamp with time zone,
   -- When the post was published. As sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
-  -- URN of the share that carries the post. The kind of thing the URN names, such as fsd_profile.
+  -- URN of the share that carries the post. The kind of thing the URN names, such as share.
   "share_urn_type" text,
   -- URN of the share that carries the post. The identifier itself.
   "share_urn_value" text,
@@ -999,7 +999,7 @@ create table sluice."pronet_posts" (
   "event_participant_count" bigint,
   -- Address of the article.
   "article_url" text,
-  -- The article’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The article’s URN. The kind of thing the URN names, such as article.
   "article_urn_type" text,
   -- The article’s URN. The identifier itself.
   "article_urn_value" text,
@@ -1011,7 +1011,7 @@ create table sluice."pronet_posts" (
   "article_subtitle" text,
   -- Summary of the article.
   "article_description" text,
-  -- The document’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The document’s URN. The kind of thing the URN names, such as document.
   "document_urn_type" text,
   -- The document’s URN. The identifier itself.
   "document_urn_value" text,
@@ -1081,7 +1081,7 @@ create table sluice."pronet_user_educations" (
   "position" bigint not null,
   -- Name of the organization.
   "company_name" text,
-  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_company.
   "company_urn_type" text,
   -- The organization’s URN. The identifier itself.
   "company_urn_value" text,
@@ -1089,11 +1089,11 @@ create table sluice."pronet_user_educations" (
   "company_url" text,
   -- Public handle in the page’s address; changes hands, so it identifies nobody.
   "company_alias" text,
-  -- The organization’s industry. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s industry. The kind of thing the URN names, such as industry.
   "company_industry_type" text,
   -- The organization’s industry. The identifier itself.
   "company_industry_value" text,
-  -- The industry’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The industry’s URN. The kind of thing the URN names, such as industry.
   "company_industry_full_urn_type" text,
   -- The industry’s URN. The identifier itself.
   "company_industry_full_urn_value" text,
@@ -1142,9 +1142,9 @@ create table sluice."pronet_user_search_hits" (
   "sync" text not null,
   -- SHA-256, in hex, that identifies the search.
   "request_key" text not null,
-  -- Key of what was returned: user_urn_type.
+  -- The user that was returned: its urn_type in pronet_users.
   "user_urn_type" text not null,
-  -- Key of what was returned: user_urn_value.
+  -- The user that was returned: its urn_value in pronet_users.
   "user_urn_value" text not null,
   -- Place in the answer, from 0.
   "position" bigint,
@@ -1157,7 +1157,7 @@ create index "pronet_user_search_hits_user_urn_type_user_urn_value_idx" on sluic
 
 -- People of the professional network: one row a person, fed by searches, authorship, mentions and memberships.
 create table sluice."pronet_users" (
-  -- The network’s internal identifier of the person. The kind of thing the URN names, such as fsd_profile.
+  -- The network’s internal identifier of the person. The kind of thing the URN names, such as member.
   "internal_id_type" text,
   -- The network’s internal identifier of the person. The identifier itself.
   "internal_id_value" text,
@@ -1207,7 +1207,7 @@ create table sluice."sec_filing_biz_locations" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the business locations of the filers.
   "biz_location" text,
   constraint "sec_filing_biz_locations_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_biz_locations_filing_accession_number__45000e0b_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1221,7 +1221,7 @@ create table sluice."sec_filing_biz_states" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the states of business.
   "biz_state" text,
   constraint "sec_filing_biz_states_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_biz_states_filing_accession_number_fil_c874e867_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1235,7 +1235,7 @@ create table sluice."sec_filing_ciks" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the central index keys of the filers; not parallel to the other lists but display_names.
   "cik" text,
   constraint "sec_filing_ciks_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_ciks_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1250,7 +1250,7 @@ create table sluice."sec_filing_display_names" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the names of the filers, in the order of their keys.
   "display_name" text,
   constraint "sec_filing_display_names_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_display_names_filing_accession_number__d6b2e6d0_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1264,7 +1264,7 @@ create table sluice."sec_filing_inc_states" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the states of incorporation.
   "inc_state" text,
   constraint "sec_filing_inc_states_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_inc_states_filing_accession_number_fil_7af8b6b3_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1278,7 +1278,7 @@ create table sluice."sec_filing_items" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the items that the filing reports on, such as 2.02.
   "item" text,
   constraint "sec_filing_items_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_items_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1292,7 +1292,7 @@ create table sluice."sec_filing_sics" (
   "filing_file_name" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the standard industrial classification codes.
   "sic" text,
   constraint "sec_filing_sics_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_sics_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
@@ -1353,7 +1353,7 @@ create table sluice."web_page_emails" (
   "page_key" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the e-mail addresses on the page.
   "email" text,
   constraint "web_page_emails_pkey" primary key ("page_key", "position"),
   constraint "web_page_emails_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -1365,7 +1365,7 @@ create table sluice."web_page_links" (
   "page_key" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the addresses that the page links to.
   "link" text,
   constraint "web_page_links_pkey" primary key ("page_key", "position"),
   constraint "web_page_links_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -1377,7 +1377,7 @@ create table sluice."web_page_phones" (
   "page_key" text not null,
   -- Place in the list, from 0.
   "position" bigint not null,
-  -- The element.
+  -- One of the phone numbers on the page.
   "phone" text,
   constraint "web_page_phones_pkey" primary key ("page_key", "position"),
   constraint "web_page_phones_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
@@ -2282,7 +2282,7 @@ create view sluice."microblog_user_overview" (
   "favorites_count" bigint,
   -- Messages with a picture or a video.
   "media_count" bigint,
-  -- Receipt of the last answer known to hold these counts; what rates are worked out for.
+  -- Receipt of the last answer that changed the profile or a count or, if later, of the first that showed its counts on the newest day; one that says the same later that day does not move it. What rates are worked out for.
   "counted_at" timestamp with time zone,
   -- Whole days from the profile’s opening to counted_at; null when it is not known.
   "age_days" integer,
@@ -2294,7 +2294,7 @@ create view sluice."microblog_user_overview" (
   "tweets_per_day" double precision,
   -- Lists that hold the profile, for each 1000 followers.
   "listed_per_1000_followers" double precision,
-  -- Share of messages with a picture or a video, from 0 to 1.
+  -- Pictures and videos for each message published; more than 1 where messages hold several. Null without messages.
   "media_share" double precision,
   -- Addresses on the profile, with semicolons between them; where they are objects, their url.
   "profile_urls" text,
@@ -2523,7 +2523,7 @@ create view sluice."photoshare_user_overview" (
   "following_count" bigint,
   -- Posts published.
   "media_count" bigint,
-  -- Receipt of the last answer known to hold these counts; what rates are worked out for.
+  -- Receipt of the last answer that changed the profile or a count or, if later, of the first that showed its counts on the newest day; one that says the same later that day does not move it. What rates are worked out for.
   "counted_at" timestamp with time zone,
   -- Whole days from the profile’s opening to counted_at; null when it is not known.
   "age_days" integer,
@@ -2607,7 +2607,7 @@ create view sluice."photoshare_user_overview" (
 create view sluice."photoshare_user_post_overview" (
   -- The profile as it was asked for: an identifier, an alias or an address.
   "user_asked" text,
-  -- Key of what was returned: post_id.
+  -- The post that was returned: its id in photoshare_posts.
   "post_id" text,
   -- Place in the answer, from 0.
   "position" bigint,
@@ -2755,7 +2755,7 @@ create view sluice."pronet_group_member_overview" (
 
 -- Groups of the professional network with what they show: one row a group.
 create view sluice."pronet_group_overview" (
-  -- The group’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The group’s URN. The kind of thing the URN names, such as group.
   "urn_type" text,
   -- The group’s URN. The identifier itself.
   "urn_value" text,
@@ -2777,7 +2777,7 @@ create view sluice."pronet_group_overview" (
   "industries" text,
   -- When the group was founded.
   "created_at" timestamp with time zone,
-  -- URN of the place that the group belongs to. The kind of thing the URN names, such as fsd_profile.
+  -- URN of the place that the group belongs to. The kind of thing the URN names, such as geo.
   "geo_type" text,
   -- URN of the place that the group belongs to. The identifier itself.
   "geo_value" text,
@@ -2816,7 +2816,7 @@ create view sluice."pronet_group_overview" (
 
 -- Whom posts mention, with the post’s author and time: one row a mention.
 create view sluice."pronet_post_mention_overview" (
-  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The post’s URN. The kind of thing the URN names, such as activity.
   "post_urn_type" text,
   -- The post’s URN. The identifier itself.
   "post_urn_value" text,
@@ -2824,7 +2824,7 @@ create view sluice."pronet_post_mention_overview" (
   "position" bigint,
   -- When the post was published.
   "created_at" timestamp with time zone,
-  -- The author’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The author’s URN. The kind of thing the URN names, such as fsd_profile or fsd_company.
   "author_urn_type" text,
   -- The author’s URN. The identifier itself.
   "author_urn_value" text,
@@ -2860,7 +2860,7 @@ create view sluice."pronet_post_mention_overview" (
 
 -- Posts of the professional network with author, counts and reactions by type: one row a post.
 create view sluice."pronet_post_overview" (
-  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The post’s URN. The kind of thing the URN names, such as activity.
   "urn_type" text,
   -- The post’s URN. The identifier itself.
   "urn_value" text,
@@ -2870,7 +2870,7 @@ create view sluice."pronet_post_overview" (
   "created_at" timestamp with time zone,
   -- The text of the post.
   "text" text,
-  -- The author’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The author’s URN. The kind of thing the URN names, such as fsd_profile or fsd_company.
   "author_urn_type" text,
   -- The author’s URN. The identifier itself.
   "author_urn_value" text,
@@ -3020,7 +3020,7 @@ create view sluice."pronet_post_overview" (
 
 -- Which post was repeated by which, both with author and time: one row for each repost found.
 create view sluice."pronet_post_repost_overview" (
-  -- The post’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The post’s URN. The kind of thing the URN names, such as activity.
   "post_urn_type" text,
   -- The post’s URN. The identifier itself.
   "post_urn_value" text,
@@ -3089,7 +3089,7 @@ create view sluice."pronet_user_overview" (
   "school_count" bigint,
   -- The latest school: that with the latest year, of several the one listed first.
   "school_name" text,
-  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_company.
   "school_urn_type" text,
   -- The organization’s URN. The identifier itself.
   "school_urn_value" text,
@@ -3171,7 +3171,7 @@ create view sluice."pronet_user_school_overview" (
   "user_location" text,
   -- Whether it is the person’s latest school.
   "is_latest" boolean,
-  -- The organization’s URN. The kind of thing the URN names, such as fsd_profile.
+  -- The organization’s URN. The kind of thing the URN names, such as fsd_company.
   "school_urn_type" text,
   -- The organization’s URN. The identifier itself.
   "school_urn_value" text,
@@ -3225,9 +3225,9 @@ create view sluice."pronet_user_search_hit_overview" (
   "request_key" text,
   -- Place in the answer, from 0.
   "position" bigint,
-  -- Key of what was returned: user_urn_type.
+  -- The user that was returned: its urn_type in pronet_users.
   "user_urn_type" text,
-  -- Key of what was returned: user_urn_value.
+  -- The user that was returned: its urn_value in pronet_users.
   "user_urn_value" text,
   -- Name as shown on the profile.
   "user_name" text,

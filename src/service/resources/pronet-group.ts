@@ -6,7 +6,7 @@ import { industryReference, personSeen } from './pronet-people.ts';
 const user = object(
   'The member.',
   {
-    urn: urn('The member’s URN.'),
+    urn: urn('The member’s URN.', 'fsd_profile'),
     name: text('Name of the member.'),
     alias: text('Public handle of the member.'),
     url: text('Address of the member’s profile.'),
@@ -26,7 +26,7 @@ export const pronetGroup = resource({
   measures: ['member_count'],
   logged: true,
   fields: {
-    urn: required(urn('The group’s URN.')),
+    urn: required(urn('The group’s URN.', 'group')),
     name: required(text('Name of the group.')),
     url: required(text('Address of the group.')),
     member_count: required(integer('Members that the group says it has.')),
@@ -34,7 +34,7 @@ export const pronetGroup = resource({
     created_at: epoch('When the group was founded.'),
     description: text('What the group is about.'),
     rules: text('Rules of the group.'),
-    geo: urn('URN of the place that the group belongs to.'),
+    geo: urn('URN of the place that the group belongs to.', 'geo'),
     industries: objects(
       'Industries of the group.',
       { type: text('URN type of the industry.'), value: text('URN value of the industry.') },

@@ -15,8 +15,8 @@ export const pronetUser = resource({
   filters: ['alias'],
   logged: true,
   fields: {
-    internal_id: required(urn('The network’s internal identifier of the person.')),
-    urn: required(urn('The person’s URN.')),
+    internal_id: required(urn('The network’s internal identifier of the person.', 'member')),
+    urn: required(urn('The person’s URN.', 'fsd_profile')),
     name: required(text('Name as shown on the profile.')),
     alias: required(text('Public handle in the profile’s address; changes hands, so it identifies nobody.')),
     url: required(text('Address of the profile.')),
@@ -36,7 +36,7 @@ const pronetIndustry = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   fields: {
-    urn: urn('The industry’s URN.'),
+    urn: urn('The industry’s URN.', 'industry'),
     name: text('Name of the industry.'),
     hierarchy: text('Path from the top-level industry down to this one.'),
     description: text('What the industry covers.'),
@@ -51,12 +51,12 @@ const industryFull = object(
   { ...pronetIndustry.fields },
   { tag: pronetIndustry.tag, sighting: seenIndustry('full') },
 );
-const industry = { ...urn('The organization’s industry.'), sighting: industryReference };
+const industry = { ...urn('The organization’s industry.', 'industry'), sighting: industryReference };
 
 /** What an education tells of the school. */
 export const educationCompanyFields = {
   name: required(text('Name of the organization.')),
-  urn: urn('The organization’s URN.'),
+  urn: urn('The organization’s URN.', 'fsd_company'),
   url: text('Address of the organization’s page.'),
   alias: text('Public handle in the page’s address; changes hands, so it identifies nobody.'),
   industry,
@@ -77,7 +77,7 @@ export const pronetCompany = resource({
   filters: ['alias'],
   logged: true,
   fields: {
-    internal_id: urn('The network’s internal identifier of the organization.'),
+    internal_id: urn('The network’s internal identifier of the organization.', 'company'),
     ...educationCompanyFields,
     headline: text('The line under the name.'),
     image: volatile(text('Address of the picture shown beside its posts; signed and short-lived.')),

@@ -21,8 +21,8 @@ import { partySeen } from './pronet-people.ts';
 const author = object(
   'Who published the post.',
   {
-    internal_id: urn('The network’s internal identifier of the author.'),
-    urn: urn('The author’s URN.'),
+    internal_id: urn('The network’s internal identifier of the author.', 'member', 'company'),
+    urn: urn('The author’s URN.', 'fsd_profile', 'fsd_company'),
     name: text('Name of the author.'),
     alias: text('Public handle of the author.'),
     url: text('Address of the author’s profile or page.'),
@@ -52,12 +52,12 @@ export const pronetPost: Resource = resource({
     },
   ],
   fields: {
-    urn: required(urn('The post’s URN.')),
+    urn: required(urn('The post’s URN.', 'activity')),
     url: required(text('Address of the post.')),
     share_url: text('Address for sharing the post.'),
     author,
     created_at: fallback(epoch('When the post was published.'), 0),
-    share_urn: urn('URN of the share that carries the post.'),
+    share_urn: urn('URN of the share that carries the post.', 'share'),
     is_empty_repost: flag('Whether the post repeats another without a word of its own.'),
     repost: nested('The post that this one repeats.', 'preview', () => pronetPost),
     images: volatile(texts('Addresses of the pictures; signed and short-lived.', 'image')),
@@ -88,7 +88,7 @@ export const pronetPost: Resource = resource({
       'An article that the post links to.',
       {
         url: text('Address of the article.'),
-        urn: urn('The article’s URN.'),
+        urn: urn('The article’s URN.', 'article'),
         image: volatile(text('Address of the article’s picture; signed and short-lived.')),
         title: text('Title of the article.'),
         subtitle: text('Subtitle of the article.'),
@@ -99,7 +99,7 @@ export const pronetPost: Resource = resource({
     document: object(
       'A document attached to the post.',
       {
-        urn: urn('The document’s URN.'),
+        urn: urn('The document’s URN.', 'document'),
         url: text('Address of the document.'),
         title: text('Title of the document.'),
         cover_images: volatile(texts('Addresses of the cover pictures; signed and short-lived.', 'cover_image')),
@@ -111,7 +111,7 @@ export const pronetPost: Resource = resource({
     mentioned: objects(
       'People and organizations that the post mentions.',
       {
-        urn: urn('URN of the mentioned.'),
+        urn: urn('URN of the mentioned.', 'fsd_profile', 'fsd_company'),
         name: text('Name of the mentioned.'),
         alias: text('Public handle of the mentioned.'),
         url: text('Address of the profile or page of the mentioned.'),

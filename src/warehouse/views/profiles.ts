@@ -1,7 +1,9 @@
 /** Views of profiles and pages, with rates and counts worked out. */
 import { bigint, flag, integer, moment, ratio, since, taken, text, view } from './view.ts';
 
-const counted_at = moment('Receipt of the last answer known to hold these counts; what rates are worked out for.');
+const counted_at = moment(
+  'Receipt of the last answer that changed the profile or a count or, if later, of the first that showed its counts on the newest day; one that says the same later that day does not move it. What rates are worked out for.',
+);
 const age_days = integer('Whole days from the profile’s opening to counted_at; null when it is not known.');
 
 export const profileViews = [
@@ -20,7 +22,9 @@ export const profileViews = [
       followers_per_day: ratio('Followers won each day since the profile was opened, on average.'),
       tweets_per_day: ratio('Messages published each day since the profile was opened, on average.'),
       listed_per_1000_followers: ratio('Lists that hold the profile, for each 1000 followers.'),
-      media_share: ratio('Share of messages with a picture or a video, from 0 to 1.'),
+      media_share: ratio(
+        'Pictures and videos for each message published; more than 1 where messages hold several. Null without messages.',
+      ),
       profile_urls: text('Addresses on the profile, with semicolons between them; where they are objects, their url.'),
       ...since,
     },
