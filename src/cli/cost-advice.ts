@@ -47,12 +47,20 @@ function balanceAdvice({ balances }: Costs, now: Date): string[] {
 }
 
 /**
- * The age that would have saved most without much being late, of several the shortest: they come in this order. One that
- * is set already is not told again.
+ * The age that would have saved most without much being late, of several the shortest: they come in this order. What the
+ * age that is set saves is no reason for a longer one.
  */
 function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving[]): string[] {
-  const [best] = savings
-    .filter((it) => it.sync === sync && it.maxAgeDays * DAY_MS > maxAgeMs)
+  const ofSync = savings.filter((it) => it.sync === sync);
+  const set = ofSync.findLast((it) => it.maxAgeDays * DAY_MS <= maxAgeMs);
+  const [best] = ofSync
+    .filter((it) => it.maxAgeDays * DAY_MS > maxAgeMs)
+    .map((it) => ({
+      ...it,
+      savedPoints: it.savedPoints - (set?.savedPoints ?? 0),
+      savedAnswers: it.savedAnswers - (set?.savedAnswers ?? 0),
+      lateAnswers: it.lateAnswers - (set?.lateAnswers ?? 0),
+    }))
     .filter(({ points, savedPoints }) => savedPoints > 0 && savedPoints >= LEAST_SHARE * points)
     .filter(({ savedAnswers, lateAnswers }) => lateAnswers <= MOST_LATE * savedAnswers)
     .toSorted((a, b) => b.savedPoints - a.savedPoints);
@@ -63,7 +71,7 @@ function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving
       ? 'none of the answers not bought had anything new'
       : `${grouped(lateAnswers)} of the ${counted(savedAnswers, 'answer')} not bought had something new`;
   return [
-    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${grouped(savedPoints)} of ${counted(points, 'point')}; ${late}`,
+    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${grouped(savedPoints)}${set ? ' more' : ''} of ${counted(points, 'point')}; ${late}`,
   ];
 }
 

@@ -32,8 +32,10 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
     if (makesFolders) await makeFolders(dirname(path));
     await writeFile(path, content, { flag: overwrites ? 'w' : 'wx' });
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? '';
-    const because = BECAUSE[code] === undefined ? code : `${BECAUSE[code]} (${code})`;
+    const { code = '', syscall } = cause as NodeJS.ErrnoException;
+    // A folder can't be made where a file is.
+    const said = code === 'EEXIST' && syscall === 'mkdir' ? BECAUSE['ENOTDIR'] : BECAUSE[code];
+    const because = said === undefined ? code : `${said} (${code})`;
     throw new UsageError(`${command}: ${path} can’t be written: ${because}`, {
       next: `Name another place with ${flag}, or mend this one.`,
       cause,

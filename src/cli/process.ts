@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, TransientError } from '../errors.ts';
 import { createRedactor, secretsIn } from '../ops/redact.ts';
+import { callersFolder } from './callers-folder.ts';
 import { channelOf } from './channel.ts';
 import { SIGNAL_EXIT } from './exit-codes.ts';
 import { failureOf, failureText } from './failure.ts';
@@ -20,6 +21,8 @@ const SAME_PRESS_MS = 250;
 /** Runs the command that the process was started with, and ends with `exit`, also from a signal or an uncaught error. */
 export async function runProcess(exit: (code: number) => never): Promise<never> {
   const words = process.argv.slice(2);
+  const folder = callersFolder(process.env);
+  if (folder !== undefined) process.chdir(folder);
   const redactor = createRedactor(secretsIn(process.env));
   const out = channelOf(process.stdout, process.env);
   const err = channelOf(process.stderr, process.env);

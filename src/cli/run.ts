@@ -45,7 +45,8 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
     const interruption = interruptionOf(host.signal);
     if (interruption && (error === interruption || isAbort(error))) return interruption.exitCode;
     context.status.clear();
-    const failure = failureOf(error, host.redactor.redact);
+    const { databaseTrouble } = await import('../flow/steady.ts');
+    const failure = failureOf(databaseTrouble(error), host.redactor.redact);
     const { message, next, exitCode, stack } = failure;
     if (logStyle(command, host) === 'json') {
       context.log.error(message, {

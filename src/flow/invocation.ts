@@ -6,6 +6,7 @@ import type { Spool } from '../ops/spool.ts';
 import type { Waiting } from '../ops/spool-head.ts';
 import type { Notice, Progress } from '../ops/summary.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
@@ -54,6 +55,9 @@ export async function openInvocation(
   effects: FlowEffects,
   calls: number = config.service.inFlight,
 ): Promise<Invocation> {
+  await assertWhole(warehouse).catch((error: unknown) => {
+    throw databaseTrouble(error);
+  });
   const { url, token } = config.service;
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });

@@ -1,5 +1,5 @@
 /** Tries again what the database could not do for the moment, and tells such trouble from a fault of this program. */
-import { SluiceError, TransientError, UsageError } from '../errors.ts';
+import { SchemaError, SluiceError, TransientError, UsageError } from '../errors.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 
 export interface Steady {
@@ -59,6 +59,8 @@ const WITHOUT_CODE =
 /** A login refused, a database gone, a disk or an index that is broken: not over in seconds, nor a fault of this program. */
 const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;
 const NO_RIGHT = '42501';
+/** A schema, table, column or key that is missing. */
+const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
 
 /** The error as one that its reader can act on, when it is trouble of the database; else itself. */
 export function databaseTrouble(error: unknown): unknown {
@@ -66,10 +68,15 @@ export function databaseTrouble(error: unknown): unknown {
   const code = errorCode(error) ?? '';
   const message = `the database could not be used: ${error.message}`;
   if (code === NO_RIGHT) {
-    const next = 'Grant the right to the user in DATABASE_URL, then run the sync again; what was answered is kept.';
+    const next = 'Grant the right to the user in DATABASE_URL, or name one who has it; what was answered is kept.';
     return new UsageError(message, { next, cause: error });
   }
+  if (OTHER_TABLES.test(code)) {
+    const told = `the tables are not those of this version of Sluice: ${error.message}`;
+    const next = 'sluice check says what differs; put it back, then run it again. What was answered is kept.';
+    return new SchemaError(told, { next, cause: error });
+  }
   if (!isPassing(error) && !OF_THE_SERVER.test(code)) return error;
-  const next = 'Run the sync again when the database is well; what was answered is kept.';
+  const next = 'Run it again when the database is well; what was answered is kept.';
   return new TransientError(message, { next, cause: error });
 }

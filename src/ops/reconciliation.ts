@@ -58,7 +58,7 @@ const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed
 
 /**
  * Writes what requests were charged by rows of the log since an instant, once each of their rows is complete; and puts
- * it in the place of what the price list said, once none of their attempts is in doubt.
+ * it in the place of what the price list said, once none of their attempts is in doubt; runs that ended sum up anew.
  */
 async function settleRequests(books: Books, since: Date | undefined, others: readonly string[]): Promise<void> {
   const { log, runs, requests, doubts, matches } = booksOf(books);
@@ -72,7 +72,7 @@ async function settleRequests(books: Books, since: Date | undefined, others: rea
     when s.is_complete then s.charged
     when s.rows = 0 and l.attempts >= r.attempts then 0
     else r.points end`;
-  await sql`
+  const settled = await sql<{ run_id: string }>`
     with touched as (
       select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${from}
       union select unnest(${arrayLiteral(others)}::bigint[])
@@ -89,9 +89,16 @@ async function settleRequests(books: Books, since: Date | undefined, others: rea
     )
     update ${requests} r set charged = ${charged}, points = ${points}
     from sums s left join lost l on l.request_id = s.request_id
-    where r.id = s.request_id and (r.charged is distinct from ${charged} or r.points is distinct from ${points})`.execute(
-    books.db,
-  );
+    where r.id = s.request_id and (r.charged is distinct from ${charged} or r.points is distinct from ${points})
+    returning r.run_id`.execute(books.db);
+  const touched = arrayLiteral([...new Set(settled.rows.map((it) => it.run_id))]);
+  // A run that goes on sums up at its end.
+  await sql`
+    update ${runs} n set points = s.points
+    from (
+      select run_id, coalesce(sum(points), 0) as points from ${requests} where run_id = any(${touched}::bigint[]) group by run_id
+    ) s
+    where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(books.db);
 }
 
 /** How log and ledger agree over a time. Rows are the log's. */

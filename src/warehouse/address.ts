@@ -33,6 +33,8 @@ const CONNECT_WITHIN_S = 10;
 /** What a refused address is told to look like. */
 const SHAPE = 'postgres://USER:PASSWORD@HOST:5432/DATABASE, with ?sslmode=… where TLS needs other than the default';
 
+const ENCODE = 'encode characters such as @ / ? # in the password as %40 %2F %3F %23';
+
 const TAKEN = [
   'sslmode',
   'sslrootcert',
@@ -102,12 +104,11 @@ const present = (text: string | null): string | undefined => (text === null || t
 function parseUrl(url: string): URL {
   // WHATWG refuses a user without a host, which libpq takes for the local socket.
   const withHost = url.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1localhost');
-  if (!URL.canParse(withHost))
-    return refuse(
-      'not an address',
-      `Write ${SHAPE}; encode characters such as @ / ? # in the password as %40 %2F %3F %23.`,
-    );
-  return new URL(withHost);
+  if (!URL.canParse(withHost)) return refuse('not an address', `Write ${SHAPE}; ${ENCODE}.`);
+  const parsed = new URL(withHost);
+  // Else the end of such a password would be looked up as a host, or told as the name of a database.
+  if (parsed.pathname.includes('@')) refuse('an @ after the host', `Write ${SHAPE}; ${ENCODE}.`);
+  return parsed;
 }
 
 function decoded(text: string): string {

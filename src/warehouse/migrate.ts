@@ -161,13 +161,28 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function migrationTrouble(error: unknown, { schema, ops }: Target): unknown {
+/** Why an empty warehouse can't be filled by this user; undefined when it can. */
+export async function lackedRight(warehouse: Target): Promise<UsageError | undefined> {
+  const { db, schema, ops } = warehouse;
+  const { rows } = await sql<{ may: boolean }>`
+    select bool_and(coalesce(has_schema_privilege(n.oid, 'create'), has_database_privilege(current_database(), 'create'))) as may
+    from unnest(array[${schema}, ${ops}]::text[]) as wanted(name) left join pg_namespace n on n.nspname = wanted.name`.execute(
+    db,
+  );
+  return rows[0]?.may === true ? undefined : withoutRight('it may not create its schemas or tables', warehouse);
+}
+
+const withoutRight = (what: string, { schema, ops }: Target, cause?: unknown): UsageError =>
+  new UsageError(`The migration lacks a right: ${what}.`, {
+    next: `Let the database’s owner run it, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
+    cause,
+  });
+
+function migrationTrouble(error: unknown, warehouse: Target): unknown {
+  const { schema, ops } = warehouse;
   switch (errorCode(error)) {
     case '42501':
-      return new UsageError(`The migration lacks a right: ${(error as Error).message}.`, {
-        next: `Let the database’s owner run it, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
-        cause: error,
-      });
+      return withoutRight((error as Error).message, warehouse, error);
     case '55P03':
       return new TransientError(
         `The migration waited ${LOCK_WITHIN_MS / 1000} s for another one, or for readers of its tables.`,

@@ -64,8 +64,14 @@ it.each([
     [saving(1, 20, 1), saving(7, 60, 5), saving(30, 90, 6)],
     'max_age: 7d for pages: it would have saved 60 of 200 points; 5 of the 50 answers not bought had something new',
   ],
-])('of ages is %s', (_what, savings, told) => {
-  expect(adviceOf(costs({ savings }), pages, NOW)).toEqual([expect.stringContaining(told)]);
+  [
+    'what is more than the age that is set saves',
+    [saving(1, 20), saving(7, 60), saving(30, 90)],
+    'max_age: 30d for pages: it would have saved 30 more of 200 points',
+    syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
+  ],
+] as const)('of ages is %s', (_what, savings, told, config = pages) => {
+  expect(adviceOf(costs({ savings }), config, NOW)).toEqual([expect.stringContaining(told)]);
 });
 
 it.each([
@@ -74,6 +80,11 @@ it.each([
   [
     'that is set already',
     [saving(7, 60)],
+    syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
+  ],
+  [
+    'that saves no more than the one that is set',
+    [saving(7, 60), saving(30, 60)],
     syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
   ],
   ['of a sync that is gone', [saving(7, 60)], syncs()],

@@ -43,7 +43,7 @@ describe('a database that takes no writes at the start', () => {
     await expect(scene.sync(CONFIG, { warehouse })).rejects.toMatchObject({
       exitCode: 5,
       message: 'the database could not be used: cannot execute INSERT in a read-only transaction',
-      next: 'Run the sync again when the database is well; what was answered is kept.',
+      next: 'Run it again when the database is well; what was answered is kept.',
     });
     expect(scene.arrived()).toEqual([]);
     await expect(wireTo(scene.warehouse)).rejects.toThrow(TransientError);
@@ -93,6 +93,17 @@ describe('a database that takes no writes at the start', () => {
         {},
       ],
     });
+    expect(scene.arrived()).toEqual([]);
+  });
+
+  it.each([
+    ['42P01', 'a table'],
+    ['42703', 'a column'],
+  ])('as it lacks something that the program writes (%s, %s): the schema is named, not a bug', async (code) => {
+    const scene = await sceneIn(await open());
+    await troubled(scene.warehouse, 'runs', code);
+    const next = expect.stringContaining('sluice check');
+    expect(await scene.sync(CONFIG)).toMatchObject({ exitCode: 8, syncs: [{ exitCode: 8, next }, {}] });
     expect(scene.arrived()).toEqual([]);
   });
 

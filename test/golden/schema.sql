@@ -1966,7 +1966,7 @@ create view sluice."daily_reconciliation" (
                    FROM request_cost_matches k
                   WHERE k.request_id = q.id))) AS unlogged
            FROM requests q
-          WHERE q.sent_at IS NOT NULL AND q.attempts > 0
+          WHERE q.sent_at IS NOT NULL AND q.attempts > 0 AND q.endpoint <> 'token.requests'::text
           GROUP BY ((q.sent_at AT TIME ZONE 'UTC'::text)::date)
         )
  SELECT date,

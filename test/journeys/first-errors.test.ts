@@ -1,4 +1,5 @@
 /** What a new user runs into in the first hour: the real program says where, what it found and what to do next, and spends nothing. */
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { run, type Ran, temporaryFolder } from '../cli/program-run.ts';
 import { acquireLock } from '../../src/warehouse/lock.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const TOKEN = 'sandbox-token-of-the-test';
@@ -230,6 +231,11 @@ const CASES: Readonly<Record<string, Case>> = {
     code: 2,
     says: ['/proc/none/sluice.yaml can’t be written', 'Name another place with --dir'],
   },
+  'a folder for a config that is a file': {
+    words: ['init', '--dir', 'links.csv'],
+    code: 2,
+    says: ['links.csv/sluice.yaml can’t be written: a part of its path is no folder', 'Name another place with --dir'],
+  },
   'a folder for a warehouse that can’t be made': {
     words: ['sync'],
     env: { DATABASE_URL: 'embedded:/proc/none/wh' },
@@ -272,6 +278,51 @@ describe('the first hour', () => {
     expect(sandbox.requests().filter(({ cost }) => cost > 0)).toEqual([]);
     expect((await sluice(['migrate'], env)).code).toBe(0);
     await older.drop();
+  });
+
+  it('a role that may only read, or may not make the tables', async () => {
+    const shared = await freshDatabase();
+    const role = `reader_${randomBytes(6).toString('hex')}`;
+    await execute(shared.url, `create role ${role} login password '${PASSWORD}'`);
+    await execute(shared.url, `revoke create on schema public from public`);
+    const url = new URL(shared.url);
+    url.username = role;
+    url.password = PASSWORD;
+    const env = { DATABASE_URL: url.href };
+    const checked = await sluice(['check'], env);
+    expect([checked.code, checked.out]).toEqual([
+      2,
+      expect.stringMatching(/failed +schema: The migration lacks a right/),
+    ]);
+    expect((await sluice(['migrate'], { DATABASE_URL: shared.url })).code).toBe(0);
+    expect((await sluice(['grants', '--role', role, '--apply'], { DATABASE_URL: shared.url })).code).toBe(0);
+    for (const words of [['costs'], ['status'], ['plan'], ['sync'], ['report', '--output', 'r.html']]) {
+      const { code, err, out } = await sluice(words, env);
+      expect({ words, code, told: err + out }).toEqual({
+        words,
+        code: 2,
+        told: expect.stringContaining('permission denied for schema sluice_ops'),
+      });
+      expect(err).toContain('Grant the right to the user in DATABASE_URL, or name one who has it');
+    }
+    expect((await sluice(['query', 'select count(*) from web_pages'], env)).code).toBe(0);
+    await execute(shared.url, `drop owned by ${role}`);
+    await shared.drop();
+    await execute(database.url, `drop role ${role}`);
+  });
+
+  it('a table that was changed by hand: nothing is bought for it', async () => {
+    const changed = await freshDatabase();
+    const env = { DATABASE_URL: changed.url };
+    expect((await sluice(['migrate'], env)).code).toBe(0);
+    await execute(changed.url, 'alter table sluice.web_pages drop column title cascade');
+    const sent = sandbox.requests().length;
+    const { code, err } = await sluice(['sync'], env);
+    expect([code, err]).toEqual([8, expect.stringContaining('sluice.web_pages lacks columns, or is missing')]);
+    expect(err).toContain('sluice check says what differs');
+    expect(sandbox.requests().length).toBe(sent);
+    expect((await sluice(['check'], env)).code).toBe(8);
+    await changed.drop();
   });
 
   it('an embedded warehouse that another process has', async () => {

@@ -250,6 +250,43 @@ function further(open: Open): void {
     expect(await it.sums()).toMatchObject({ unlogged: 2, matched: 1 });
   });
 
+  it('is summed up by run once the run has ended', async () => {
+    const it = await begun(open);
+    await it.send({ at: 0, points: 1 });
+    const refused = await it.send({ at: SECOND, points: 10, state: 'failed', isAnswered: false });
+    await it.log({ at: SECOND, identifier: refused.identifier, cost: 4 });
+    const runs = (): Promise<unknown> => select(it.warehouse, 'select points::int as points from sluice_ops.runs');
+    await select(
+      it.warehouse,
+      "update sluice_ops.runs set points = 11, state = 'running', ended_at = null returning id",
+    );
+    await it.reconcile();
+    expect(await runs()).toEqual([{ points: 11 }]);
+    await select(it.warehouse, "update sluice_ops.runs set state = 'complete', ended_at = now() returning id");
+    await select(it.warehouse, "update sluice_ops.requests set points = 10 where state = 'failed' returning id");
+    await it.reconcile();
+    expect(await it.requests()).toContainEqual({ id: refused.id, charged: 4, points: 4 });
+    expect(await runs()).toEqual([{ points: 5 }]);
+    expect(await select(it.warehouse, 'select ledger_points::int as points from sluice.run_costs')).toEqual([
+      { points: 5 },
+    ]);
+  });
+
+  it('does not list the requests that read it, so none of them is missed by day', async () => {
+    const it = await begun(open);
+    await it.send({ at: 0 });
+    await it.send({ at: SECOND, endpoint: 'token.requests', points: 0 });
+    const logged = await it.send({ at: 200 * SECOND });
+    await it.log({ at: 200 * SECOND, identifier: logged.identifier });
+    await it.reconcile();
+    expect(
+      await select(
+        it.warehouse,
+        'select asked::int as asked, unlogged::int as unlogged from sluice.daily_reconciliation',
+      ),
+    ).toEqual([{ asked: 2, unlogged: 1 }]);
+  });
+
   it('was never read: there is nothing to tell', async () => {
     const it = await begun(open);
     await it.send({ at: 0 });

@@ -69,6 +69,7 @@ describe('an address', () => {
     ['postgres://me:secret@host/x?sslmode=no-verify', 'sslmode=no-verify'],
     ['postgres://me:secret@host/x?sslmod=disable', 'unknown parameter sslmod'],
     ['postgres://me:secret@a,b/x', 'several hosts'],
+    ['postgres://me:pa@ss/secret@host/x', 'an @ after the host'],
     ['postgres://me:secret%@host/x', 'a % that encodes nothing'],
     ['postgres://me:secret@host/x?connect_timeout=soon', 'connect_timeout is not a number'],
     [

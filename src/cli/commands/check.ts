@@ -97,10 +97,12 @@ function checkToken(config: Config): Check {
 }
 
 async function checkSchema(warehouse: Warehouse): Promise<Check> {
-  const { migrationStatus } = await import('../../warehouse/migrate.ts');
+  const { lackedRight, migrationStatus } = await import('../../warehouse/migrate.ts');
   const { state, steps, unknown } = await migrationStatus(warehouse);
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
+  const lacking = state === 'empty' ? await lackedRight(warehouse) : undefined;
+  if (lacking) return failed('schema', lacking);
   if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
   if (state === 'older')
     return failed('schema', new SchemaError(`older: it lacks ${waiting.join(', ')}`, { next: 'Run sluice migrate.' }));

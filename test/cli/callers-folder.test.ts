@@ -1,0 +1,33 @@
+/** Where paths are taken from: the folder of whoever asked, also when npm runs a checkout's script. */
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { callersFolder } from '../../src/cli/callers-folder.ts';
+import { packageFolder } from '../../src/cli/package.ts';
+import { run, temporaryFolder } from './program-run.ts';
+
+const ours = join(packageFolder(), 'package.json');
+const byNpm = { npm_package_json: ours, npm_lifecycle_event: 'sluice', INIT_CWD: '/where' };
+
+it.each([
+  ['npm, by our script', byNpm, '/where'],
+  ['npm, by another script', { ...byNpm, npm_lifecycle_event: 'start' }, undefined],
+  [
+    'npm, by a script of that name in another package',
+    { ...byNpm, npm_package_json: '/theirs/package.json' },
+    undefined,
+  ],
+  ['a shell', {}, undefined],
+])('asked by %s', (_, env, folder) => {
+  expect(callersFolder(env)).toBe(folder);
+});
+
+it('a config is found there', async () => {
+  const folder = await temporaryFolder();
+  const env = { ...byNpm, INIT_CWD: folder.path };
+  const made = await run(['init', 'webparser.parse', '--dir', 'shop'], { cwd: packageFolder(), env });
+  expect([made.code, made.out]).toEqual([0, expect.stringContaining('wrote shop/sluice.yaml')]);
+  const inside = { ...env, INIT_CWD: join(folder.path, 'shop'), SLUICE_SERVICE_URL: 'http://127.0.0.1:1' };
+  const { out } = await run(['check'], { cwd: packageFolder(), env: inside });
+  expect(out).toContain('shop/sluice.yaml: 2 syncs');
+  await folder.remove();
+});
