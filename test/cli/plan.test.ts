@@ -26,9 +26,9 @@ const SYNCS = `syncs:
     for_each: { urn: { query: "select urn_type as type, urn_value as value from sluice.pronet_users" } }
 `;
 
-async function planned(head: string, words: readonly string[] = [], syncs = SYNCS): Promise<string[]> {
+async function planned(head: string, words: readonly string[] = [], syncs = SYNCS, price = '2'): Promise<string[]> {
   const config = join(folder.path, 'sluice.yaml');
-  await writeFile(config, `${head}prices: { pronet.search.users: 2 }\n${syncs}`);
+  await writeFile(config, `${head}prices: { pronet.search.users: ${price} }\n${syncs}`);
   const env = { SLUICE_CONFIG: config, DATABASE_URL: database.url };
   const { code, out, err } = await runHere(['plan', ...words], { env });
   expect([code, err]).toEqual([0, '']);
@@ -53,6 +53,17 @@ describe('a plan', () => {
     expect(await planned('budget: { per_run: 6 }\n', ['people'])).not.toContainEqual(
       expect.stringContaining('A run stops'),
     );
+  });
+
+  it('that may grow names no most', async () => {
+    const growing = SYNCS.replace('request: { count: 10 }', 'raise_count_to: 100, request: { count: 10 }');
+    const [, , sentence] = await planned('', ['people'], growing);
+    expect(sentence).toMatch(
+      /^1 sync would send 3 requests for 6 points or more \(by a guess: .*further requests \(\+\)\.$/,
+    );
+    expect(sentence).not.toContain('at most');
+    const perItem = await planned('', ['people'], growing, '{ points: 1, per: 1 }');
+    expect(perItem[2]).toMatch(/^1 sync would send 3 requests for about \d+ points or more \(by a guess: /);
   });
 
   it('tells no least time for one request, which waits for nothing', async () => {

@@ -102,7 +102,7 @@ describe('before anything ran', () => {
     const { code, out } = await sluice(['plan'], withoutToken);
     expect(code).toBe(0);
     expect(out).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +a guess +2 ms$/m);
-    expect(out).toContain('2 syncs would send 4 requests for at most 3 points');
+    expect(out).toContain('2 syncs would send 4 requests for 3 points or more (by a guess');
     expect(await result('plan', 'groups')).toMatchObject({
       syncs: [{ sync: 'groups', requests: 3, fresh: 0, mostPoints: 3 }],
       total: { requests: 3 },

@@ -157,8 +157,8 @@ function sentence(syncs: number, total: Quote): string {
   return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}${least}${skipped}.${more}`;
 }
 
-/** The points in words, with how sure they are. */
-function cost({ low, likely, high, most, sure, samples }: Quote): string {
+/** The points in words, with how sure they are. A plan that may grow has no upper bound. */
+function cost({ low, likely, high, most, sure, samples, mayGrow: grows }: Quote): string {
   if (most === 0) return 'no points';
   const rows = counted(samples, 'logged request');
   const because = {
@@ -166,9 +166,12 @@ function cost({ low, likely, high, most, sure, samples }: Quote): string {
     some: `fairly sure: by ${rows}`,
     good: `sure: ${rows} agree`,
   }[sure];
+  const orMore = grows ? ' or more' : '';
+  if (sure === 'guess' && grows)
+    return `${low === high ? '' : 'about '}${counted(likely, 'point')}${orMore} (${because})`;
   const usual = low === high ? '' : `likely ${grouped(likely)}; `;
   if (sure === 'guess') return `at most ${counted(most, 'point')} (${usual}${because})`;
   const range = low === high ? counted(likely, 'point') : `${grouped(low)} to ${counted(high, 'point')}`;
-  const limit = most > high ? `, at most ${grouped(most)}` : '';
-  return `${range} (${usual}${because})${limit}`;
+  const limit = most > high && !grows ? `, at most ${grouped(most)}` : '';
+  return `${range}${orMore} (${usual}${because})${limit}`;
 }
