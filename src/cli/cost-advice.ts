@@ -43,7 +43,7 @@ function balanceAdvice({ balances }: Costs, now: Date): string[] {
   const at = new Date(Math.min(...dates));
   if (dates.length === 0 || at.getTime() - now.getTime() > SOON_MS) return [];
   const when = at > now ? `run out on ${dayOf(at)}` : `would have run out on ${dayOf(at)} already`;
-  return [`get more points or set budget.per_day: at the pace of the last 7 days they ${when}`];
+  return [`get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they ${when}`];
 }
 
 /**

@@ -208,7 +208,7 @@ function balanceTable(balances: readonly Balance[], now: Date, channel: Channel)
     it.runsOutAt7?.toISOString().slice(0, 10) ?? 'not in sight',
   ]);
   const columns = [
-    ...columnsOf(['token', 'ours'], ['points left', 'told', 'a day over 7', 'over 30 days']),
+    ...columnsOf(['token', 'ours'], ['points left', 'told', 'a day over up to 7', 'up to 30 days']),
     { name: 'run out on' },
   ];
   return table(columns, rows, channel);

@@ -140,6 +140,7 @@ describe('costs of 90 days', () => {
       'what a max_age would have saved, over all answers',
     ])
       expect(out).toContain(`\n\n${title}\n`);
+    expect(out).toMatch(/ a day over up to 7 +up to 30 days +run out on$/m);
     expect(out).toContain('(other programs)');
     expect(out).toMatch(/^and 76 days before; --csv and --json have all$/m);
     expect(out).toMatch(/^next: run sluice sync costs: the request log ends on 2026-03-31/m);
