@@ -1,4 +1,5 @@
 /** Slices of which more may exist than was returned, as summary and status tell them to people: a line each. */
+import { filtersTold } from '../ops/filters.ts';
 import type { LowerBound } from '../ops/summary.ts';
 import { visible } from '../ops/visible.ts';
 import { counted, grouped } from './print.ts';
@@ -15,12 +16,8 @@ export function lowerBoundLines(bounds: readonly (LowerBound & { readonly sync: 
   return [...shown.map(lineOf), ...(more > 0 ? [`and ${counted(more, 'more lower bound')}\n`] : [])];
 }
 
-/** False of a filter that is left open. */
-const says = (value: unknown): boolean =>
-  value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
-
 function lineOf({ sync, filters, returned, reason }: LowerBound & { readonly sync: string }): string {
-  const asked = JSON.stringify(Object.fromEntries(Object.entries(filters ?? {}).filter(([, value]) => says(value))));
+  const asked = filtersTold(filters);
   const short = asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
   return `${visible(`lower bound: ${sync} ${short}: ${grouped(returned)} returned, ${reason}`)}\n`;
 }

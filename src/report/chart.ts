@@ -36,17 +36,21 @@ export interface FrameShape {
 const ABOVE = 22;
 const ABOVE_BARE = 8;
 const BELOW = 18;
-/** About how many lines a scale has. */
-const LINES = 2;
+/** About how many lines a scale has; with fewer, round scales leave up to half of a chart empty. */
+const LINES = 3;
 /** Room for the scale's numbers left of the values; the style has the same. */
 const GUTTER = 44;
 
-/** A frame that the greatest value fills. It is for whole things: no scale is finer than one. */
+/**
+ * A frame whose scale ends at a round value, with a line there: the least that is not below the greatest value. It is for
+ * whole things: no scale is finer than one.
+ */
 export function frameOf({ days, most, plotHeight, unit }: FrameShape): Frame {
   const above = unit === undefined ? ABOVE_BARE : ABOVE;
   const floor = above + plotHeight;
   const scale = scaleLinear()
     .domain([0, Math.max(1, most)])
+    .nice(LINES)
     .range([floor, above]);
   return {
     days,

@@ -52,7 +52,7 @@ export interface Balance {
   readonly runsOutOn: string | null;
 }
 
-/** Days before the newest request over which the pace is the mean. */
+/** Days before the newest request over which the pace is the mean; fewer when the log is younger. */
 export const PACE_DAYS = 7;
 
 export interface SyncState {

@@ -40,8 +40,8 @@ bdi { overflow-wrap: anywhere; }
 .facts dd strong { display: block; font-size: 1.75rem; line-height: 1.2; letter-spacing: -.01em; }
 .facts dd span { font-size: .875rem; color: var(--soft); }
 
-nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); overflow-x: auto; }
-nav ul { display: flex; gap: 1.5rem; list-style: none; white-space: nowrap; }
+nav { position: sticky; top: 0; z-index: 1; background: var(--page); border-bottom: 1px solid var(--line); }
+nav ul { display: flex; flex-wrap: wrap; gap: 0 1.5rem; list-style: none; white-space: nowrap; }
 nav a { display: block; padding: .6rem 0; text-decoration: none; }
 nav a:hover { text-decoration: underline; }
 
@@ -104,9 +104,17 @@ summary { cursor: pointer; color: var(--link); font-size: .875rem; width: fit-co
 details .scroll { max-height: 26rem; overflow: auto; border: 1px solid var(--line); padding: 0 .75rem; }
 details thead th { position: sticky; top: 0; background: var(--page); }
 details thead th { min-width: 6.5rem; }
+details thead bdi { overflow-wrap: normal; }
 details tbody th { min-width: 0; white-space: nowrap; }
 details th, details td { padding-block: .2rem; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .875rem; }
+
+/* The links may take two lines. */
+@media (max-width: 76rem) { html { scroll-padding-top: 6rem; } }
+@media (max-width: 40rem) {
+  html { scroll-padding-top: 1rem; }
+  nav { position: static; }
+}
 
 @media print {
   :root { color-scheme: light; --page: #ffffff; --text: #000000; --soft: #444444; --line: #cccccc; --idle: #999999; --mark: #2f6f9f; --fill: #d5e4ee; --good: #2f6f9f; --warn: #b06a00; --bad: #b3261e; --link: #000000; font-size: 10pt; }
@@ -114,9 +122,10 @@ footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line);
   body { max-width: none; padding: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   nav, .skip, details:not([open]), section li a { display: none; }
   section { margin-top: 1.75rem; }
-  h2, h3 { break-after: avoid; }
+  h2, h3, h3.set + .lead { break-after: avoid; }
   tr, .facts div { break-inside: avoid; }
   .scroll, details .scroll { overflow: visible; max-height: none; border: 0; padding: 0; }
+  details thead bdi { overflow-wrap: anywhere; }
   .multiples { grid-template-columns: 1fr 1fr; }
   table { font-size: .8rem; }
   th, td { padding-right: .5rem; }

@@ -30,7 +30,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   'replay.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'forget.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
   'prune.ts': { values: ['service', 'config', 'warehouse', 'ops', 'flow', ...STAGES] },
-  report: { values: ['warehouse', 'ops/visible.ts'] },
+  report: { values: ['warehouse', 'ops/filters.ts', 'ops/visible.ts'] },
   monitor: { values: ['warehouse', 'ops'] },
   alerts: { values: ['warehouse', 'ops'], types: ['config'] },
   engine: { values: ['service', 'config', 'warehouse', 'ops', 'flow', 'sync.ts'] },

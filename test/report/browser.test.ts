@@ -58,12 +58,7 @@ if (chromium !== undefined) {
             media,
             features: [{ name: 'prefers-color-scheme', value: scheme }],
           });
-          await tab.send('Emulation.setDeviceMetricsOverride', {
-            width,
-            height: 900,
-            deviceScaleFactor: 1,
-            mobile: false,
-          });
+          await resized(tab, width);
           const page = await tab.evaluate('getComputedStyle(document.body).backgroundColor');
           expect({ look, page }).toEqual({
             look,
@@ -81,6 +76,63 @@ if (chromium !== undefined) {
         expect(await tab.evaluate('document.title')).toMatch(/^Sluice report, /);
         expect(tab.said).toEqual([]);
         expect(tab.asked).toEqual([addressOf(name)]);
+      });
+    });
+
+    it('wraps its links, which stay in sight where there is room', async () => {
+      await opened('sample', async (tab) => {
+        for (const [width, position] of [
+          [400, 'static'],
+          [700, 'sticky'],
+          [1000, 'sticky'],
+          [1280, 'sticky'],
+        ] as const) {
+          await resized(tab, width);
+          const seen = await tab.evaluate(`(() => {
+            const nav = document.querySelector('nav');
+            const links = [...nav.querySelectorAll('a')].map((it) => it.getBoundingClientRect());
+            return {
+              position: getComputedStyle(nav).position,
+              inSight: links.filter((it) => it.left >= 0 && it.right <= innerWidth).length,
+            };
+          })()`);
+          expect({ width, seen }).toEqual({ width, seen: { position, inSight: 7 } });
+          // What a link leads to is not behind the links.
+          const below = await tab.evaluate(`(() => {
+            location.hash = '';
+            location.hash = '#coverage';
+            const nav = document.querySelector('nav').getBoundingClientRect();
+            return document.querySelector('#coverage-title').getBoundingClientRect().top - Math.max(0, nav.bottom);
+          })()`);
+          expect({ width, isBelow: Number(below) >= 0 }).toEqual({ width, isBelow: true });
+        }
+      });
+    });
+
+    it('breaks no name in the heads of figures within a word', async () => {
+      await opened('sample', async (tab) => {
+        await resized(tab, 1280);
+        // A box for each line: as many boxes as lines, and a line for each piece between the places to break at the most.
+        const broken = await tab.evaluate(`(() => {
+          for (const it of document.querySelectorAll('details')) it.open = true;
+          const texts = [...document.querySelectorAll('details thead bdi')].flatMap((it) => [...it.childNodes]);
+          return texts.filter((it) => it.nodeType === 3).flatMap((it) => {
+            const range = document.createRange();
+            range.selectNodeContents(it);
+            const lines = new Set([...range.getClientRects()].map(({ top }) => top));
+            return lines.size > 1 ? [it.textContent] : [];
+          });
+        })()`);
+        expect(broken).toEqual([]);
+      });
+    });
+
+    it('keeps a heading and what it says with the table below on paper', async () => {
+      await opened('sample', async (tab) => {
+        await tab.send('Emulation.setEmulatedMedia', { media: 'print' });
+        const breaks = await tab.evaluate(`[...document.querySelectorAll('h3.set, h3.set + .lead')]
+          .map((it) => getComputedStyle(it).breakAfter)`);
+        expect([...new Set(breaks as string[])]).toEqual(['avoid']);
       });
     });
 
@@ -153,6 +205,9 @@ if (chromium !== undefined) {
     });
   });
 }
+
+const resized = (tab: Tab, width: number) =>
+  tab.send('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: false });
 
 async function picture(tab: Tab, name: string): Promise<void> {
   const height = Number(await tab.evaluate('document.documentElement.scrollHeight'));

@@ -1,6 +1,7 @@
 /** Charts of the page: each shows what its table says, and draws it. */
 import { load } from 'cheerio';
 import { describe, expect, it } from 'vitest';
+import { frameOf } from '../../src/report/chart.ts';
 import { reportPage } from '../../src/report/page.ts';
 import { SAMPLE } from './sample.ts';
 
@@ -45,6 +46,20 @@ describe('charts', () => {
     }
   });
 
+  it('have a line at or above the greatest value, and others below it', () => {
+    for (let most = 1; most < 20_000; most = Math.ceil(most * 1.07)) {
+      const { ticks, down } = frameOf({ days: SAMPLE.days, most, plotHeight: 64 });
+      const top = ticks.at(-1) ?? 0;
+      const lines = ticks.length >= Math.min(most, 2) && ticks.length <= 4 && ticks.every(Number.isInteger);
+      expect({ most, isCovered: top >= most, lines, at: down(top) }).toEqual({
+        most,
+        isCovered: true,
+        lines: true,
+        at: 8,
+      });
+    }
+  });
+
   it('of growth and balance draw each day’s figure as a step', () => {
     const [chart] = $('#growth svg.chart').toArray();
     const path =
@@ -53,9 +68,10 @@ describe('charts', () => {
         .attr('d') ?? '';
     const heights = [...path.matchAll(/[ML](-?[\d.]+),(-?[\d.]+)/g)].map(([, , y]) => Number(y));
     const values = SAMPLE.growth[0]?.byDay ?? [];
-    const [floor, full] = [72, 8];
-    expect(heights.at(-1)).toBeCloseTo(full, 1);
-    expect(heights[0]).toBeCloseTo(floor - ((values[0] ?? 0) / (values.at(-1) ?? 1)) * (floor - full), 1);
+    // Its scale ends at the next round value above 14,891 rows.
+    const [floor, full, top] = [72, 8, 15_000];
+    for (const place of [0, -1])
+      expect(heights.at(place)).toBeCloseTo(floor - ((values.at(place) ?? 0) / top) * (floor - full), 1);
   });
 
   it('of outcomes show what their table says', () => {

@@ -142,6 +142,28 @@ describe('the page', () => {
     );
   });
 
+  it('says after which day rows are new, and over how many days at the most a pace is', () => {
+    const $ = load(reportPage(SAMPLE));
+    expect(textOf($, '.facts')).toContain(`new after ${SAMPLE.days[0] ?? ''}`);
+    expect(textOf($, '#growth figure:first-of-type .note')).toMatch(/of them new after 2026-08-24$/);
+    expect(textOf($, '#balance .lead')).toMatch(
+      /^At the mean pace of late \(the last 7 days at the most\), 151\.4 points/,
+    );
+  });
+
+  it('says what is open of what was asked, and of truncated slices what was asked for', () => {
+    const [slice] = SAMPLE.truncated;
+    if (!slice) throw new Error('the sample has a truncated slice');
+    const filters = '{"title": "x", "keywords": "", "last_name": null, "location": [], "exact": false}';
+    const others = ['{"title": <secret>}'].map((it) => ({ ...slice, filters: it }));
+    const $ = load(reportPage({ ...SAMPLE, truncated: [{ ...slice, filters }, ...others] }));
+    expect(textOf($, '#coverage .lead')).toContain(
+      'Open slices were asked again in parts, or their last day had not ended. An item may be in several slices.',
+    );
+    const told = $('#truncated-table tbody code').toArray();
+    expect(told.map((it) => $(it).text())).toEqual(['{"title":"x","exact":false}', '{"title": <secret>}']);
+  });
+
   it('says what to do where there is nothing', () => {
     const $ = load(reportPage(EMPTY));
     expect(textOf($, '#attention ~ p')).toBe('Nothing has run yet: sluice sync begins.');

@@ -57,7 +57,7 @@ ${panel({
 /** What is expected, in a sentence. */
 export function forecast({ pace, runsOutOn }: Balance): Content {
   if (pace === null || runsOutOn === null) return 'Too little was spent of late to tell when the points run out.';
-  return html`At the mean pace of the last ${counted(PACE_DAYS, 'day')}, ${counted(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
+  return html`At the mean pace of late (the last ${counted(PACE_DAYS, 'day')} at the most), ${counted(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
 }
 
 function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: Balance): Markup {

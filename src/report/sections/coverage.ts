@@ -1,4 +1,5 @@
 /** Coverage: how much of what was asked for came, and the slices of which more may exist. */
+import { filtersTold } from '../../ops/filters.ts';
 import { rounded } from '../chart.ts';
 import { counted, grouped, share } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
@@ -22,7 +23,7 @@ export function coverageSection({ coverage, truncated }: Report): Section {
 
 function coverageTable(coverage: readonly Coverage[]): Markup {
   const most = Math.max(...coverage.map(slicesOf));
-  return html`<p class="lead">Each slice of a question counts once, at its newest answer. An answer as long as was asked for is a lower bound: more may exist.</p>
+  return html`<p class="lead">Each slice of a question counts once, at its newest answer. An answer as long as was asked for is a lower bound: more may exist. Open slices were asked again in parts, or their last day had not ended. An item may be in several slices.</p>
 ${tableOf({
   id: TABLE,
   caption: 'Slices of each sync that searches',
@@ -76,6 +77,15 @@ function bar(it: Coverage, most: number): Markup {
   return html`<svg class="strip" width="100%" height="15" role="img" aria-label="${label}" aria-details="${TABLE}" data-figures="${TABLE}">${rects}</svg>`;
 }
 
+/** Text that is no JSON, since a secret was taken out of it, stays as it is. */
+function filtersIn(json: string): string {
+  try {
+    return filtersTold(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}
+
 function truncatedPart(coverage: readonly Coverage[], truncated: readonly TruncatedSlice[]): Markup {
   const all = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
   if (all === 0)
@@ -96,7 +106,7 @@ ${tableOf({
   ],
   rows: truncated.map((it) => [
     named(it.sync),
-    html`<code>${named(it.filters)}</code>`,
+    html`<code>${named(filtersIn(it.filters))}</code>`,
     it.asked === null ? '–' : grouped(it.asked),
     grouped(it.returned),
     named(it.reason ?? '–'),

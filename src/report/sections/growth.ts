@@ -42,7 +42,7 @@ function tablePanel(days: readonly string[], it: TableGrowth): Markup {
   return panel({
     title: named(it.table),
     figure: counted(rows, 'row'),
-    note: html`${grouped(added)} of them new since ${dayTime(days[0] ?? '')}`,
+    note: html`${grouped(added)} of them new after ${dayTime(days[0] ?? '')}`,
     chart: drawing(frame, {
       label: `Rows of ${it.table} by day: ${counted(rows, 'row')} on ${days.at(-1) ?? ''}, ${grouped(rows - added)} on ${days[0] ?? ''}.`,
       figures: FIGURES,

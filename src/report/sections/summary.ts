@@ -39,7 +39,7 @@ function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fac
       note: balance ? endOf(balance) : 'not known',
     },
     { name: 'Syncs', figure: `${grouped(well)} of ${grouped(syncs.length)}`, note: 'ended well or are running' },
-    { name: 'Rows', figure: grouped(rows), note: html`${grouped(added)} new since ${dayTime(days[0] ?? '')}` },
+    { name: 'Rows', figure: grouped(rows), note: html`${grouped(added)} new after ${dayTime(days[0] ?? '')}` },
     {
       name: 'Lower bounds',
       figure: grouped(bounds),
