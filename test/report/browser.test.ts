@@ -25,7 +25,11 @@ it('a Chromium is looked for by name, then on the PATH', () => {
 
 if (chromium !== undefined) {
   const hostile: Report = HOSTILE.reduce((report, text) => made(text, report), SAMPLE);
-  const reports = { sample: SAMPLE, empty: emptyReport('sluice', NOW), hostile };
+  const growth = SAMPLE.growth.flatMap((it) =>
+    ['_recommendations', '_certifications', '_accomplishments'].map((end) => ({ ...it, table: it.table + end })),
+  );
+  const many: Report = { ...SAMPLE, growth };
+  const reports = { sample: SAMPLE, empty: emptyReport('sluice', NOW), hostile, many };
   const looks = [
     { look: 'light', media: '', scheme: 'light', width: 1280 },
     { look: 'dark', media: '', scheme: 'dark', width: 1280 },
@@ -110,9 +114,9 @@ if (chromium !== undefined) {
     });
 
     it('breaks no name in the heads of figures within a word', async () => {
-      await opened('sample', async (tab) => {
+      await opened('many', async (tab) => {
         await resized(tab, 1280);
-        // A box for each line: as many boxes as lines, and a line for each piece between the places to break at the most.
+        // The texts of a name are its words: it may break between them.
         const broken = await tab.evaluate(`(() => {
           for (const it of document.querySelectorAll('details')) it.open = true;
           const texts = [...document.querySelectorAll('details thead bdi')].flatMap((it) => [...it.childNodes]);
