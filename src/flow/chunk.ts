@@ -4,7 +4,7 @@
  */
 import { EXIT } from '../errors.ts';
 import type { SyncDefinition } from '../config/definition.ts';
-import { type ChunkStop, endChunk, firstStop, lockRun, markConcluded, readChunk } from '../ops/chunks.ts';
+import { assertRunning, type ChunkStop, endChunk, firstStop, lockRun, markConcluded, readChunk } from '../ops/chunks.ts';
 import {
   acquireLease,
   assertLease,
@@ -59,7 +59,8 @@ export async function carryOutChunk(
   // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
   await assertNoRebuild(ops);
   const holder = holderOf(effects);
-  const own = await steadily(() => acquireLease(ops, leaseOfChunk(runId, number), holder, false), effects);
+  const isDue = (tx: Ops): Promise<void> => assertRunning(tx, runId);
+  const own = await steadily(() => acquireLease(ops, leaseOfChunk(runId, number), holder, false, isDue), effects);
   const lease: Lease = { ...own, within };
   const held = hold(ops, lease, effects.sleep);
   try {

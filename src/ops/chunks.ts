@@ -1,5 +1,6 @@
 /** The chunks of runs that several workers share: which are open, what stopped those that ended, and who concludes the run. */
 import { sql } from 'kysely';
+import { HeldError } from '../errors.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Run } from './runs.ts';
 import type { Ops } from './schema.ts';
@@ -140,6 +141,13 @@ export async function endChunk(
 export async function lockRun(ops: Ops, runId: string): Promise<string | undefined> {
   const row = await ops.selectFrom('runs').select('state').where('id', '=', runId).forUpdate().executeTakeFirst();
   return row?.state;
+}
+
+/** Throws a HeldError when the run is over, and keeps it from being concluded until the transaction ends. */
+export async function assertRunning(ops: Ops, runId: string): Promise<void> {
+  const row = await ops.selectFrom('runs').select('state').where('id', '=', runId).forShare().executeTakeFirst();
+  if (row?.state !== 'running')
+    throw new HeldError(`The run ${runId} is over.`, { next: 'There is nothing left to do for it.' });
 }
 
 /** Notes which chunk's worker concluded the run: should it die, what follows from the end is its successor's to see to. */

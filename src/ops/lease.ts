@@ -25,8 +25,16 @@ const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '
 /**
  * Takes the lease of that name; asked again by the same holder, it is given again. Throws a HeldError (exit 7) when
  * another holder is alive; `sole` takes it over all the same, for a warehouse that only one process can have open.
+ * `assertDue` throws where there is no work to hold it for, and holds that off until the lease is taken: a lease that was
+ * removed with its work would begin anew, with tokens that an earlier holder had.
  */
-export async function acquireLease(ops: Ops, name: string, holder: string, sole: boolean): Promise<Lease> {
+export async function acquireLease(
+  ops: Ops,
+  name: string,
+  holder: string,
+  sole: boolean,
+  assertDue: (tx: Ops) => Promise<void> = async () => undefined,
+): Promise<Lease> {
   const standing = await ops
     .selectFrom('leases')
     .select(['holder', sql<boolean>`expires_at >= clock_timestamp()`.as('alive')])
@@ -37,6 +45,7 @@ export async function acquireLease(ops: Ops, name: string, holder: string, sole:
   const taken = await ops.transaction().execute(async (tx) => {
     // Waits for loads that have asserted it: an update alone would not, as it changes no key.
     await tx.selectFrom('leases').select('name').where('name', '=', name).forUpdate().execute();
+    await assertDue(tx);
     return tx
       .insertInto('leases')
       .values({ name, holder, token: '1', acquired_at: sql`clock_timestamp()`, expires_at: expiry })

@@ -1,4 +1,5 @@
 /** A run that is shared in chunks: its limits hold over all of them, and who comes late at one is refused. */
+import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
 import { carryOutChunk, type ChunkEnd } from '../../src/flow/chunk.ts';
@@ -11,6 +12,7 @@ import { operationsOf } from '../../src/ops/schema.ts';
 import { runSync } from '../../src/sync.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
+import { until } from './gate.ts';
 import { select } from './rows.ts';
 import { askedAgain, configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
 
@@ -102,6 +104,29 @@ it('is concluded once, by whoever ends its last chunk, whatever the order', asyn
   expect(await work(orders[1])).toEqual({ as: 'concluded', exitCode: 0 });
   expect(await work(orders[0])).toEqual({ as: 'void' });
   expect(scene.arrived()).toHaveLength(REQUESTS);
+});
+
+it('is over for a worker that looked at a chunk before its end: no lease begins anew', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  const { orders, work } = await shared(scene, config());
+  const run = orders[0]?.runId ?? '';
+  let late: Promise<unknown> = Promise.resolve();
+  await scene.warehouse.db.transaction().execute(async (tx) => {
+    await sql`lock table sluice_ops.leases in access exclusive mode`.execute(tx);
+    late = expect(work(orders[1])).rejects.toThrow(HeldError);
+    await until(async () => {
+      const waiting = "wait_event_type = 'Lock' and datname = current_database()";
+      return (await select(scene.warehouse, `select from pg_stat_activity where ${waiting}`)).length > 0;
+    });
+    // As another worker of the chunk ends it, concludes the run, and removes what it held.
+    await sql`update sluice_ops.chunks set state = 'ended' where run_id = ${run}`.execute(tx);
+    await sql`update sluice_ops.runs set state = 'complete', ended_at = now() where id = ${run}`.execute(tx);
+    await sql`delete from sluice_ops.leases where name like 'chunk:%'`.execute(tx);
+  });
+  await late;
+  expect(await select(scene.warehouse, "select name from sluice_ops.leases where name like 'chunk:%'")).toEqual([]);
+  expect(scene.arrived()).toEqual([]);
+  expect(await work(orders[1])).toEqual({ as: 'void' });
 });
 
 it('keeps to a limit in points over all its chunks', async () => {
