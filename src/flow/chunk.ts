@@ -4,7 +4,15 @@
  */
 import { EXIT } from '../errors.ts';
 import type { SyncDefinition } from '../config/definition.ts';
-import { assertRunning, type ChunkStop, endChunk, firstStop, lockRun, markConcluded, readChunk } from '../ops/chunks.ts';
+import {
+  assertRunning,
+  type ChunkStop,
+  endChunk,
+  firstStop,
+  lockRun,
+  markConcluded,
+  readChunk,
+} from '../ops/chunks.ts';
 import {
   acquireLease,
   assertLease,
