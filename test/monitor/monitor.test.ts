@@ -236,22 +236,22 @@ eachWarehouse('the monitor', (openWarehouse) => {
 
   it('waits for no database longer than a prober does', async () => {
     const warehouse = await openWarehouse();
-    let held = (): void => undefined;
+    const [held, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const transaction = warehouse.db.transaction().execute(async (tx) => {
       await sql`lock table ${sql.id(warehouse.ops, 'kysely_migration')}, ${sql.id(warehouse.ops, 'runs')} in access exclusive mode`.execute(
         tx,
       );
-      await new Promise<void>((resolve) => {
-        held = resolve;
-      });
+      held.resolve();
+      await over.promise;
     });
+    await held.promise;
     const monitor = await start(watched(warehouse, { sleep: () => Promise.resolve() }));
     expect(await ask(monitor, '/readyz')).toMatchObject({
       status: 503,
       body: expect.stringContaining('in time') as string,
     });
     expect((await ask(monitor, '/metrics')).status).toBe(200);
-    held();
+    over.resolve();
     await transaction;
   });
 
