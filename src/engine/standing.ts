@@ -1,5 +1,6 @@
 /** How the engine stands, read from the database alone: processes, queues, chunks at work, schedules, what was given up. */
 import { sql } from 'kysely';
+import { syncLease } from '../ops/lease.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
@@ -79,8 +80,9 @@ export async function readStanding(place: Place, now: Date): Promise<EngineStand
   const runs = await sql<{ sync: string; id: string; chunks: string; ended: string; at_work: string }>`
     select r.sync, r.id, count(*) as chunks, count(*) filter (where c.state <> 'open') as ended, count(l.name) as at_work
     from ${sql.id(ops, 'runs')} r join ${sql.id(ops, 'chunks')} c on c.run_id = r.id
-    left join ${sql.id(ops, 'leases')} l
-      on l.name = 'chunk:' || c.run_id || ':' || c.number and c.state = 'open' and l.expires_at >= clock_timestamp()
+    left join ${sql.id(ops, 'leases')} s on s.name = ${syncLease('')} || r.sync
+    left join ${sql.id(ops, 'leases')} l on l.name = 'chunk:' || c.run_id || ':' || s.token || ':' || c.number
+      and c.state = 'open' and l.expires_at >= clock_timestamp()
     where r.state = 'running' group by r.sync, r.id order by r.sync`.execute(db);
   const schedules = await sql<{ key: string; cron: string; timezone: string }>`
     select key, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);

@@ -67,8 +67,11 @@ export async function carryOutChunk(
   // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
   await assertNoRebuild(ops);
   const holder = holderOf(effects);
-  const isDue = (tx: Ops): Promise<void> => assertRunning(tx, runId);
-  const own = await steadily(() => acquireLease(ops, leaseOfChunk(runId, number), holder, false, isDue), effects);
+  const assertDue = async (tx: Ops): Promise<void> => {
+    await assertRunning(tx, runId);
+    await assertLease(tx, within);
+  };
+  const own = await steadily(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
   const lease: Lease = { ...own, within };
   const held = hold(ops, lease, effects.sleep);
   try {
@@ -93,9 +96,12 @@ export async function carryOutChunk(
   }
 }
 
-/** Begins the names of the leases of a run's chunks. */
-const leasesOfChunks = (runId: string): string => `chunk:${runId}:`;
-const leaseOfChunk = (runId: string, chunk: number): string => `${leasesOfChunks(runId)}${chunk}`;
+/**
+ * Begins the names of the leases of a run's chunks: others each time it is shared, as they are removed when it ends, and
+ * a run that is continued would else give tokens out that earlier workers had, and have its leases removed by them.
+ */
+const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `chunk:${runId}:${token}:`;
+const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
 
 type InHand = Pick<Parameters<typeof openPart>[1], 'definition' | 'run' | 'lease'> & { readonly order: ChunkOrder };
 
@@ -175,6 +181,6 @@ async function summedUp(
 /** Gives the sync's lease back, and removes what only this run had use for. Left behind, it does no harm. */
 async function tidyUp(ops: Ops, order: ChunkOrder, { within }: Lease): Promise<void> {
   if (within) await releaseLease(ops, within).catch(() => undefined);
-  await removeLeases(ops, leasesOfChunks(order.runId)).catch(() => undefined);
+  await removeLeases(ops, leasesOfChunks(order)).catch(() => undefined);
   await forgetCount(ops, countOfShared(order)).catch(() => undefined);
 }

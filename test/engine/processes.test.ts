@@ -121,7 +121,7 @@ describe('clocks and workers', () => {
         until(async () => {
           // One that has a call of a chunk under way.
           const { rows } = await sql<Held>`select l.name, l.holder from sluice_ops.leases l
-            join sluice_ops.requests r on l.name = 'chunk:' || r.run_id || ':' || r.chunk and r.state = 'sent'`.execute(
+            join sluice_ops.requests r on l.name like 'chunk:' || r.run_id || ':%:' || r.chunk and r.state = 'sent'`.execute(
             warehouse.db,
           );
           const found = rows.map((held) => [all.find((it) => isHeldBy(held, it)), held.name] as const);

@@ -144,6 +144,34 @@ it('keeps to a limit in points over all its chunks', async () => {
   expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
 });
 
+it('has leases of its own each time it is shared', async () => {
+  const scene = await sceneIn(await open(), { respond });
+  await sql`create table public.taken as select name, holder, token from sluice_ops.leases`.execute(scene.warehouse.db);
+  await sql`create function public.note() returns trigger language plpgsql as
+    'begin insert into public.taken values (new.name, new.holder, new.token); return null; end'`.execute(
+    scene.warehouse.db,
+  );
+  await sql`create trigger noted after insert on sluice_ops.leases for each row execute function public.note()`.execute(
+    scene.warehouse.db,
+  );
+  const first = await shared(scene, config('budget: { per_run: 6 }'));
+  for (const order of first.orders) await first.work(order);
+  const again = await shared(scene, config());
+  expect(again.orders.map(({ chunk, runId }) => ({ chunk, runId }))).toEqual(
+    [1, 2].map((chunk) => ({ chunk, runId: first.orders[0]?.runId })),
+  );
+  // Its end is told to one who had concluded the run before: what that one removes is not of these.
+  for (const order of first.orders) expect(await first.work(order)).toEqual({ as: 'void' });
+  for (const order of again.orders) await again.work(order);
+  expect(
+    await select(
+      scene.warehouse,
+      "select name, token from public.taken where name like 'chunk:%' group by 1, 2 having count(distinct holder) > 1",
+    ),
+  ).toEqual([]);
+  expect(await select(scene.warehouse, "select name from sluice_ops.leases where name like 'chunk:%'")).toEqual([]);
+});
+
 it('asks for nobody whom another chunk bought under another name', async () => {
   const scene = await sceneIn(await open());
   const bare = { with_creation_date: false, with_similar_users: false, with_posts: false };
