@@ -45,9 +45,10 @@ const servedBy = ({ answer, asked }: Pick<Taken, 'answer' | 'asked'>): string =>
 
 /** The rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
 async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Promise<ReadonlyMap<string, Row>> {
-  const source = sql<{ answer_id: string; request_key: string }>`(select * from unnest(
+  const source = sql<{ answer_id: string; request_key: string; run: string }>`(select * from unnest(
     ${arrayLiteral(takens.map(({ answer }) => answer.id))}::bigint[],
-    ${arrayLiteral(takens.map(({ asked }) => asked.requestKey))}::text[]) as u(answer_id, request_key))`;
+    ${arrayLiteral(takens.map(({ asked }) => asked.requestKey))}::text[],
+    ${arrayLiteral(takens.map(() => it.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
   const rows = await ops
     .selectFrom(source.as('t'))
     .innerJoinLateral(
@@ -55,7 +56,8 @@ async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Pr
         eb
           .selectFrom('requests')
           .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
-          .where('run_id', '=', it.run.id)
+          // Of a run that it is told, and has not counted yet, the planner would reckon with a row or two, and read all.
+          .whereRef('run_id', '=', 't.run')
           .whereRef('request_key', '=', 't.request_key')
           .whereRef('answer_id', '=', 't.answer_id')
           // A fence: each by its key, however little the planner knows of the table.

@@ -10,6 +10,7 @@ import { isHeld, type Lease } from './lease.ts';
 import { UNSETTLED } from './ledger.ts';
 import { packedOf, sha256Of } from './packing.ts';
 import type { Ops, OpsDatabase } from './schema.ts';
+import { unguessed } from './unguessed.ts';
 
 /** An answer as the client hands it over. */
 export interface StoredBytes {
@@ -247,7 +248,7 @@ function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
       points: sql`coalesce(requests.points, 0) + t.points`,
     }))
     .whereRef('requests.id', '=', 't.id')
-    .where('state', 'in', [...UNSETTLED])
+    .where((eb) => unguessed(eb('requests.state', 'in', [...UNSETTLED])))
     .where(isHeld(lease))
     .returning('requests.id');
 }

@@ -4,6 +4,7 @@ import type { Receipt } from '../load/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Ops, RequestState } from './schema.ts';
+import { unguessed } from './unguessed.ts';
 import type { VaultAnswer } from './vault.ts';
 
 /** One answer's load, as the books need it. */
@@ -94,7 +95,7 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     .from(states.as('s'))
     .set((eb) => ({ state: eb.ref('s.state'), finished_at: now }))
     .whereRef('requests.id', '=', 's.id')
-    .where('requests.state', '=', 'stored')
+    .where((eb) => unguessed(eb('requests.state', '=', 'stored')))
     .execute();
   await recordDrift(ops, loads);
 }
@@ -156,7 +157,7 @@ async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> 
     .set((eb) => ({ state: eb.ref('r.state') }))
     .whereRef('requests.id', '=', 'r.request_id')
     .whereRef('requests.answer_id', '=', 'r.id')
-    .where('requests.state', '=', 'quarantined')
+    .where((eb) => unguessed(eb('requests.state', '=', 'quarantined')))
     .execute();
 }
 

@@ -12,8 +12,8 @@ import {
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 
 export interface Listener {
-  /** Has the statement run, or not. */
-  readonly statement: <T>(text: string, run: () => Promise<T>) => Promise<T>;
+  /** Has the statement run, or not; `explain` tells how the database would. */
+  readonly statement: <T>(text: string, run: () => Promise<T>, explain: () => Promise<string>) => Promise<T>;
   /** Throws where a transaction is not to be committed. */
   readonly beforeCommit?: () => unknown;
 }
@@ -37,7 +37,16 @@ function dialectOver(db: Warehouse['db'], { statement, beforeCommit }: Listener)
           .provideConnection(async (real) => {
             const { promise, resolve: giveBack } = Promise.withResolvers<void>();
             const connection: DatabaseConnection = {
-              executeQuery: (query) => statement(query.sql, () => real.executeQuery(query)),
+              executeQuery: (query) =>
+                statement(
+                  query.sql,
+                  () => real.executeQuery(query),
+                  async () => {
+                    const explain = CompiledQuery.raw(`explain ${query.sql}`, [...query.parameters]);
+                    const { rows } = await real.executeQuery<Record<'QUERY PLAN', string>>(explain);
+                    return rows.map((row) => row['QUERY PLAN']).join('\n');
+                  },
+                ),
               streamQuery: (query, chunkSize) => real.streamQuery(query, chunkSize),
             };
             given.set(connection, { real, giveBack });

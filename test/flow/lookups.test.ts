@@ -1,0 +1,73 @@
+/** What calls and loads look up in the ledger is found by key, whatever the planner last learned of its tables. */
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
+import { overheard } from './overheard.ts';
+import { only, type Scene, sceneIn, service } from './scene.ts';
+
+const open = embeddedWarehouses();
+
+/** Runs of so many requests, of posts or of groups; nothing is there for anyone. */
+async function runsOf(warehouse: Warehouse, endpoint: string, requests: number, inFlight: number) {
+  const scene = await sceneIn(warehouse, {
+    respond: (asked) => (asked.endpoint === endpoint ? { body: [] } : undefined),
+  });
+  const input = endpoint === 'pronet.group' ? 'group' : 'urn';
+  const names = Array.from({ length: requests }, (_, at) => `${input === 'urn' ? 'activity:' : 'n'}${at + 1}`);
+  const yaml = `${service({ in_flight: inFlight })}
+syncs: { many: { endpoint: ${endpoint}, for_each: { ${input}: ${JSON.stringify(names)} }, ${input === 'urn' ? 'request: { count: 50 }' : ''} } }`;
+  const run = async (more?: Parameters<Scene['sync']>[1]): Promise<void> => {
+    expect(only(await scene.sync(yaml, { refresh: true, ...more }))).toMatchObject({ exitCode: 0, answers: requests });
+    await sql`analyze sluice_ops.requests`.execute(warehouse.db);
+  };
+  return { run };
+}
+
+/** Rows of the ledger that were read so far, in whatever way. */
+async function rowsRead({ db }: Warehouse): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`.execute(db);
+  const { rows } = await sql<{ read: string }>`select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as read
+    from pg_stat_all_tables where schemaname = 'sluice_ops' and relname = 'requests'`.execute(db);
+  return Number(rows[0]?.read);
+}
+
+it('reads for an answer of a large run no more of the ledger than for one of a small run', async () => {
+  const read = async (requests: number): Promise<number> => {
+    const warehouse = await open();
+    const { run } = await runsOf(warehouse, 'pronet.post.reposts', requests, 32);
+    await run();
+    const before = await rowsRead(warehouse);
+    await run();
+    return ((await rowsRead(warehouse)) - before) / requests;
+  };
+  expect(await read(600)).toBeLessThan(2 * (await read(150)));
+});
+
+/** Requests of a run that ended, as many as a table's statistics are made of; taken of them. */
+async function anEarlierRun({ db }: Warehouse): Promise<void> {
+  await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, today, started_at)
+    values ('earlier', 'pronet.group', 'h', 'complete', '2026-01-01', now())`.execute(db);
+  await sql`insert into sluice_ops.requests (run_id, sync, endpoint, request_key, body, input, state, planned_at)
+    select r.id, r.sync, r.endpoint, md5(n::text), jsonb_build_object('group', md5(n::text), 'and', md5(n::text)), '{}', 'loaded', now()
+    from sluice_ops.runs r, generate_series(1, 12000) n`.execute(db);
+  await sql`analyze sluice_ops.requests`.execute(db);
+}
+
+eachWarehouse('what moves requests on', (openAny) => {
+  it('compares none with all others', async () => {
+    const warehouse = await openAny();
+    await anEarlierRun(warehouse);
+    const { run } = await runsOf(warehouse, 'pronet.group', 600, 256);
+    const plans: string[] = [];
+    const listening = overheard(warehouse, {
+      statement: async (text, work, explain) => {
+        if (text.includes('update "sluice_ops"."requests"')) plans.push(await explain());
+        return work();
+      },
+    });
+    await run({ warehouse: listening });
+    expect(plans.length).toBeGreaterThan(3);
+    expect(plans.filter((plan) => /Join Filter: .*\brequests\.id\b/.test(plan))).toEqual([]);
+  });
+});
