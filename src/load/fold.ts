@@ -69,6 +69,10 @@ export function needsRow(
   return first !== undefined && (isOlder(first) || !first.rows.some((row) => isTotal(table, row)));
 }
 
+/** True when the first sighting tells a part of the row: unless a newer answer spoke, what rests is then to be read too. */
+export const beginsInPart = (table: RootTable, [first]: readonly Sighting[]): boolean =>
+  first !== undefined && !first.rows.some((row) => isTotal(table, row));
+
 /** Folds sightings, in the order of their answers, over what rests in the warehouse. */
 export function fateOf(
   table: RootTable,

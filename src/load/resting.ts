@@ -17,8 +17,7 @@ export const keyArrays = (table: RootTable, ids: readonly string[]): string[] =>
   return table.key.map((_, index) => arrayLiteral(parts.map((part) => part[index] ?? null)));
 };
 
-const idOf = (table: RootTable, row: Readonly<Record<string, string | null>>): string =>
-  table.key.map((name) => row[name]).join('\0');
+const idOf = (table: RootTable, row: Texts): string => table.key.map((name) => row[name]).join('\0');
 
 /** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
 export async function headsOf(
@@ -30,17 +29,7 @@ export async function headsOf(
 ): Promise<ReadonlyMap<string, Head>> {
   if (ids.length === 0) return new Map();
   const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
-  return new Map(
-    found.map((row) => [
-      idOf(table, row),
-      {
-        answerId: BigInt(row['_answer_id'] ?? 0),
-        parts: row['_part_hashes'] ?? '',
-        detail: detailOf(row),
-        counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
-      },
-    ]),
-  );
+  return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
 }
 
 /** The states of those of these entities that have a row, without their lists. */
@@ -50,22 +39,40 @@ export async function statesOf(
   table: RootTable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, State>> {
+  const rows = await rowsOf(run, schema, table, ids);
+  return new Map([...rows].map(([id, { state }]) => [id, state]));
+}
+
+/** The rows of those of these entities that have one: their heads, and their states without lists. */
+export async function rowsOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly head: Head; readonly state: State }>> {
   if (ids.length === 0) return new Map();
+  const columns = table.columns.filter(({ name }) => !name.startsWith('_'));
   const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
   return new Map(
     found.map((row) => {
-      const cells = Object.fromEntries(
-        table.columns
-          .filter(({ name }) => !name.startsWith('_'))
-          .map(({ name, type }) => [name, cellOf(type, row[name] ?? null)]),
-      );
-      return [idOf(table, row), { cells, lists: {}, detail: detailOf(row) }];
+      const cells: Record<string, Cell> = {};
+      for (const { name, type } of columns) cells[name] = cellOf(type, row[name] ?? null);
+      return [idOf(table, row), { head: headOf(table, row), state: { cells, lists: {}, detail: detailOf(row) } }];
     }),
   );
 }
 
+type Texts = Readonly<Record<string, string | null>>;
+
+const headOf = (table: RootTable, row: Texts): Head => ({
+  answerId: BigInt(row['_answer_id'] ?? 0),
+  parts: row['_part_hashes'] ?? '',
+  detail: detailOf(row),
+  counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
+});
+
 /** Rows of tables that have one source are whole. */
-const detailOf = (row: Readonly<Record<string, string | null>>): Detail => (row['_detail'] ?? 'full') as Detail;
+const detailOf = (row: Texts): Detail => (row['_detail'] ?? 'full') as Detail;
 
 /** A column's text as the cell that the normalizer makes of the same value; null is null. */
 export function cellOf(type: string, text: string | null): Cell {

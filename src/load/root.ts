@@ -6,8 +6,8 @@ import type { ChildTable, RootTable } from '../warehouse/table.ts';
 import type { LoadContext } from './answer.ts';
 import { contentHash, digestsFrom } from './digest.ts';
 import { logChanges } from './changes.ts';
-import { type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
-import { headsOf, keyArrays, statesOf } from './resting.ts';
+import { beginsInPart, type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
+import { headsOf, keyArrays, rowsOf, statesOf } from './resting.ts';
 import type { Run } from './run.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
 
@@ -85,14 +85,20 @@ async function judge(
   ids: readonly string[],
   seen: ReadonlyMap<string, readonly Sighting[]>,
 ): Promise<Fate[]> {
-  const heads = await headsOf(run, schema, table, ids, 'not');
+  const inPart = new Set(ids.filter((id) => beginsInPart(table, seen.get(id) ?? [])));
+  const rows = await rowsOf(run, schema, table, [...inPart]);
+  const others = ids.filter((id) => !inPart.has(id));
+  const heads = await headsOf(run, schema, table, others, 'not');
   const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
-  const inPart = ids.filter((id) => {
+  const late = others.filter((id) => {
     const head = heads.get(id);
     return head && needsRow(table, seen.get(id) ?? [], answerIds, head);
   });
-  const rows = await statesOf(run, schema, table, inPart);
-  return ids.map((id) => fateOf(table, id, seen.get(id) ?? [], answerIds, heads.get(id), rows.get(id)));
+  const states = await statesOf(run, schema, table, late);
+  return ids.map((id) => {
+    const { head = heads.get(id), state = states.get(id) } = rows.get(id) ?? {};
+    return fateOf(table, id, seen.get(id) ?? [], answerIds, head, state);
+  });
 }
 
 /** A fate whose row is to be written. */

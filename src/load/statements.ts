@@ -67,10 +67,13 @@ export const readHeads = (schema: string, table: RootTable, hold: Hold): string 
     return asJson(`select ${select} ${from}`);
   });
 
-/** Whole rows, each column as its cell's text; parameters are the key's columns. */
+/** What a row's head holds beside its columns. */
+const OF_HEAD: readonly string[] = ['_detail', '_answer_id', '_part_hashes'];
+
+/** Whole rows with their heads, each column as its cell's text; parameters are the key's columns. */
 export const readRows = (schema: string, table: RootTable): string =>
   once(schema, table, 'rows', () => {
-    const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_detail').map(asCell);
+    const columns = table.columns.filter(({ name }) => !name.startsWith('_') || OF_HEAD.includes(name)).map(asCell);
     return asJson(`select ${columns.join(', ')} ${lookedUp(schema, table)}`);
   });
 
