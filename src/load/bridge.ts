@@ -69,7 +69,10 @@ export async function loadBridges(
     await run.add(
       schema,
       table,
-      fresh.map((row) => names.map((name) => row[name] ?? null)),
+      run.prepared(
+        table,
+        fresh.map((row) => names.map((name) => row[name] ?? null)),
+      ),
     );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }

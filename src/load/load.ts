@@ -6,7 +6,8 @@ import { writeDays } from './daily.ts';
 import type { Sighting } from './fold.ts';
 import { ownedSets } from './owned.ts';
 import type { Receipt } from './receipt.ts';
-import { loadRoot } from './root.ts';
+import type { Resting } from './resting.ts';
+import { type Gone, loadRoot, lookAt } from './root.ts';
 import type { Run } from './run.ts';
 
 /**
@@ -18,13 +19,34 @@ import type { Run } from './run.ts';
 export async function load(run: Run, schema: string, group: readonly Loading[]): Promise<Receipt[]> {
   const books = group.map(({ batch }) => openBooks(batch));
   const wrote = (answer: number, table: string, rows: number): void => books[answer]?.wrote(table, rows);
+  const looks = new Map(rootTables.flatMap((table) => lookAhead(run, schema, table, group)));
   for (const table of rootTables)
     if (group.some(({ batch }) => batch.roots.has(table.name) || batch.owner?.table === table.name))
-      await loadTable(run, schema, table, group, books);
+      await loadTable(run, schema, table, group, books, looks.get(table));
   for (const table of bridgeTables)
     await loadBridges(run, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
   await run.settled();
   return books.map((it) => it.receipt());
+}
+
+/** What the answers show of a table's entities, and what rests of these. */
+interface Look {
+  readonly seen: ReadonlyMap<string, readonly Sighting[]>;
+  readonly resting: Promise<Resting>;
+}
+
+/**
+ * Has a table looked at before its turn, so that the database reads while what rests in the tables before is judged.
+ * Not one with rows of owners: it is looked at when they are held.
+ */
+function lookAhead(run: Run, schema: string, table: RootTable, group: readonly Loading[]): [RootTable, Look][] {
+  if (group.some(({ batch }) => batch.owner?.table === table.name)) return [];
+  const seen = sightingsOf(table, group, new Set());
+  if (seen.size === 0) return [];
+  const resting = lookAt({ run, schema, table }, [...seen.keys()], seen);
+  // A table before it may fail first.
+  resting.catch(() => undefined);
+  return [[table, { seen, resting }]];
 }
 
 async function loadTable(
@@ -33,13 +55,15 @@ async function loadTable(
   table: RootTable,
   group: readonly Loading[],
   books: readonly Books[],
+  look: Look | undefined,
 ): Promise<void> {
   const contexts = group.map(({ context }) => context);
   const sets = ownedSets(run, schema, table, group);
   const late = await sets.late();
   for (const answer of late) books[answer]?.superseded(itemsIn(table, group[answer]));
-  const seen = sightingsOf(table, group, late);
-  const { fates, deleted } = await loadRoot({ run, schema, table, contexts }, seen, () => sets.goneBut(late));
+  const seen = look?.seen ?? sightingsOf(table, group, late);
+  const goneOf = (): Promise<readonly Gone[]> => sets.goneBut(late);
+  const { fates, deleted } = await loadRoot({ run, schema, table, contexts }, seen, goneOf, look?.resting);
   await writeDays(run, schema, table, contexts, seen);
   for (const { steps } of fates)
     for (const { answer, items, verdict, lists } of steps) {

@@ -44,7 +44,7 @@ export async function statesOf(
 }
 
 /** The rows of those of these entities that have one: their heads, and their states without lists. */
-export async function rowsOf(
+async function rowsOf(
   run: Run,
   schema: string,
   table: RootTable,
@@ -60,6 +60,34 @@ export async function rowsOf(
       return [idOf(table, row), { head: headOf(table, row), state: { cells, lists: {}, detail: detailOf(row) } }];
     }),
   );
+}
+
+/** What rests of entities before they are written: heads, and the states of those that answers tell in part. */
+export interface Resting {
+  readonly heads: ReadonlyMap<string, Head>;
+  readonly states: ReadonlyMap<string, State>;
+}
+
+/** What rests of these entities; rows of those of which a sighting is `inPart` are read whole. */
+export async function restingOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+  isInPart: (id: string) => boolean,
+): Promise<Resting> {
+  const whole = await rowsOf(run, schema, table, ids.filter(isInPart));
+  const others = await headsOf(
+    run,
+    schema,
+    table,
+    ids.filter((id) => !isInPart(id)),
+    'not',
+  );
+  return {
+    heads: new Map([...others, ...[...whole].map(([id, { head }]) => [id, head] as const)]),
+    states: new Map([...whole].map(([id, { state }]) => [id, state])),
+  };
 }
 
 type Texts = Readonly<Record<string, string | null>>;

@@ -7,8 +7,8 @@ import type { LoadContext } from './answer.ts';
 import { contentHash, digestsFrom } from './digest.ts';
 import { logChanges } from './changes.ts';
 import { beginsInPart, type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
-import { headsOf, keyArrays, rowsOf, statesOf } from './resting.ts';
-import type { Run } from './run.ts';
+import { headsOf, keyArrays, type Resting, restingOf, statesOf } from './resting.ts';
+import type { Prepared, Run } from './run.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
 
 /** A table on a connection, and the answers that are loaded into it. */
@@ -36,13 +36,14 @@ const ROUNDS = 8;
 
 /**
  * Writes sightings of one table's entities and takes out what is gone, in key order; returns what became of each. Rows
- * that did not change are only read. `goneOf` is asked once, when new rows are in and before any other is held. Throws a
- * TransientError when other writers keep getting in between.
+ * that did not change are only read. `goneOf` is asked once, when new rows are in and before any other is held. `looked`
+ * is what a look at all of them has shown. Throws a TransientError when other writers keep getting in between.
  */
 export async function loadRoot(
   target: Target,
   seen: ReadonlyMap<string, readonly Sighting[]>,
   goneOf: () => Promise<readonly Gone[]>,
+  looked?: Promise<Resting>,
 ): Promise<Written> {
   const fates: Fate[] = [];
   let deleted: readonly Gone[] | undefined;
@@ -52,10 +53,16 @@ export async function loadRoot(
       throw new TransientError(`other writers keep changing the same rows of ${target.table.name}`, {
         next: 'Run the sync again.',
       });
-    const judged = await judge(target, open, seen);
+    const resting = round === 0 && looked ? await looked : await lookAt(target, open, seen);
+    const judged = await judge(target, open, seen, resting);
     const due = judged.filter(isDue);
     const updates = due.filter(({ resting }) => resting);
-    const late = await insert(target, due);
+    const inserting = insert(target, due);
+    // It fails where it is waited for.
+    inserting.catch(() => undefined);
+    await target.run.sent();
+    const lists = listsOf(target, due);
+    const late = await inserting;
     // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
     let taken: readonly Gone[] = [];
     if (late.size > 0) for (const { id } of updates) late.add(id);
@@ -72,11 +79,20 @@ export async function loadRoot(
     const changed = updates.filter(({ id }) => !late.has(id));
     await update(target, changed, taken);
     const written = due.filter(({ id }) => !late.has(id));
-    for (const [index, child] of target.table.children.entries()) await writeList(target, child, index, written);
+    for (const list of late.size === 0 ? lists : listsOf(target, written)) await writeList(run, schema, list);
     for (const fate of judged) if (!late.has(fate.id)) fates.push(fate);
     open = open.filter((id) => late.has(id));
   }
   return { fates, deleted };
+}
+
+/** What rests in the warehouse of the entities of a table, as far as their sightings make it needed. */
+export function lookAt(
+  { run, schema, table }: Pick<Target, 'run' | 'schema' | 'table'>,
+  ids: readonly string[],
+  seen: ReadonlyMap<string, readonly Sighting[]>,
+): Promise<Resting> {
+  return restingOf(run, schema, table, ids, (id) => beginsInPart(table, seen.get(id) ?? []));
 }
 
 /** What becomes of each entity, from what rests in the warehouse and what was seen. */
@@ -84,21 +100,17 @@ async function judge(
   { run, schema, table, contexts }: Target,
   ids: readonly string[],
   seen: ReadonlyMap<string, readonly Sighting[]>,
+  { heads, states }: Resting,
 ): Promise<Fate[]> {
-  const inPart = new Set(ids.filter((id) => beginsInPart(table, seen.get(id) ?? [])));
-  const rows = await rowsOf(run, schema, table, [...inPart]);
-  const others = ids.filter((id) => !inPart.has(id));
-  const heads = await headsOf(run, schema, table, others, 'not');
   const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
-  const late = others.filter((id) => {
+  const late = ids.filter((id) => {
     const head = heads.get(id);
-    return head && needsRow(table, seen.get(id) ?? [], answerIds, head);
+    return head && !states.has(id) && needsRow(table, seen.get(id) ?? [], answerIds, head);
   });
-  const states = await statesOf(run, schema, table, late);
-  return ids.map((id) => {
-    const { head = heads.get(id), state = states.get(id) } = rows.get(id) ?? {};
-    return fateOf(table, id, seen.get(id) ?? [], answerIds, head, state);
-  });
+  const more = await statesOf(run, schema, table, late);
+  return ids.map((id) =>
+    fateOf(table, id, seen.get(id) ?? [], answerIds, heads.get(id), states.get(id) ?? more.get(id)),
+  );
 }
 
 /** A fate whose row is to be written. */
@@ -181,30 +193,37 @@ function valuesOf({ table, contexts }: Target, names: readonly string[], writes:
   });
 }
 
-/** Replaces a list as a set, for those parents of which it differs. */
-async function writeList(
-  { run, schema, table }: Target,
-  child: ChildTable,
-  index: number,
-  written: readonly Due[],
-): Promise<void> {
-  const differing = written.flatMap(({ id, resting, write, steps }) => {
-    const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
-    const before = resting ? digestsFrom(resting.parts).lists[index] : null;
-    return rows && write.digests.lists[index] !== before ? [{ id, rows, isThere: before !== null }] : [];
+/** A list of those parents of which it differs. */
+interface ListWrite {
+  readonly child: ChildTable;
+  /** The parents that have one, as parameters; absent when none has. */
+  readonly emptied: readonly string[] | undefined;
+  /** Absent when none has a row. */
+  readonly rows: Prepared | undefined;
+}
+
+/** The lists that are to be replaced, each as a set. */
+function listsOf({ run, table }: Target, written: readonly Due[]): ListWrite[] {
+  return table.children.map((child, index) => {
+    const differing = written.flatMap(({ id, resting, write, steps }) => {
+      const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
+      const before = resting ? digestsFrom(resting.parts).lists[index] : null;
+      return rows && write.digests.lists[index] !== before ? [{ id, rows, isThere: before !== null }] : [];
+    });
+    const emptied = differing.filter(({ isThere }) => isThere).map(({ id }) => id);
+    const rows = differing.flatMap((it) => {
+      const key = it.id.split('\0');
+      return it.rows.map((row): ChildRow => [...key, ...row]);
+    });
+    return {
+      child,
+      emptied: emptied.length > 0 ? keyArrays(table, emptied) : undefined,
+      rows: rows.length > 0 ? run.prepared(child, rows) : undefined,
+    };
   });
-  const emptied = differing.filter(({ isThere }) => isThere);
-  if (emptied.length > 0)
-    await run.write(
-      deleteOwned(schema, child, child.parentKey),
-      keyArrays(
-        table,
-        emptied.map(({ id }) => id),
-      ),
-    );
-  const rows = differing.flatMap((it) => {
-    const key = it.id.split('\0');
-    return it.rows.map((row): ChildRow => [...key, ...row]);
-  });
-  if (rows.length > 0) await run.add(schema, child, rows);
+}
+
+async function writeList(run: Run, schema: string, { child, emptied, rows }: ListWrite): Promise<void> {
+  if (emptied) await run.write(deleteOwned(schema, child, child.parentKey), emptied);
+  if (rows) await run.add(schema, child, rows);
 }

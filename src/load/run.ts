@@ -21,13 +21,21 @@ export interface Run {
    * database is at work. What it throws comes out of the next call, or of `settled`.
    */
   readonly write: (sql: string, parameters: readonly unknown[]) => Promise<void>;
+  /** Returns when what was asked for is on its way, so that what comes next is made while the database is at work. */
+  readonly sent: () => Promise<void>;
+  /** Rows, all columns of each, in the form in which `add` takes them. */
+  readonly prepared: (table: Table, rows: readonly (readonly Cell[])[]) => Prepared;
   /**
-   * Has rows added as `write` does, all columns of each, where no other writer can get in between and none is there: those
-   * of an owner that is held.
+   * Has rows added as `write` does, where no other writer can get in between and none is there: those of an owner that is
+   * held.
    */
-  readonly add: (schema: string, table: Table, rows: readonly (readonly Cell[])[]) => Promise<void>;
+  readonly add: (schema: string, table: Table, rows: Prepared) => Promise<void>;
   /** Waits for what was written. */
   readonly settled: () => Promise<void>;
+}
+
+export interface Prepared {
+  readonly values: readonly unknown[];
 }
 
 /** Runs statements on this connection or transaction, one after the other; rows are copied where it is told that a server takes them. */
@@ -53,11 +61,14 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind'
       return Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
     },
     write,
-    add: async (schema, table, rows) => {
-      if (kind === 'postgres') return write(copyRows(schema, table), [copyText(rows)]);
-      const columns = table.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null)));
-      return write(insertRows(schema, table), columns);
-    },
+    sent: () => sent(),
+    prepared: (table, rows) => ({
+      values:
+        kind === 'postgres'
+          ? [copyText(rows)]
+          : table.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
+    }),
+    add: (schema, table, { values }) => write((kind === 'postgres' ? copyRows : insertRows)(schema, table), values),
     settled: async () => {
       await writing;
     },

@@ -221,6 +221,8 @@ function stopping(
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
       write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
       add: (schema, table, rows) => stop(`add ${table.name}`, []).then(() => run.add(schema, table, rows)),
+      sent: run.sent,
+      prepared: run.prepared,
       settled: run.settled,
     },
   };

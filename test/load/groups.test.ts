@@ -69,6 +69,8 @@ const recorded = (run: Run, tell: (text: string) => void): Run => ({
     tell(`add ${table.name}`);
     return run.add(schema, table, rows);
   },
+  sent: run.sent,
+  prepared: run.prepared,
   settled: run.settled,
 });
 
