@@ -66,12 +66,14 @@ export function needsRow(
 ): boolean {
   const isOlder = ({ answer }: Sighting): boolean => head.answerId > (answerIds[answer] ?? 0n);
   const first = sightings.find((it) => !isOlder(it) || isFuller(it, head));
-  return first !== undefined && (isOlder(first) || !first.rows.some((row) => isTotal(table, row)));
+  return first !== undefined && (isOlder(first) || isInPart(table, first));
 }
 
 /** True when the first sighting tells a part of the row: unless a newer answer spoke, what rests is then to be read too. */
 export const beginsInPart = (table: RootTable, [first]: readonly Sighting[]): boolean =>
-  first !== undefined && !first.rows.some((row) => isTotal(table, row));
+  first !== undefined && isInPart(table, first);
+
+const isInPart = (table: RootTable, { rows }: Sighting): boolean => !rows.some((row) => isTotal(table, row));
 
 /** Folds sightings, in the order of their answers, over what rests in the warehouse. */
 export function fateOf(

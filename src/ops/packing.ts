@@ -1,19 +1,30 @@
 /** How the bytes of answers rest: compressed where that is worth it, and known by their digests. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gunzipSync, gzip, gzipSync } from 'node:zlib';
+import { gunzip, gunzipSync, gzip, gzipSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 
 /** Smaller bodies grow by compression. */
 const WORTH_COMPRESSING_BYTES = 150;
 /** Smaller ones take less time here than on their way to another thread and back. */
 const WORTH_A_THREAD_BYTES = 2 ** 16;
 const packApart = promisify(gzip);
-const unpackApart = promisify(gunzip);
 const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
   // Room for all of it at once: by default, clearing some takes as long as compressing a small body.
   body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body, { chunkSize: body.byteLength }) : packApart(body);
-const unpack = async (resting: Uint8Array): Promise<Buffer> =>
-  resting.byteLength < WORTH_A_THREAD_BYTES / 8 ? gunzipSync(resting) : unpackApart(resting);
+
+interface Unpacking {
+  readonly here: (resting: Uint8Array) => Buffer;
+  readonly apart: (resting: Uint8Array) => Promise<Buffer>;
+}
+
+/** By encoding; some answers were stored by a version that compressed by zstd. */
+const UNPACKING: ReadonlyMap<string, Unpacking> = new Map([
+  ['gzip', { here: gunzipSync, apart: promisify(gunzip) }],
+  ['zstd', { here: zstdDecompressSync, apart: promisify(zstdDecompress) }],
+]);
+
+const unpack = async (resting: Uint8Array, { here, apart }: Unpacking): Promise<Buffer> =>
+  resting.byteLength < WORTH_A_THREAD_BYTES / 8 ? here(resting) : apart(resting);
 
 export interface Packed {
   readonly bytes: Buffer;
@@ -28,8 +39,11 @@ export async function packedOf(body: Uint8Array): Promise<Packed> {
 }
 
 /** The body as it was before it was compressed; undefined when it can't be unpacked. */
-export const unpackedBody = async (resting: Uint8Array, encoding: string): Promise<Uint8Array | undefined> =>
-  encoding === 'gzip' ? unpack(resting).catch(() => undefined) : resting;
+export async function unpackedBody(resting: Uint8Array, encoding: string): Promise<Uint8Array | undefined> {
+  if (encoding === 'identity') return resting;
+  const unpacking = UNPACKING.get(encoding);
+  return unpacking && unpack(resting, unpacking).catch(() => undefined);
+}
 
 /** The SHA-256 of an answer's bytes, in hex: what the vault knows them by. */
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
