@@ -2,6 +2,7 @@
  * Keeps the process small. Left to itself, V8 lets a heap whose contents are some tens of megabytes grow to several
  * hundred before it collects: on a machine with much memory it takes no account of who else needs some.
  */
+import { availableParallelism } from 'node:os';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
@@ -12,6 +13,8 @@ const TIGHT_GROWTH_PERCENT = 70;
 const MUCH_BYTES = 190 * 2 ** 20;
 /** Collecting a younger generation than this more often costs more time than it saves memory. */
 const YOUNG_BYTES = 16 * 2 ** 20;
+/** Where there are no more processors, those threads that would help to collect take them from the database. */
+const FEW_PROCESSORS = 2;
 
 /** Has the collector come sooner, and the young generation stay as it is once it is large enough. */
 export function keepHeapSmall(): void {
@@ -22,6 +25,7 @@ export function keepHeapSmall(): void {
   };
   let isYoungSet = false;
   grow(GROWTH_PERCENT);
+  if (availableParallelism() <= FEW_PROCESSORS) setFlagsFromString('--no-parallel-scavenge');
   new PerformanceObserver((list) => {
     if (!isYoungSet && youngBytes() >= YOUNG_BYTES) {
       setFlagsFromString('--semi-space-growth-factor=1');

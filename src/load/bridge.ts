@@ -69,10 +69,7 @@ export async function loadBridges(
     await run.add(
       schema,
       table,
-      run.prepared(
-        table,
-        fresh.map((row) => names.map((name) => row[name] ?? null)),
-      ),
+      run.prepared(table, [{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
     );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }

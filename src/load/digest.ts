@@ -14,7 +14,20 @@ export interface Digests {
   readonly text: string;
 }
 
-const digest = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+const madeOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+
+/** Short texts come again and again: lists without elements, or with one of a few. */
+const SHORT = 48;
+const MOST_KNOWN = 4096;
+const known = new Map<string, string>();
+
+function digest(text: string): string {
+  if (text.length > SHORT) return madeOf(text);
+  const digested = known.get(text) ?? madeOf(text);
+  if (known.size === MOST_KNOWN) known.clear();
+  known.set(text, digested);
+  return digested;
+}
 
 /** A cell's length goes before it, so that neighbours can't run into each other and null is no text. */
 const written = (cell: Cell | undefined): string => {
@@ -33,8 +46,8 @@ const namesByTable = new WeakMap<RootTable, ContentNames>();
 
 /** Names of the columns that the digests cover: all but the machinery's and the counts, which follow their lists. */
 export function contentNames(table: RootTable): ContentNames {
-  const known = namesByTable.get(table);
-  if (known) return known;
+  const made = namesByTable.get(table);
+  if (made) return made;
   const counts = new Set(table.children.map(({ count }) => count));
   const columns = table.columns.filter(({ name }) => !name.startsWith('_') && !counts.has(name));
   const namesIn = (of: readonly Column[]): string[] => of.map(({ name }) => name);
@@ -73,8 +86,14 @@ const digests = (columns: string, volatile: string, lists: Digests['lists']): Di
   text: [columns, volatile, ...lists.map((list) => list ?? '-')].join(' '),
 });
 
-const listDigest = (rows: readonly ChildRow[]): string =>
-  digest(`${rows.length};${rows.map((row) => row.map(written).join('')).join(';')}`);
+function listDigest(rows: readonly ChildRow[]): string {
+  let text = String(rows.length);
+  for (const row of rows) {
+    text += ';';
+    for (const cell of row) text += written(cell);
+  }
+  return digest(rows.length > 0 ? text : `${text};`);
+}
 
 /** What the content hash covers: everything but what is volatile. */
 export function contentHash(table: RootTable, digests: Digests): string {
@@ -93,9 +112,12 @@ export function digestsFrom(text: string): Digests {
   return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)), text };
 }
 
+/** True of a list whose elements have a key of their own. */
+export const isKeyed = (child: ChildTable): boolean => !child.key.includes('position');
+
 /** The rows that a child table takes: of elements with a key of their own the last of each, in key order. */
 export function childRows(child: ChildTable, rows: readonly ChildRow[]): readonly ChildRow[] {
-  if (child.key.includes('position')) return rows;
+  if (!isKeyed(child) || rows.length < 2) return rows;
   const own = child.key.slice(child.parentKey.length);
   const names = child.columns.slice(child.parentKey.length).map(({ name }) => name);
   const idOf = (row: ChildRow): string => own.map((name) => String(row[names.indexOf(name)])).join('\0');

@@ -3,7 +3,7 @@ import type { Cell, ChildRow, RootRow } from '../normalize/batch.ts';
 import type { Detail } from '../service/field.ts';
 import type { RootTable } from '../warehouse/table.ts';
 import type { Verdict } from './answer.ts';
-import { childRows, contentNames, type Digests, digestsFrom, digestsOf, sameContent } from './digest.ts';
+import { childRows, contentNames, type Digests, digestsFrom, digestsOf, isKeyed, sameContent } from './digest.ts';
 import { foreseen, isMore, sighted, type State } from './state.ts';
 
 /** As much of a row as tells whether it is to be written. */
@@ -142,15 +142,15 @@ const isTotal = (table: RootTable, row: RootRow): boolean =>
   table.resource.unfinished?.(row.cells) !== true &&
   contentNames(table).all.every((name) => name in row.cells);
 
-const collapsed = (table: RootTable, state: State): State => ({
-  ...state,
-  lists: Object.fromEntries(
-    table.children.flatMap((child) => {
-      const rows = state.lists[child.name];
-      return rows ? [[child.name, childRows(child, rows)]] : [];
-    }),
-  ),
-});
+function collapsed(table: RootTable, state: State): State {
+  if (!table.children.some(isKeyed)) return state;
+  const lists = { ...state.lists };
+  for (const child of table.children) {
+    const rows = lists[child.name];
+    if (rows) lists[child.name] = childRows(child, rows);
+  }
+  return { ...state, lists };
+}
 
 /** The lists that differ from those that are there. */
 function listsOf(table: RootTable, state: State, digests: Digests, before: Digests | undefined): Step['lists'] {
@@ -162,8 +162,11 @@ function listsOf(table: RootTable, state: State, digests: Digests, before: Diges
   return lists;
 }
 
-const countsOf = (table: RootTable, { cells }: State, counts: Head['counts']): Head['counts'] =>
-  Object.fromEntries(table.children.map(({ count }) => [count, cells[count] ?? counts[count] ?? null]));
+function countsOf(table: RootTable, { cells }: State, counts: Head['counts']): Head['counts'] {
+  const now: Record<string, Cell> = {};
+  for (const { count } of table.children) now[count] = cells[count] ?? counts[count] ?? null;
+  return now;
+}
 
 /** The state as it would be read back from its row; counts are those of its lists, even if what is told counts otherwise. */
 const asRow = (table: RootTable, { cells, detail }: State, counts: Head['counts']): State => ({

@@ -96,8 +96,14 @@ const headOf = (table: RootTable, row: Texts): Head => ({
   answerId: BigInt(row['_answer_id'] ?? 0),
   parts: row['_part_hashes'] ?? '',
   detail: detailOf(row),
-  counts: Object.fromEntries(table.children.map(({ count }) => [count, row[count] ?? null])),
+  counts: countsOf(table, row),
 });
+
+function countsOf(table: RootTable, row: Texts): Head['counts'] {
+  const counts: Record<string, Cell> = {};
+  for (const { count } of table.children) counts[count] = row[count] ?? null;
+  return counts;
+}
 
 /** Rows of tables that have one source are whole. */
 const detailOf = (row: Texts): Detail => (row['_detail'] ?? 'full') as Detail;

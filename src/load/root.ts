@@ -1,7 +1,8 @@
 /** Writes the rows of one root table that many answers tell together, and the lists of those that changed. */
 import { TransientError } from '../errors.ts';
-import type { Cell, ChildRow } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/array.ts';
+import type { Cell } from '../normalize/batch.ts';
+import { arrayLiteralOf } from '../warehouse/array.ts';
+import type { Rows } from '../warehouse/copy.ts';
 import type { ChildTable, RootTable } from '../warehouse/table.ts';
 import type { LoadContext } from './answer.ts';
 import { contentHash, digestsFrom } from './digest.ts';
@@ -189,7 +190,7 @@ function valuesOf({ table, contexts }: Target, names: readonly string[], writes:
   };
   return names.map((name) => {
     const of = machinery[name] ?? (({ state, counts }: Write): Cell => state.cells[name] ?? counts[name] ?? null);
-    return arrayLiteral(writes.map(({ write }) => of(write)));
+    return arrayLiteralOf(writes, ({ write }) => of(write));
   });
 }
 
@@ -204,21 +205,27 @@ interface ListWrite {
 
 /** The lists that are to be replaced, each as a set. */
 function listsOf({ run, table }: Target, written: readonly Due[]): ListWrite[] {
+  const parents = written.map(({ id, resting, write, steps }) => ({
+    id,
+    key: id.split('\0'),
+    before: resting && digestsFrom(resting.parts).lists,
+    after: write.digests.lists,
+    steps: steps.filter(({ lists }) => lists.size > 0),
+  }));
   return table.children.map((child, index) => {
-    const differing = written.flatMap(({ id, resting, write, steps }) => {
+    const emptied: string[] = [];
+    const sets: Rows[] = [];
+    for (const { id, key, before, after, steps } of parents) {
       const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
-      const before = resting ? digestsFrom(resting.parts).lists[index] : null;
-      return rows && write.digests.lists[index] !== before ? [{ id, rows, isThere: before !== null }] : [];
-    });
-    const emptied = differing.filter(({ isThere }) => isThere).map(({ id }) => id);
-    const rows = differing.flatMap((it) => {
-      const key = it.id.split('\0');
-      return it.rows.map((row): ChildRow => [...key, ...row]);
-    });
+      const there = before ? before[index] : null;
+      if (!rows || after[index] === there) continue;
+      if (there !== null) emptied.push(id);
+      if (rows.length > 0) sets.push({ key, rows });
+    }
     return {
       child,
       emptied: emptied.length > 0 ? keyArrays(table, emptied) : undefined,
-      rows: rows.length > 0 ? run.prepared(child, rows) : undefined,
+      rows: sets.length > 0 ? run.prepared(child, sets) : undefined,
     };
   });
 }

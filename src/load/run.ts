@@ -1,10 +1,9 @@
 /** How the loader talks to the database: text and parameters in, rows out, inside the caller's transaction. */
 import { setImmediate as sent } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
-import type { Cell } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/array.ts';
+import { arrayLiteralOf } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
-import { copyText } from '../warehouse/copy.ts';
+import { copyText, type Rows } from '../warehouse/copy.ts';
 import type { Table } from '../warehouse/table.ts';
 import { copyRows, insertRows } from './statements.ts';
 
@@ -24,7 +23,7 @@ export interface Run {
   /** Returns when what was asked for is on its way, so that what comes next is made while the database is at work. */
   readonly sent: () => Promise<void>;
   /** Rows, all columns of each, in the form in which `add` takes them. */
-  readonly prepared: (table: Table, rows: readonly (readonly Cell[])[]) => Prepared;
+  readonly prepared: (table: Table, sets: readonly Rows[]) => Prepared;
   /**
    * Has rows added as `write` does, where no other writer can get in between and none is there: those of an owner that is
    * held.
@@ -62,15 +61,18 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind'
     },
     write,
     sent: () => sent(),
-    prepared: (table, rows) => ({
-      values:
-        kind === 'postgres'
-          ? [copyText(rows)]
-          : table.columns.map((_, column) => arrayLiteral(rows.map((row) => row[column] ?? null))),
-    }),
+    prepared: (table, sets) => ({ values: kind === 'postgres' ? [copyText(sets)] : columnsOf(table, sets) }),
     add: (schema, table, { values }) => write((kind === 'postgres' ? copyRows : insertRows)(schema, table), values),
     settled: async () => {
       await writing;
     },
   };
+}
+
+/** One array a column. */
+function columnsOf(table: Table, sets: readonly Rows[]): string[] {
+  const all = sets.flatMap(({ key, rows }) => rows.map((row) => ({ key, row })));
+  return table.columns.map((_, column) =>
+    arrayLiteralOf(all, ({ key, row }) => (column < key.length ? key[column] : row[column - key.length]) ?? null),
+  );
 }

@@ -2,7 +2,7 @@
 import type { Kind } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { onCalendar } from '../service/request.ts';
-import { instantText, microsOf } from '../service/instant.ts';
+import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
 
 /** A cell that holds the value whole; `coerced` when the service sent another JSON type than the contract's. */
@@ -53,6 +53,8 @@ const mapped = <T, R>(value: T | undefined, to: (value: T) => R): R | undefined 
   value === undefined ? undefined : to(value);
 
 function fitInteger(value: unknown): Fit | undefined {
+  // Nearly all are such; zero, added, takes the sign from -0, which no column keeps.
+  if (Number.isSafeInteger(value)) return asSent((value as number) + 0);
   const text = typeof value === 'string' ? value : numberText(value);
   if (text === undefined || !INTEGER.test(text)) return undefined;
   const exact = BigInt(text);
@@ -63,6 +65,7 @@ function fitInteger(value: unknown): Fit | undefined {
 }
 
 function fitNumber(value: unknown): Fit | undefined {
+  if (Number.isFinite(value)) return asSent((value as number) + 0);
   const text = typeof value === 'string' ? value : numberText(value);
   if (text === undefined || !DECIMAL.test(text)) return undefined;
   const number = Number(text);
@@ -80,16 +83,17 @@ const instantOf = (micros: bigint | undefined): string | undefined =>
 /** Both columns of an instant sent as an integer: the instant, null when absurd, and the integer as sent. */
 export function fitEpoch(value: unknown): { readonly at: Cell; readonly sent: Fit } | undefined {
   const sent = fitInteger(value);
-  return sent && { at: epochInstant(BigInt(sent.cell as string | number)), sent };
+  return sent && { at: epochInstant(sent.cell as string | number), sent };
 }
 
 /**
  * Assumed: an epoch is in seconds, milliseconds or microseconds, told apart by its size, and none lies before 1970 or
  * after 2286. An instant outside would show it wrong.
  */
-function epochInstant(epoch: bigint): string | null {
-  if (epoch <= 0n) return null;
-  if (epoch < 10n ** 10n) return instantText(epoch * 1_000_000n);
-  if (epoch >= 10n ** 11n && epoch < 10n ** 13n) return instantText(epoch * 1000n);
-  return epoch >= 10n ** 14n && epoch < 10n ** 16n ? instantText(epoch) : null;
+function epochInstant(epoch: string | number): string | null {
+  const size = Number(epoch);
+  if (size <= 0) return null;
+  if (size < 1e10) return millisecondText(size * 1000);
+  if (size >= 1e11 && size < 1e13) return millisecondText(size);
+  return size >= 1e14 && BigInt(epoch) < 10n ** 16n ? instantText(BigInt(epoch)) : null;
 }

@@ -5,6 +5,7 @@ import type { Detail, Fields } from '../service/field.ts';
 import { asksForPseudonym, isPseudonym, isTombstone } from '../service/forgotten.ts';
 import { isFull } from '../service/paging.ts';
 import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
+import { onceEach } from '../warehouse/compiled.ts';
 import { referring } from '../warehouse/reference.ts';
 import { childTableName } from '../warehouse/table.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
@@ -102,8 +103,10 @@ const describe = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 
 /** Names that the service sends; what the request gives is not among them. */
-const wireNames = (resource: Resource): ReadonlySet<string> =>
-  new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name])));
+const wireNames = onceEach(
+  (resource: Resource): ReadonlySet<string> =>
+    new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name]))),
+);
 
 const looksLike = (item: unknown, known: ReadonlySet<string>): item is Wire =>
   isObject(item) && Object.keys(item).some((name) => known.has(name));

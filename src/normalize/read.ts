@@ -27,15 +27,19 @@ export function readerOf(
   prefix = '',
   path: readonly string[] = [],
 ): Reader {
-  const readers = Object.entries(fields).map(
-    ([name, field]) => [name, fieldReader(field, prefix + name, [...path, name], childTableOf)] as const,
-  );
+  const readers = Object.entries(fields).map(([name, field]) => ({
+    name,
+    // Every object has those, whatever was sent.
+    isInherited: name in Object.prototype,
+    read: fieldReader(field, prefix + name, [...path, name], childTableOf),
+  }));
   const known = new Set(Object.entries(fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name])));
   return (wire, draft) => {
-    const residue: [string, unknown][] = [];
-    for (const [name, read] of readers) {
-      const left = read(Object.hasOwn(wire, name) ? wire[name] : undefined, draft);
-      if (left !== undefined) residue.push([name, left]);
+    // Hardly any object leaves something over.
+    let residue: [string, unknown][] | undefined;
+    for (const { name, isInherited, read } of readers) {
+      const left = read(isInherited && !Object.hasOwn(wire, name) ? undefined : wire[name], draft);
+      if (left !== undefined) (residue ??= []).push([name, left]);
     }
     for (const name of Object.keys(wire)) {
       if (known.has(name)) continue;
@@ -44,9 +48,9 @@ export function readerOf(
         if (value === tag) continue;
         if (tag !== undefined) draft.scope.drift(at(draft, path, name), 'other @type', value);
       } else draft.scope.drift(at(draft, path, name), 'unknown field', value);
-      residue.push([name, value]);
+      (residue ??= []).push([name, value]);
     }
-    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+    return residue && Object.fromEntries(residue);
   };
 }
 

@@ -31,11 +31,15 @@ export const microsOf = (text: string): bigint | undefined => instantOf(text)?.m
 
 /** RFC 3339 with six digits of a second, in UTC or with the offset given; an empty one is left out. */
 export function instantText(micros: bigint, offset = 'Z'): string {
-  const local = micros + minutesOf(offset) * 60_000_000n;
+  const local = offset === 'Z' ? micros : micros + minutesOf(offset) * 60_000_000n;
   const fraction = ((local % 1_000_000n) + 1_000_000n) % 1_000_000n;
   const milliseconds = Number((local - fraction) / 1000n);
   return `${new Date(milliseconds).toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}${offset}`;
 }
+
+/** The same of whole milliseconds since 1970, in UTC. */
+export const millisecondText = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace('Z', '000Z');
 
 function minutesOf(offset: string): bigint {
   const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d{2}):(\d{2})$/.exec(offset) ?? [];

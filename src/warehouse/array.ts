@@ -3,9 +3,17 @@
 type Element = string | number | boolean | null;
 
 /** The array literal of these elements, to be cast to an array of the column's type. */
-export function arrayLiteral(elements: readonly Element[]): string {
+export const arrayLiteral = (elements: readonly Element[]): string => arrayLiteralOf(elements, (it) => it);
+
+/** The array literal of what each of these is in a column. */
+export function arrayLiteralOf<T>(items: readonly T[], elementIn: (item: T) => Element): string {
   let literal = '{';
-  for (const element of elements) literal += literal === '{' ? elementOf(element) : `,${elementOf(element)}`;
+  let separator = '';
+  for (const item of items) {
+    literal += separator;
+    literal += elementOf(elementIn(item));
+    separator = ',';
+  }
   return `${literal}}`;
 }
 

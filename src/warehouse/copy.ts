@@ -14,17 +14,27 @@ const COPY = 'copy ';
 
 export const isCopy = (statement: string): boolean => statement.startsWith(COPY);
 
+/** Rows that begin with the same cells. */
+export interface Rows {
+  readonly key: readonly Cell[];
+  /** The cells after the key. */
+  readonly rows: readonly (readonly Cell[])[];
+}
+
 /** A line for each row. */
-export function copyText(rows: Iterable<readonly Cell[]>): string {
+export function copyText(sets: readonly Rows[]): string {
   let text = '';
-  for (const row of rows) {
-    let separator = '';
-    for (const cell of row) {
-      text += separator;
-      text += textOf(cell);
-      separator = '\t';
+  for (const { key, rows } of sets) {
+    const begin = key.map((cell) => `${textOf(cell)}\t`).join('');
+    for (const row of rows) {
+      let separator = begin;
+      for (const cell of row) {
+        text += separator;
+        text += textOf(cell);
+        separator = '\t';
+      }
+      text += '\n';
     }
-    text += '\n';
   }
   return text;
 }

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { copyInto, copyText } from '../../src/warehouse/copy.ts';
+import { copyInto, copyText, type Rows } from '../../src/warehouse/copy.ts';
 import { errorCode } from '../../src/warehouse/trouble.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 
@@ -14,8 +14,9 @@ async function withTable() {
   const { db, schema } = warehouse;
   await sql`create table ${sql.table(`${schema}.copied`)}
     ("place" integer primary key, "a ""text""" text, "is so" boolean, "count" bigint)`.execute(db);
-  const copyAll = (rows: Parameters<typeof copyText>[0]) =>
-    db.executeQuery(CompiledQuery.raw(copyInto(schema, 'copied', NAMES), [copyText(rows)]));
+  const copySets = (sets: readonly Rows[]) =>
+    db.executeQuery(CompiledQuery.raw(copyInto(schema, 'copied', NAMES), [copyText(sets)]));
+  const copyAll = (rows: Rows['rows']) => copySets([{ key: [], rows }]);
   const all = async () =>
     (
       await sql<Record<string, unknown>>`
@@ -23,7 +24,7 @@ async function withTable() {
         from ${sql.table(`${schema}.copied`)} order by copied.place`.execute(db)
     ).rows;
   const empty = () => sql`truncate ${sql.table(`${schema}.copied`)}`.execute(db);
-  return { warehouse, copyAll, all, empty };
+  return { warehouse, copySets, copyAll, all, empty };
 }
 
 const anyText = fc.oneof(
@@ -40,12 +41,15 @@ const anyRow = fc.tuple(
 );
 
 it('arrive as they are', async () => {
-  const { copyAll, all, empty } = await withTable();
+  const { copySets, all, empty } = await withTable();
   await fc.assert(
-    fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 20 }), async (rows) => {
+    fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 20 }), fc.nat({ max: 3 }), async (rows, inKey) => {
       const safe = rows.map(([text, flag, count]) => [text?.replaceAll('\0', '') ?? null, flag, count] as const);
-      const { numAffectedRows } = await copyAll(
-        safe.map(([text, flag, count], place) => [place, text, flag, count === null ? null : String(count)]),
+      const told = safe.map(([text, flag, count], place) => [place, text, flag, count === null ? null : String(count)]);
+      const { numAffectedRows } = await copySets(
+        inKey === 0
+          ? [{ key: [], rows: told }]
+          : told.map((row) => ({ key: row.slice(0, inKey), rows: [row.slice(inKey)] })),
       );
       expect(numAffectedRows).toBe(BigInt(rows.length));
       expect(await all()).toEqual(
@@ -72,7 +76,9 @@ it('tell why they were refused, and leave the connection as it was', async () =>
   expect(errorCode(await copyAll([[1, 'a', true, 'many']]).catch((error: unknown) => error))).toBe('22P02');
   await warehouse.db.transaction().execute(async (tx) => {
     await tx.executeQuery(
-      CompiledQuery.raw(copyInto(warehouse.schema, 'copied', NAMES), [copyText([[2, 'c', null, 7]])]),
+      CompiledQuery.raw(copyInto(warehouse.schema, 'copied', NAMES), [
+        copyText([{ key: [2, 'c'], rows: [[null, 7]] }]),
+      ]),
     );
     const { rows } = await sql<{
       n: string;
