@@ -1,12 +1,14 @@
 /**
- * Growth: loading filings into tables that hold 0 rows to ten million, time a row against that at zero; and ten times
- * the work by `sluice sync`, time against a tenth of it, and peak memory.
+ * Growth: loading filings into tables that hold 0 rows to ten million, time a row against that at zero, and beside it bare
+ * upserts of as many new rows: what grows in the database itself; and ten times the work by `sluice sync`, time against a
+ * tenth of it, and peak memory.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, scaled, type Setting } from './core/benchmark.ts';
 import { loadAll, warehouseAt } from './stage/batches.ts';
 import { fill, filingBatches, prefixOfCopy } from './stage/fill.ts';
+import { byUpsert, rowsOf } from './stage/limit.ts';
 import type { Database } from './stage/postgres.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
@@ -28,6 +30,7 @@ export const growth: Benchmark = {
     notes: [
       'held: rows of sec_filings, and as many of sec_filing_ciks, the one list that these filings have',
       `loaded each time: ${LOADED_ANSWERS} answers of 99 filings: keys not there yet and spread over those there, then the same with one column changed, then the same unchanged`,
+      'bare: the rows of as many other new filings, spread alike, by unnest upserts',
     ],
   }),
 };
@@ -54,10 +57,11 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
     [...levels].map(([size, level]) => [
       size,
       async (round: number) => {
-        if (level.copies > 0) return timesIn(level, round);
-        const database = await postgres.create(empty);
-        const times = await timesIn({ ...level, database }, round);
-        await database.drop();
+        const scratch = await postgres.create(empty);
+        const database = level.copies > 0 ? level.database : await postgres.create(empty);
+        const times = await timesIn({ ...level, database }, round, scratch);
+        if (database !== level.database) await database.drop();
+        await scratch.drop();
         return times;
       },
     ]),
@@ -66,7 +70,7 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
   for (const { database } of levels.values()) await database.drop();
   await empty.drop();
   const atZero = times[String(sizes[0])] ?? [];
-  return (['new', 'changed', 'unchanged'] as const).flatMap((what) =>
+  return (['new', 'bare new', 'changed', 'unchanged'] as const).flatMap((what) =>
     sizes.map((size) => {
       const figure = figureOf((times[String(size)] ?? []).map((it) => it[what]));
       const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[what])).median };
@@ -75,14 +79,14 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
         `${what} filings, ${size.toLocaleString('en-US')} held`,
         'µs a filing',
         figure,
-        size === 0 ? {} : { ratio, target },
+        size === 0 ? {} : { ratio, ...(what !== 'bare new' && { target }) },
       );
     }),
   );
 }
 
-/** Microseconds a filing for new, changed and unchanged ones. */
-async function timesIn({ database, copies }: Level, round: number) {
+/** Microseconds a filing for new, changed and unchanged ones, and for bare upserts of others that `scratch` is to hold. */
+async function timesIn({ database, copies }: Level, round: number, scratch: Database) {
   const workload = workloadOf('filings', LOADED_ANSWERS);
   // The multiplier has no factor in common with any number of copies that matters, so items spread over all of them.
   const prefixOf = (item: number): string => `${prefixOfCopy((item * 7_919) % Math.max(1, copies))}-${round}`;
@@ -95,11 +99,16 @@ async function timesIn({ database, copies }: Level, round: number) {
     await loadAll(warehouse, batches, ROUND * (3 * round + step + 1));
     return ((performance.now() - startedMs) * 1000) / filings;
   };
-  try {
-    return { new: await timed(first, 0), changed: await timed(changed, 1), unchanged: await timed(changed, 2) };
-  } finally {
-    await warehouse.close();
-  }
+  const loaded = { new: await timed(first, 0), changed: await timed(changed, 1), unchanged: await timed(changed, 2) };
+  await warehouse.close();
+  const apart = await warehouseAt(scratch.url);
+  await loadAll(
+    apart,
+    filingBatches(workload, (item) => `${prefixOf(item)}-bare`),
+    1,
+  );
+  await apart.close();
+  return { ...loaded, 'bare new': ((await byUpsert(database.url, await rowsOf(scratch.url))) * 1000) / filings };
 }
 
 async function byWork(setting: Setting): Promise<Line[]> {

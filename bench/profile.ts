@@ -8,6 +8,7 @@ import { type Benchmark, type Line, type Measured, scaled, type Setting } from '
 import { warehouseAt } from './stage/batches.ts';
 import { type Shares, sharesIn } from './stage/cpu-profile.ts';
 import { connected, type Postgres, startPostgres } from './stage/postgres.ts';
+import { SOURCES } from './stage/package.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { type WorkloadName, workloadOf } from './stage/workload.ts';
@@ -61,7 +62,7 @@ async function profileOf(
   try {
     await (await warehouseAt(database.url)).close();
     await connected(database.url, (client) => client.query('create extension pg_stat_statements'));
-    const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight };
+    const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight, main: SOURCES };
     const sluice = await sluiceFor(folder, options);
     for (const which of [name, `${name} again`]) {
       const profiles = join(folder, which);

@@ -2,22 +2,18 @@
  * Start: `sluice --help`, `sluice check` and the time from the start of `sluice sync` to its first request, against
  * bare `node -e 0`. Run from the sources, as in a checkout, and from the JavaScript that a published package holds.
  */
-import { execFile } from 'node:child_process';
-import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
 import type { Benchmark, Line } from './core/benchmark.ts';
 import { warehouseAt } from './stage/batches.ts';
 import { run } from './stage/child.ts';
+import { SOURCES } from './stage/package.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
 
 /** Each takes a moment, so more of them can be had. */
 const TIMES_RUNS = 3;
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 export const start: Benchmark = {
   name: 'start',
@@ -27,12 +23,11 @@ export const start: Benchmark = {
     const service = await startService({ workload: 'profiles', answers: 1 });
     const database = await (await setting.postgres()).create();
     await (await warehouseAt(database.url)).close();
-    const built = await buildInto(join(setting.folder, 'package'));
     const lines: Line[] = [];
     try {
       const options = { workload, serviceUrl: service.url, warehouseUrl: database.url };
-      const sources = await sluiceFor(join(setting.folder, 'sources'), options);
-      const published = await sluiceFor(join(setting.folder, 'published'), { ...options, main: built });
+      const sources = await sluiceFor(join(setting.folder, 'sources'), { ...options, main: SOURCES });
+      const published = await sluiceFor(join(setting.folder, 'published'), options);
       const took = (of: typeof sources, words: readonly string[]) => async () => (await of.run(words)).wallMs;
       const toFirst = (of: typeof sources) => async () => {
         await service.span();
@@ -70,14 +65,3 @@ export const start: Benchmark = {
     return { lines, notes };
   },
 };
-
-/** The program as `npm pack` would hold it; returns the path of its entry. */
-async function buildInto(folder: string): Promise<string> {
-  const bundler = join(ROOT, 'node_modules/rolldown/bin/cli.mjs');
-  const built = join(folder, 'dist');
-  await promisify(execFile)(process.execPath, [bundler, '--config', 'rolldown.config.ts', '--dir', built], {
-    cwd: ROOT,
-  });
-  for (const name of ['node_modules', 'configs', 'package.json']) await symlink(join(ROOT, name), join(folder, name));
-  return join(built, 'src/main.js');
-}

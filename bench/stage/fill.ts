@@ -45,7 +45,7 @@ export async function fill(url: string, sample: Workload, rows: number): Promise
     for (const table of tables.filter(({ name }) => FILLED.includes(name))) {
       const indexes = await indexesOf(client, table);
       for (const { name } of indexes) await client.query(`drop index ${quoted(SCHEMA)}.${quoted(name)}`);
-      if (copies > 0) await client.query(copyStatement(table, copies));
+      await multiply(client, table, copies);
       for (const { statement } of indexes) await client.query(statement);
       await client.query(`vacuum (analyze) ${quoted(SCHEMA)}.${quoted(table.name)}`);
     }
@@ -68,15 +68,18 @@ async function indexesOf(
   return rows;
 }
 
-function copyStatement(table: Table, copies: number): string {
+/** Adds so many copies of what the table holds. */
+async function multiply(client: Client, table: Table, copies: number): Promise<void> {
+  const at = `${quoted(SCHEMA)}.${quoted(table.name)}`;
+  // Kept apart: the planner would read all that was added so far for each copy.
+  await client.query(`create temporary table sample as select * from ${at}`);
   const columns = table.columns.map(({ name }) => name);
   const isAccession = (name: string): boolean => /(^|_)accession_number$/.test(name);
   const values = columns.map((name) =>
     isAccession(name) ? `lpad(g::text, 7, '0') || substr(s.${quoted(name)}, 8)` : `s.${quoted(name)}`,
   );
-  const at = `${quoted(SCHEMA)}.${quoted(table.name)}`;
-  const order = table.key.map((name) => `s.${quoted(name)}`).join(', ');
-  return `insert into ${at} (${columns.map(quoted).join(', ')})
+  await client.query(`insert into ${at} (${columns.map(quoted).join(', ')})
     select ${values.join(', ')} from generate_series(1, ${copies}) g,
-      lateral (select * from ${at} s where g > 0 and s.${quoted(table.key[0] ?? '')} < '0000001' order by ${order}) s`;
+      lateral (select * from sample where g > 0 order by ${table.key.map(quoted).join(', ')}) s`);
+  await client.query('drop table sample');
 }

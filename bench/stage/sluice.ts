@@ -1,8 +1,8 @@
 /** The command line of Sluice in a process of its own, as its users run it, with a config for one workload. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { run, type Ran } from './child.ts';
+import { packaged } from './package.ts';
 import type { Workload } from './workload.ts';
 
 export interface Sluice {
@@ -23,11 +23,10 @@ export interface SluiceOptions {
   /** A postgres:// address or `embedded:FOLDER`. */
   readonly warehouseUrl: string;
   readonly inFlight?: number;
-  /** The program's entry, when not that of the sources. */
+  /** The program's entry, when not that of the package. */
   readonly main?: string;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url));
 /** Enough to keep a local service busy. */
 const IN_FLIGHT = 8;
 /** So many that no request waits for its turn. */
@@ -35,7 +34,7 @@ const NO_PACE = 1_000_000;
 
 /** Writes the config and its inputs into the folder. */
 export async function sluiceFor(folder: string, options: SluiceOptions): Promise<Sluice> {
-  const { workload, serviceUrl, warehouseUrl, inFlight = IN_FLIGHT, main = MAIN } = options;
+  const { workload, serviceUrl, warehouseUrl, inFlight = IN_FLIGHT, main = await packaged() } = options;
   await mkdir(folder, { recursive: true });
   const inputs = Array.from({ length: workload.answers }, (_, at) => workload.input(at));
   await writeFile(join(folder, 'inputs.txt'), `${inputs.join('\n')}\n`);

@@ -19,6 +19,7 @@ import type { Run } from './run.ts';
 export async function load(run: Run, schema: string, group: readonly Loading[]): Promise<Receipt[]> {
   const books = group.map(({ batch }) => openBooks(batch));
   const wrote = (answer: number, table: string, rows: number): void => books[answer]?.wrote(table, rows);
+  await run.write(BY_INDEX, []);
   const looks = new Map(rootTables.flatMap((table) => lookAhead(run, schema, table, group)));
   for (const table of rootTables)
     if (group.some(({ batch }) => batch.roots.has(table.name) || batch.owner?.table === table.name))
@@ -28,6 +29,9 @@ export async function load(run: Run, schema: string, group: readonly Loading[]):
   await run.settled();
   return books.map((it) => it.receipt());
 }
+
+/** Rows are found by their keys; see `lookedUp`. What is held, written or deleted can't be fenced as what is read is. */
+const BY_INDEX = `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
 
 /** What the answers show of a table's entities, and what rests of these. */
 interface Look {

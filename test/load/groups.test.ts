@@ -125,7 +125,8 @@ eachWarehouse('answers loaded together', (open, kind) => {
       expect(receipt).toMatchObject({ received: 2, loaded: 2, written: { microblog_users: 2 } });
     // Heads, rows, numbers of the day; then what the log of changes has to know.
     expect(statements.map((text) => text.replace(/^(\S+ \S+ \S+).*$/s, '$1'))).toEqual([
-      expect.stringMatching(/^select/),
+      expect.stringMatching(/^select set_config/),
+      expect.stringMatching(/^select row_to_json/),
       'insert into "sluice"."microblog_users"',
       expect.stringMatching(/^insert into "sluice"."microblog_user_changes"/),
       'insert into "sluice"."fact_microblog_user_daily"',
