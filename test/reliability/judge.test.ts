@@ -51,6 +51,9 @@ const TAMPERED: readonly (readonly [statement: string, told: RegExp])[] = [
   ],
 ];
 
+/** As if midnight had been between the two runs. */
+const YESTERDAY = 'update sluice.fact_microblog_user_daily set date = date - 1';
+
 it('an undisturbed run passes, and what is tampered with is told', { timeout: 120_000 }, async () => {
   const stage = await openStage(ground, { kind: 'postgres', configOf: shortConfig });
   onTestFinished(() => stage.close());
@@ -60,6 +63,8 @@ it('an undisturbed run passes, and what is tampered with is told', { timeout: 12
   expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, arrivals: stage.sandbox.requests().length });
   const told = async (): Promise<readonly string[]> => (await stage.judge(0, oracle)).violations;
 
+  await looking(stage.place.url, (warehouse) => select(warehouse, YESTERDAY));
+  expect(await told()).toEqual([]);
   await askAgain(stage);
   expect(await told()).toContainEqual(expect.stringMatching(/was stored before and fresh$/));
   for (const [statement, words] of TAMPERED) {

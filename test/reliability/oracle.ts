@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { type Table, tables } from '../../src/warehouse/table.ts';
+import { rootTables, type Table, tables } from '../../src/warehouse/table.ts';
 
 export interface Oracle {
   /** SHA-256, in hex, over all tables. */
@@ -16,6 +16,9 @@ const OF_THE_RUN = ['_first_seen_at', '_changed_at', '_run_id', '_answer_id', '_
 
 /** The service gives its log's rows ids and times of the day; `logMismatch` in `history.ts` holds them against the service's own record. */
 const OF_THE_DAY = ['fact_request_costs'];
+
+/** Tables of numbers by day; a run and the undisturbed one before it may lie on two days, or across midnight. */
+const BY_DAY = new Set(rootTables.flatMap(({ daily }) => (daily ? [daily.name] : [])));
 
 /** Digests every analyst table, rows in one order, without the columns that tell of the run. */
 export async function oracleOf(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Oracle> {
@@ -31,10 +34,12 @@ export async function oracleOf(warehouse: Pick<Warehouse, 'db' | 'schema'>): Pro
 }
 
 const digestQuery = (schema: string, table: Table) => {
-  const columns = table.columns.filter(({ name }) => !OF_THE_RUN.includes(name)).map(({ name }) => sql.ref(name));
+  const isByDay = BY_DAY.has(table.name);
+  const left = isByDay ? [...OF_THE_RUN, 'date'] : OF_THE_RUN;
+  const columns = table.columns.filter(({ name }) => !left.includes(name)).map(({ name }) => sql.ref(name));
   return sql`select ${table.name}::text as name, count(*) || ' ' ||
     encode(sha256(convert_to(coalesce(string_agg(x::text, e'\n' order by x::text collate "C"), ''), 'UTF8')), 'hex') as digest
-    from (select ${sql.join(columns)} from ${sql.table(`${schema}.${table.name}`)}) x`;
+    from (select ${isByDay ? sql`distinct` : sql``} ${sql.join(columns)} from ${sql.table(`${schema}.${table.name}`)}) x`;
 };
 
 /** The tables in which two warehouses differ. */
