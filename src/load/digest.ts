@@ -23,10 +23,12 @@ const known = new Map<string, string>();
 
 function digest(text: string): string {
   if (text.length > SHORT) return madeOf(text);
-  const digested = known.get(text) ?? madeOf(text);
+  const found = known.get(text);
+  if (found !== undefined) return found;
   if (known.size === MOST_KNOWN) known.clear();
-  known.set(text, digested);
-  return digested;
+  const made = madeOf(text);
+  known.set(text, made);
+  return made;
 }
 
 /** A cell's length goes before it, so that neighbours can't run into each other and null is no text. */

@@ -30,8 +30,14 @@ export async function load(run: Run, schema: string, group: readonly Loading[]):
   return books.map((it) => it.receipt());
 }
 
-/** Rows are found by their keys; see `lookedUp`. What is held, written or deleted can't be fenced as what is read is. */
-const BY_INDEX = `select set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`;
+/**
+ * Rows are found by their keys. Left to itself, the planner reads tables of up to some hundred thousand rows whole, see
+ * `lookedUp`; what is held, written or deleted can't be fenced as what is read is. All four, or it would compare each
+ * key with each row of a small table.
+ */
+const BY_INDEX = `select ${['hashjoin', 'mergejoin', 'material', 'seqscan']
+  .map((plan) => `set_config('enable_${plan}', 'off', true)`)
+  .join(', ')}`;
 
 /** What the answers show of a table's entities, and what rests of these. */
 interface Look {
