@@ -9,7 +9,7 @@ import { type Benchmark, type Line, scaled, type Setting } from './core/benchmar
 import { loadAll, warehouseAt } from './stage/batches.ts';
 import { fill, filingBatches, prefixOfCopy } from './stage/fill.ts';
 import { byUpsert, rowsOf } from './stage/limit.ts';
-import type { Database } from './stage/postgres.ts';
+import { type Database, valueOf } from './stage/postgres.ts';
 import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { rowsIn, workloadOf } from './stage/workload.ts';
@@ -30,7 +30,8 @@ export const growth: Benchmark = {
     notes: [
       'held: rows of sec_filings, and as many of sec_filing_ciks, the one list that these filings have',
       `loaded each time: ${LOADED_ANSWERS} answers of 99 filings: keys not there yet and spread over those there, then the same with one column changed, then the same unchanged`,
-      'bare: the rows of as many other new filings, spread alike, by unnest upserts',
+      'bare: the rows of as many other new filings, spread alike, by unnest upserts; first in every other round, as whoever comes first brings pages in',
+      'log: the write-ahead log of the new filings',
     ],
   }),
 };
@@ -70,22 +71,25 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
   for (const { database } of levels.values()) await database.drop();
   await empty.drop();
   const atZero = times[String(sizes[0])] ?? [];
-  return (['new', 'bare new', 'changed', 'unchanged'] as const).flatMap((what) =>
+  return (['new', 'bare new', 'log', 'changed', 'unchanged'] as const).flatMap((what) =>
     sizes.map((size) => {
       const figure = figureOf((times[String(size)] ?? []).map((it) => it[what]));
       const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[what])).median };
       const target = { of: 'ratio', at: 'most', bound: 1.25 } as const;
       return lineOf(
-        `${what} filings, ${size.toLocaleString('en-US')} held`,
-        'µs a filing',
+        `${what === 'log' ? 'log of new' : what} filings, ${size.toLocaleString('en-US')} held`,
+        what === 'log' ? 'kB a filing' : 'µs a filing',
         figure,
-        size === 0 ? {} : { ratio, ...(what !== 'bare new' && { target }) },
+        size === 0 ? {} : { ratio, ...(what !== 'bare new' && what !== 'log' && { target }) },
       );
     }),
   );
 }
 
-/** Microseconds a filing for new, changed and unchanged ones, and for bare upserts of others that `scratch` is to hold. */
+/**
+ * Microseconds a filing for new, changed and unchanged ones, and for bare upserts of others that `scratch` is to hold; and
+ * kilobytes of log. The upserts come first in every other round: whoever comes first brings the pages in.
+ */
 async function timesIn({ database, copies }: Level, round: number, scratch: Database) {
   const workload = workloadOf('filings', LOADED_ANSWERS);
   // The multiplier has no factor in common with any number of copies that matters, so items spread over all of them.
@@ -93,23 +97,34 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
   const first = filingBatches(workload, prefixOf);
   const changed = filingBatches(workload, prefixOf, ' again');
   const filings = first.reduce((sum, { received }) => sum + received, 0);
-  const warehouse = await warehouseAt(database.url);
-  const timed = async (batches: typeof first, step: number): Promise<number> => {
+  const loaded = async (url: string, batches: typeof first, step: number): Promise<number> => {
+    const warehouse = await warehouseAt(url);
     const startedMs = performance.now();
     await loadAll(warehouse, batches, ROUND * (3 * round + step + 1));
-    return ((performance.now() - startedMs) * 1000) / filings;
+    const tookMs = performance.now() - startedMs;
+    await warehouse.close();
+    return (tookMs * 1000) / filings;
   };
-  const loaded = { new: await timed(first, 0), changed: await timed(changed, 1), unchanged: await timed(changed, 2) };
-  await warehouse.close();
-  const apart = await warehouseAt(scratch.url);
-  await loadAll(
-    apart,
-    filingBatches(workload, (item) => `${prefixOf(item)}-bare`),
-    1,
-  );
-  await apart.close();
-  return { ...loaded, 'bare new': ((await byUpsert(database.url, await rowsOf(scratch.url))) * 1000) / filings };
+  const others = filingBatches(workload, (item) => `${prefixOf(item)}-bare`);
+  await loaded(scratch.url, others, 0);
+  const rows = await rowsOf(scratch.url);
+  const bareOf = async (): Promise<number> => ((await byUpsert(database.url, rows)) * 1000) / filings;
+  const logAt = async (): Promise<number> => Number(await valueOf(database.url, LOG_BYTES));
+  const isBareFirst = copies > 0 && round % 2 === 1;
+  const bareFirst = isBareFirst ? await bareOf() : Number.NaN;
+  const before = await logAt();
+  const added = await loaded(database.url, first, 0);
+  const log = (await logAt()) - before;
+  return {
+    new: added,
+    changed: await loaded(database.url, changed, 1),
+    unchanged: await loaded(database.url, changed, 2),
+    'bare new': isBareFirst ? bareFirst : await bareOf(),
+    log: log / 1024 / filings,
+  };
 }
+
+const LOG_BYTES = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn`;
 
 async function byWork(setting: Setting): Promise<Line[]> {
   const few = scaled(setting, ANSWERS, 2);
