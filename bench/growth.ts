@@ -111,7 +111,7 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
   const bareOf = async (): Promise<number> => ((await byUpsert(database.url, rows)) * 1000) / filings;
   const logAt = async (): Promise<number> => Number(await valueOf(database.url, LOG_BYTES));
   const isBareFirst = copies > 0 && round % 2 === 1;
-  const bareFirst = isBareFirst ? await bareOf() : Number.NaN;
+  const bare = isBareFirst ? await bareOf() : undefined;
   const before = await logAt();
   const added = await loaded(database.url, first, 0);
   const log = (await logAt()) - before;
@@ -119,7 +119,7 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
     new: added,
     changed: await loaded(database.url, changed, 1),
     unchanged: await loaded(database.url, changed, 2),
-    'bare new': isBareFirst ? bareFirst : await bareOf(),
+    'bare new': bare ?? (await bareOf()),
     log: log / 1024 / filings,
   };
 }

@@ -2,6 +2,7 @@
 import yargs from 'yargs';
 import { nearest } from '../config/nearest.ts';
 import { UsageError } from '../errors.ts';
+import { onCalendar } from '../service/day.ts';
 import {
   answeredOptions,
   type Command,
@@ -172,9 +173,8 @@ function valueOf(command: Command, name: string, option: Option, found: unknown)
 }
 
 function dayOf(command: Command, name: string, found: string): string {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(found) ? Date.parse(`${found}T00:00:00Z`) : Number.NaN;
-  const onCalendar = !Number.isNaN(time) && new Date(time).toISOString().startsWith(found);
-  if (!onCalendar) throw wrong(command, `--${name}: found "${found}", allowed is a day of the calendar, YYYY-MM-DD`);
+  if (!onCalendar(found))
+    throw wrong(command, `--${name}: found "${found}", allowed is a day of the calendar, YYYY-MM-DD`);
   return found;
 }
 

@@ -1,4 +1,5 @@
 /** Reads the five fields of a cron expression, so that a schedule which never fires is refused before it is relied on. */
+import { LONGEST_MONTHS } from '../service/day.ts';
 
 export interface Cron {
   readonly minutes: readonly number[];
@@ -27,8 +28,6 @@ const PARTS: readonly Part[] = [
   { name: 'month', from: 1, to: 12, names: MONTHS },
   { name: 'day of the week', from: 0, to: 7, names: DAYS },
 ];
-/** Of a leap year. */
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** The times that an expression names, or why it names none. */
 export function cronOf(text: string): Cron | string {

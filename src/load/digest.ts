@@ -89,12 +89,14 @@ const digests = (columns: string, volatile: string, lists: Digests['lists']): Di
 });
 
 function listDigest(rows: readonly ChildRow[]): string {
-  let text = String(rows.length);
+  let text = `${rows.length};`;
+  let separator = '';
   for (const row of rows) {
-    text += ';';
+    text += separator;
     for (const cell of row) text += written(cell);
+    separator = ';';
   }
-  return digest(rows.length > 0 ? text : `${text};`);
+  return digest(text);
 }
 
 /** What the content hash covers: everything but what is volatile. */

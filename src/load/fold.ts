@@ -162,7 +162,12 @@ function listsOf(table: RootTable, state: State, digests: Digests, before: Diges
   return lists;
 }
 
-function countsOf(table: RootTable, { cells }: State, counts: Head['counts']): Head['counts'] {
+/** How long the lists are: as told, else as known. */
+export function countsOf(
+  table: RootTable,
+  { cells }: Pick<State, 'cells'>,
+  counts: Head['counts'] = {},
+): Head['counts'] {
   const now: Record<string, Cell> = {};
   for (const { count } of table.children) now[count] = cells[count] ?? counts[count] ?? null;
   return now;

@@ -5,7 +5,7 @@ import type { Detail } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { RootTable } from '../warehouse/table.ts';
-import type { Head } from './fold.ts';
+import { countsOf, type Head } from './fold.ts';
 import type { Run } from './run.ts';
 import type { State } from './state.ts';
 import { type Hold, readHeads, readRows } from './statements.ts';
@@ -96,14 +96,8 @@ const headOf = (table: RootTable, row: Texts): Head => ({
   answerId: BigInt(row['_answer_id'] ?? 0),
   parts: row['_part_hashes'] ?? '',
   detail: detailOf(row),
-  counts: countsOf(table, row),
+  counts: countsOf(table, { cells: row }),
 });
-
-function countsOf(table: RootTable, row: Texts): Head['counts'] {
-  const counts: Record<string, Cell> = {};
-  for (const { count } of table.children) counts[count] = row[count] ?? null;
-  return counts;
-}
 
 /** Rows of tables that have one source are whole. */
 const detailOf = (row: Texts): Detail => (row['_detail'] ?? 'full') as Detail;

@@ -1,7 +1,7 @@
 /** Whether a value fits a column, and as what cell. */
 import type { Kind } from '../service/field.ts';
 import { canonicalJson } from '../service/identity.ts';
-import { onCalendar } from '../service/request.ts';
+import { onCalendar } from '../service/day.ts';
 import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
 
@@ -23,7 +23,6 @@ const numberText = (value: unknown): string | undefined => {
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const INT8_MAX = 9_223_372_036_854_775_807n;
 const INT8_MIN = -INT8_MAX - 1n;
 
@@ -73,7 +72,7 @@ function fitNumber(value: unknown): Fit | undefined {
   return typeof value === 'string' ? coerced(number) : asSent(number);
 }
 
-const isDay = (text: string): boolean => DAY.test(text) && !text.startsWith('0000') && onCalendar(text);
+const isDay = (text: string): boolean => !text.startsWith('0000') && onCalendar(text);
 
 const YEAR_1 = -62_135_596_800_000_000n;
 const YEAR_10000 = 253_402_300_800_000_000n;

@@ -1,4 +1,4 @@
-/** Calendar days as numbers, so that windows can be counted and cut. */
+/** Days of the calendar, and as numbers, so that windows can be counted and cut. */
 
 const DAY_MS = 86_400_000;
 
@@ -10,3 +10,17 @@ export const dayText = (number: number): string => new Date(number * DAY_MS).toI
 
 /** 0 for a Sunday to 6 for a Saturday. 1970 began on a Thursday. */
 export const weekdayOf = (number: number): number => (((number + 4) % 7) + 7) % 7;
+
+const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** Days of each month, in a leap year. */
+export const LONGEST_MONTHS: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** True of a YYYY-MM-DD that names a day there is. Answers hold so many that making a Date of each would tell. */
+export function onCalendar(text: string): boolean {
+  const [, year, month, day] = DAY.exec(text)?.map(Number) ?? [];
+  if (year === undefined || month === undefined || day === undefined) return false;
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const most = month === 2 && !isLeap ? 28 : (LONGEST_MONTHS[month - 1] ?? 0);
+  return day >= 1 && day <= most;
+}

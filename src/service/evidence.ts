@@ -1,10 +1,9 @@
 /** What the slices of one question told so far: how many items its days hold, and of which kinds. Estimates only. */
 import type { RequestBody } from './asked.ts';
-import { dayNumber } from './day.ts';
+import { dayNumber, onCalendar } from './day.ts';
 import { type Density, density } from './density.ts';
 import { canonicalJson } from './identity.ts';
 import { type Mix, mix } from './mix.ts';
-import { onCalendar } from './request.ts';
 
 /** Where requests and items of an endpoint tell their days and kinds. */
 export interface Shown {
@@ -140,7 +139,7 @@ function daysOf(items: readonly unknown[], field: string): number[] {
   return items.flatMap((item) => {
     const day = item !== null && typeof item === 'object' ? (item as RequestBody)[field] : undefined;
     const text = typeof day === 'string' ? day.slice(0, 10) : '';
-    return /^\d{4}-\d{2}-\d{2}$/.test(text) && onCalendar(text) ? [dayNumber(text)] : [];
+    return onCalendar(text) ? [dayNumber(text)] : [];
   });
 }
 

@@ -1,5 +1,5 @@
 /** Instants as the service writes them: to the microsecond, with whatever offset and as many digits as it has. */
-import { onCalendar } from './request.ts';
+import { onCalendar } from './day.ts';
 
 /** An instant and the form in which it was written. */
 export interface Written {

@@ -1,5 +1,6 @@
 /** Words that several requests share. */
 import * as z from 'zod';
+import { onCalendar } from './day.ts';
 
 /** Longest scraping time, in seconds. */
 export const timeout = z
@@ -27,17 +28,6 @@ export const urnOrName = z.union([
   z.string().min(1),
 ]);
 
-const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-/** True of a YYYY-MM-DD that names a day there is. Answers hold so many that making a Date of each would tell. */
-export function onCalendar(text: string): boolean {
-  const [, year, month, day] = DAY.exec(text)?.map(Number) ?? [];
-  if (year === undefined || month === undefined || day === undefined) return false;
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const most = month === 2 && !isLeap ? 28 : (LONGEST_MONTHS[month - 1] ?? 0);
-  return day >= 1 && day <= most;
-}
 export const isoDay = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date written YYYY-MM-DD')
