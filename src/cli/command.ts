@@ -19,7 +19,7 @@ export interface Positional {
   /** The only words allowed. */
   readonly choices?: readonly string[];
   /** What completion offers for it beside the choices. */
-  readonly completes?: 'syncs';
+  readonly completes?: 'syncs' | 'endpoints';
 }
 export type Positionals = Readonly<Record<string, Positional>>;
 

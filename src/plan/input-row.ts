@@ -13,6 +13,9 @@ import type { RequestBody } from '../service/asked.ts';
 /** A row that breaks the contract: what was found, what is allowed. */
 export class RowError extends Error {}
 
+/** Its columns are at fault, whatever they hold. */
+export class ColumnError extends RowError {}
+
 /** What a sync asks once for. */
 export interface Input {
   /** Request fields. */
@@ -40,9 +43,9 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
   const value = (field: string, given: unknown): RequestBody => {
     const text = typeof given === 'string' ? unstorable(given) : undefined;
     if (text !== undefined) throw new RowError(`${field}: ${text}`);
-    if (!settable(endpoint).includes(field)) throw new RowError(unknownField(endpoint, field));
-    if (field in request) throw new RowError(`${field} is set by request and by this row; allowed is one of them`);
-    if (days.includes(field)) throw new RowError(`${field} is filled in by window; allowed is one of them`);
+    if (!settable(endpoint).includes(field)) throw new ColumnError(unknownField(endpoint, field));
+    if (field in request) throw new ColumnError(`${field} is set by request and by for_each; allowed is one of them`);
+    if (days.includes(field)) throw new ColumnError(`${field} is filled in by window; allowed is one of them`);
     const complaints: string[] = [];
     const entry = { key: field, keySpan: WHOLE, value: treeOfValue(given) };
     const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
@@ -117,7 +120,7 @@ function pick(field: string, given: unknown, column: string | undefined, takesUr
   const columns = Object.keys(given);
   if (column !== undefined) {
     if (Object.hasOwn(given, column)) return given[column];
-    throw new RowError(`there is no column ${JSON.stringify(column)}${insteadOf(column, columns)}`);
+    throw new ColumnError(`there is no column ${JSON.stringify(column)}${insteadOf(column, columns)}`);
   }
   if (takesUrn && columns.length === 2 && 'type' in given && 'value' in given)
     return urnFrom(given['type'], given['value']);
@@ -126,5 +129,5 @@ function pick(field: string, given: unknown, column: string | undefined, takesUr
   const [only] = columns;
   if (columns.length === 1 && only !== undefined) return given[only];
   const pair = takesUrn ? ', or type and value' : '';
-  throw new RowError(`the columns are ${columns.join(', ')}; allowed is one column, one named ${field}${pair}`);
+  throw new ColumnError(`the columns are ${columns.join(', ')}; allowed is one column, one named ${field}${pair}`);
 }

@@ -35,9 +35,12 @@ export function rowsOfText(path: string, text: string): InputRow[] {
   }
 }
 
+/** True of a file whose first row names the columns of all. */
+export const hasHeader = (path: string): boolean => ['.csv', '.tsv'].includes(extname(path).toLowerCase());
+
 /** True of a file whose rows have named columns. */
 export const hasColumns = (path: string): boolean =>
-  ['.csv', '.tsv', '.jsonl', '.ndjson'].includes(extname(path).toLowerCase());
+  hasHeader(path) || ['.jsonl', '.ndjson'].includes(extname(path).toLowerCase());
 
 function lines(text: string): { line: number; value: string }[] {
   return text.split(/\r\n|\n|\r/).flatMap((it, at) => (it.trim() === '' ? [] : [{ line: at + 1, value: it.trim() }]));

@@ -1,8 +1,8 @@
 /** Reads the inputs of a sync, from lists, files and queries, and checks each before anything is spent. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { UsageError } from '../errors.ts';
-import { type Input, RowError, type RowReader, rowReader } from './input-row.ts';
-import { hasColumns, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
+import { ColumnError, type Input, RowError, type RowReader, rowReader } from './input-row.ts';
+import { hasColumns, hasHeader, InputFormatError, type InputRow, rowsOfText } from './input-rows.ts';
 
 export interface InputEffects {
   /** The text of a file; rejects when there is none. */
@@ -41,7 +41,7 @@ export async function readInputs(sync: Asks, effects: InputEffects): Promise<Inp
     inputs.flatMap((input, at) =>
       complaint(
         () => reader.checkWhole(input.fields),
-        (it) => `input ${at + 1}: ${it}`,
+        ({ message }) => `input ${at + 1}: ${message}`,
       ),
     ),
   );
@@ -94,7 +94,7 @@ async function fileRows(
     sync.name,
     rows,
     where,
-    (row) => `${path}:${row.line}`,
+    ({ line }, error) => `${path}:${hasHeader(path) && error instanceof ColumnError ? 1 : line}`,
     (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, column)),
   );
 }
@@ -124,7 +124,7 @@ async function queryRows(
     sync.name,
     rows,
     where,
-    (row) => `row ${row.line} of the query`,
+    ({ line }, error) => (error instanceof ColumnError ? 'the query' : `row ${line} of the query`),
     (row) => (field === undefined ? reader.row(row.value) : reader.field(field, row.value, undefined)),
   );
 }
@@ -133,34 +133,36 @@ function readRows(
   name: string,
   rows: readonly InputRow[],
   where: string,
-  place: (row: InputRow) => string,
+  place: (row: InputRow, error: RowError) => string,
   read: (row: InputRow) => Input,
 ): Input[] {
   const inputs: Input[] = [];
   const complaints = rows.flatMap((row) =>
     complaint(
       () => inputs.push(read(row)),
-      (message) => `${place(row)}: ${message}`,
+      (error) => `${place(row, error)}: ${error.message}`,
     ),
   );
   refuse(name, where, complaints);
   return inputs;
 }
 
-function complaint(act: () => unknown, worded: (message: string) => string): string[] {
+function complaint(act: () => unknown, worded: (error: RowError) => string): string[] {
   try {
     act();
     return [];
   } catch (error) {
-    if (error instanceof RowError) return [worded(error.message)];
+    if (error instanceof RowError) return [worded(error)];
     throw error;
   }
 }
 
 function refuse(name: string, where: string, complaints: readonly string[]): void {
   if (complaints.length === 0) return;
-  const more = complaints.length - SHOWN;
-  const shown = [...complaints.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((it) => `  ${it}`);
+  // What is wrong with a header is wrong for each row.
+  const told = [...new Set(complaints)];
+  const more = told.length - SHOWN;
+  const shown = [...told.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].map((it) => `  ${it}`);
   throw new UsageError(
     `${name}: ${complaints.length === 1 ? 'an input is' : `${complaints.length} inputs are`} refused\n${shown.join('\n')}\n  asked for at ${where}`,
     {

@@ -72,6 +72,7 @@ describe('what is offered', () => {
     [['check', '--config=s'], [':files']],
     [['check', '--config', '=', 's'], [':files']],
     [['init', '--dir', ''], [':folders']],
+    [['init', 'photoshare.user.posts', 'photoshare'], ['photoshare.user']],
     [['query', ''], []],
     [['none', ''], []],
   ])('for %j is %j', async (typed, words) => {

@@ -179,7 +179,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a file without the column': {
     words: ['check', '--config', 'column.yaml'],
     code: 2,
-    says: ['links.csv:2: there is no column "url"; allowed: link', 'asked for at column.yaml:6:22', 'nothing was sent'],
+    says: ['links.csv:1: there is no column "url"; allowed: link', 'asked for at column.yaml:6:22', 'nothing was sent'],
   },
   'a query for inputs that fails': {
     words: ['sync', '--config', 'query.yaml'],

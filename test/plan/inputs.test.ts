@@ -248,15 +248,20 @@ describe('files that are refused', () => {
     );
   });
 
-  it('without the column', async () => {
-    expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': 'url,x\nhttp://a.example,1\n' })).toEqual([
-      'a: an input is refused',
-      '  in.csv:2: there is no column "ulr"; did you mean "url"? allowed: url, x',
+  it('without the column, told once where the columns are named', async () => {
+    const csv = 'url,x\nhttp://a.example,1\nhttp://b.example,2\n';
+    expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': csv })).toEqual([
+      'a: 2 inputs are refused',
+      '  in.csv:1: there is no column "ulr"; did you mean "url"? allowed: url, x',
       '  asked for at sluice.yaml:4:52',
     ]);
     expect((await refusal(`${PAGE}, for_each: { url: { file: in.csv } }`, { 'in.csv': 'a,b\n1,2\n' }))[1]).toBe(
-      '  in.csv:2: the columns are a, b; allowed is one column, one named url',
+      '  in.csv:1: the columns are a, b; allowed is one column, one named url',
     );
+    expect((await refusal(column('in.jsonl', 'ulr'), { 'in.jsonl': '{"url":1}\n{"url":2}\n' })).slice(1, 3)).toEqual([
+      '  in.jsonl:1: there is no column "ulr"; did you mean "url"? allowed: url',
+      '  in.jsonl:2: there is no column "ulr"; did you mean "url"? allowed: url',
+    ]);
   });
 
   it('with rows that break the contract, each named with its line', async () => {
@@ -285,18 +290,18 @@ describe('files that are refused', () => {
     expect(
       (await refusal(`${URN_SYNC}, for_each: { file: in.csv }`, { 'in.csv': 'urn,cuont\nfsd_profile:a,1\n' }))[1],
     ).toBe(
-      '  in.csv:2: pronet.user.education has no field "cuont"; did you mean "count"? allowed: urn, count, timeout, alias',
+      '  in.csv:1: pronet.user.education has no field "cuont"; did you mean "count"? allowed: urn, count, timeout, alias',
     );
     expect(
       (await refusal(`${URN_SYNC}, for_each: { file: in.csv }`, { 'in.csv': 'urn,count\nfsd_profile:a,1\n' }))[1],
-    ).toBe('  in.csv:2: count is set by request and by this row; allowed is one of them');
+    ).toBe('  in.csv:1: count is set by request and by for_each; allowed is one of them');
   });
 
   it('with fields that the window fills in', async () => {
     const sync =
       'endpoint: sec.search.companies, request: { count: 1 }, window: { from: 2024-01-01 }, for_each: { file: in.csv }';
     expect((await refusal(sync, { 'in.csv': 'entity_name,date_to\nA,2024-01-01\n' }))[1]).toBe(
-      '  in.csv:2: date_to is filled in by window; allowed is one of them',
+      '  in.csv:1: date_to is filled in by window; allowed is one of them',
     );
   });
 
@@ -385,7 +390,7 @@ describe('queries', () => {
       '  asked for at sluice.yaml:4:82',
     ]);
     expect((await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ id: 1, name: 'x' }]))[1]).toBe(
-      '  row 1 of the query: the columns are id, name; allowed is one column, one named urn, or type and value',
+      '  the query: the columns are id, name; allowed is one column, one named urn, or type and value',
     );
     expect((await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ urn: null }]))[1]).toBe(
       '  row 1 of the query: urn is empty; allowed is a value in every row',

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 export const complete = command({
   about:
     'For the scripts of sluice completion. Prints a line for each word that may come next, with a tab and its meaning, ' +
-    'or :files or :folders where a path may. Reads only the names of the config’s syncs, and never tells an error.',
+    'or :files or :folders where a path may. Of the config it reads only the names of the syncs, and it never tells an error.',
   options: {},
   positionals: { words: { takes: 'many', about: 'What stands after the program’s name; the last word may be empty.' } },
   examples: [{ line: 'sluice complete -- sync --max', about: 'What may come of a flag that is being typed.' }],
@@ -18,22 +18,31 @@ export const complete = command({
       import('../commands.ts'),
     ]);
     const offer = offerFor(words, await allCommands());
-    const candidates = [...offer.candidates, ...(await syncsFor(offer, context))];
+    const candidates = [...offer.candidates, ...(await namesFor(offer, context))];
     const lines = candidates.map(({ word, about }) => `${visible(word)}\t${visible(about)}\n`);
     context.out.write([...lines, ...(offer.paths ? [`:${offer.paths}\n`] : [])].join(''));
     return 0;
   },
 });
 
-/** The syncs of the config that were not named yet. A person who is typing is not to be told what is wrong with a file. */
-async function syncsFor({ syncs }: Offer, { env }: Context): Promise<Candidate[]> {
-  if (!syncs) return [];
+/** The names that were not said yet. */
+async function namesFor({ names }: Offer, context: Context): Promise<Candidate[]> {
+  if (!names) return [];
+  const all = names.of === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
+  return all.filter(({ word }) => word.startsWith(names.begins) && !names.said.includes(word));
+}
+
+/** A person who is typing is not to be told what is wrong with a file. */
+async function syncsOf(config: string | undefined, { env }: Context): Promise<Candidate[]> {
   const [{ configPath }, { syncNames }] = await Promise.all([
     import('../../config/find.ts'),
     import('../../config/sync-names.ts'),
   ]);
-  const names = await syncNames(configPath(syncs.config, env, existsSync)).catch(() => []);
-  return names
-    .filter((name) => name.startsWith(syncs.begins) && !syncs.said.includes(name))
-    .map((word) => ({ word, about: 'A sync of the config.' }));
+  const names = await syncNames(configPath(config, env, existsSync)).catch(() => []);
+  return names.map((word) => ({ word, about: 'A sync of the config.' }));
+}
+
+async function endpoints(): Promise<Candidate[]> {
+  const { catalog } = await import('../../service/catalog.ts');
+  return catalog.map(({ name, about }) => ({ word: name, about }));
 }

@@ -4,7 +4,7 @@ import { completionScript, type Shell, SHELLS } from '../completion/scripts.ts';
 
 export const completion = command({
   about:
-    'Prints a script for the shell to load. It completes commands, flags and paths, and the names of the config’s syncs, ' +
+    'Prints a script for the shell to load. It completes commands, flags and paths, endpoints, and the names of the config’s syncs, ' +
     'by asking the program at each press of the tab key; so it need not be printed again after an update.',
   options: {},
   positionals: { shell: { takes: 'one', choices: SHELLS, about: 'The shell.' } },

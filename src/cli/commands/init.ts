@@ -23,7 +23,11 @@ export const init = command({
     force: { type: 'flag', about: 'Write over what is there.' },
   },
   positionals: {
-    endpoints: { takes: 'many', about: 'Endpoints to begin with, such as pronet.search.users; all takes every one.' },
+    endpoints: {
+      takes: 'many',
+      completes: 'endpoints',
+      about: 'Endpoints to begin with, such as pronet.search.users; all takes every one.',
+    },
   },
   examples: [
     { line: 'sluice init', about: 'In this folder.' },

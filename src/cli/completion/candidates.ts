@@ -12,8 +12,13 @@ export type Paths = 'files' | 'folders';
 export interface Offer {
   readonly candidates: readonly Candidate[];
   readonly paths?: Paths;
-  /** Names of syncs are wanted, of the config that the line names, if it names one. */
-  readonly syncs?: { readonly config: string | undefined; readonly said: readonly string[]; readonly begins: string };
+  /** Names are wanted: of endpoints, or of the syncs of the config that the line names, if it names one. */
+  readonly names?: {
+    readonly of: NonNullable<Positional['completes']>;
+    readonly config: string | undefined;
+    readonly said: readonly string[];
+    readonly begins: string;
+  };
 }
 
 const NOTHING: Offer = { candidates: [] };
@@ -71,7 +76,9 @@ function afterCommand(command: Command, before: readonly string[], at: number, c
   }
   if (!isOver && current.startsWith('-')) return { candidates: flags(options, before, current) };
   const positional = positionalAt(Object.values(command.positionals), plain.length);
-  if (positional?.completes === 'syncs') return { candidates: [], syncs: { config, said: plain, begins: current } };
+  if (positional?.completes !== undefined) {
+    return { candidates: [], names: { of: positional.completes, config, said: plain, begins: current } };
+  }
   return {
     candidates: begun(
       current,
