@@ -23,7 +23,7 @@ export interface DdlForeignKey {
 
 export interface DdlIndex {
   readonly columns: readonly string[];
-  readonly using?: 'btree' | 'brin' | 'hash';
+  readonly using?: 'btree' | 'brin' | 'hash' | 'spgist';
   readonly unique?: boolean;
   /** What is indexed, where it isn't the columns themselves; as Postgres prints it, so that it can be compared. */
   readonly expressions?: readonly string[];

@@ -20,8 +20,11 @@ export interface Column {
 
 export interface Index {
   readonly columns: readonly string[];
-  /** `hash` takes texts of any length, but grows slow where many rows share one; `btree` sorts. */
-  readonly using: 'btree' | 'hash';
+  /**
+   * `btree` sorts; the others take texts of any length. `hash` is the quickest to write, but rows that share a text lie in
+   * one chain, which is read to its end for each that joins it; `spgist` is a tree.
+   */
+  readonly using: 'btree' | 'hash' | 'spgist';
 }
 
 export interface Table {
@@ -173,14 +176,16 @@ function rootTable(resource: Resource): Declared {
     foreignKeys,
     indexes: [
       ...foreignKeys.map(({ columns }) => ({ columns, using: 'btree' as const })),
-      ...(resource.filters ?? []).map((name) => filterIndex(name, declared)),
+      ...(resource.filters ?? []).map((name) => filterIndex(name, declared, resource.fields)),
     ],
     children: listsOf(resource.fields, []).map(({ path, list }) => childTable(resource, path, list)),
   };
 }
 
-function filterIndex(name: string, columns: readonly Column[]): Index {
-  return { columns: [name], using: columns.find((it) => it.name === name)?.type === 'text' ? 'hash' : 'btree' };
+/** A text of the row's own, such as an alias, is hardly any other's; a part of a URN names what many rows may refer to. */
+function filterIndex(name: string, columns: readonly Column[], fields: Fields): Index {
+  if (columns.find((it) => it.name === name)?.type !== 'text') return { columns: [name], using: 'btree' };
+  return { columns: [name], using: name in fields ? 'hash' : 'spgist' };
 }
 
 /** Every list below these fields, those inside objects too, in declared order. */
@@ -247,7 +252,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
     // The parent's key leads the primary key, which serves as its index.
     indexes: [
       ...elsewhere.map(({ columns: names }) => ({ columns: names, using: 'btree' as const })),
-      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'hash' as const }] : []),
+      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'spgist' as const }] : []),
     ],
   };
 }

@@ -1046,7 +1046,7 @@ create table sluice."pronet_posts" (
   constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
   constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
 );
-create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using hash (author_urn_value);
+create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using spgist (author_urn_value);
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
 
@@ -1240,7 +1240,7 @@ create table sluice."sec_filing_ciks" (
   constraint "sec_filing_ciks_pkey" primary key ("filing_accession_number", "filing_file_name", "position"),
   constraint "sec_filing_ciks_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
-create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using hash (cik);
+create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using spgist (cik);
 
 -- Names of the filers, in the order of their keys. One row an element.
 create table sluice."sec_filing_display_names" (
