@@ -3,6 +3,7 @@ import { catalog } from '../service/catalog.ts';
 import type { Bridge } from '../service/endpoint.ts';
 import type { Field, Fields, Kind, List } from '../service/field.ts';
 import type { Resource } from '../service/resource.ts';
+import { filterIndex, type Index, sharedTextIndex } from './filter-index.ts';
 import { type ChangeTable, changeTable, type DailyTable, dailyTable, type Declared } from './history.ts';
 import { type ForeignKey, referencesOf, referring, sightingKeys } from './reference.ts';
 import { resourcesOf } from './resources.ts';
@@ -16,15 +17,6 @@ export interface Column {
   readonly about: string;
   /** A difference here is no change of the entity. */
   readonly volatile: boolean;
-}
-
-export interface Index {
-  readonly columns: readonly string[];
-  /**
-   * `btree` sorts; the others take texts of any length. `hash` is the quickest to write, but rows that share a text lie in
-   * one chain, which is read to its end for each that joins it; `spgist` is a tree.
-   */
-  readonly using: 'btree' | 'hash' | 'spgist';
 }
 
 export interface Table {
@@ -182,12 +174,6 @@ function rootTable(resource: Resource): Declared {
   };
 }
 
-/** A text of the row's own, such as an alias, is hardly any other's; a part of a URN names what many rows may refer to. */
-function filterIndex(name: string, columns: readonly Column[], fields: Fields): Index {
-  if (columns.find((it) => it.name === name)?.type !== 'text') return { columns: [name], using: 'btree' };
-  return { columns: [name], using: name in fields ? 'hash' : 'spgist' };
-}
-
 /** Every list below these fields, those inside objects too, in declared order. */
 function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: List }[] {
   return Object.entries(fields).flatMap(([name, field]) => {
@@ -252,7 +238,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
     // The parent's key leads the primary key, which serves as its index.
     indexes: [
       ...elsewhere.map(({ columns: names }) => ({ columns: names, using: 'btree' as const })),
-      ...(element.of === 'scalar' && element.filtered ? [{ columns: [element.column], using: 'spgist' as const }] : []),
+      ...(element.of === 'scalar' && element.filtered ? [sharedTextIndex(element.column)] : []),
     ],
   };
 }
