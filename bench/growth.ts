@@ -22,6 +22,20 @@ const TEN = 10;
 /** Answers of one round are numbered apart from those of another. */
 const ROUND = 10_000;
 
+const LOG_BYTES = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn`;
+const READ_WHOLE = `select sum(pg_prewarm(oid, 'read')) from pg_class
+  where relkind in ('r', 'i') and relnamespace = '${SCHEMA}'::regnamespace`;
+
+const TARGET = { of: 'ratio', at: 'most', bound: 1.25 } as const;
+/** What is told of each size; targets are for loads alone. */
+const TOLD = [
+  { of: 'new', what: 'new filings', unit: 'µs a filing', target: TARGET },
+  { of: 'bare', what: 'bare new filings', unit: 'µs a filing' },
+  { of: 'log', what: 'log of new filings', unit: 'kB a filing' },
+  { of: 'changed', what: 'changed filings', unit: 'µs a filing', target: TARGET },
+  { of: 'unchanged', what: 'unchanged filings', unit: 'µs a filing', target: TARGET },
+] as const;
+
 export const growth: Benchmark = {
   name: 'growth',
   about: 'loading into tables that hold more and more, time a row over that at zero; and ten times the work',
@@ -72,24 +86,19 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
   for (const { database } of levels.values()) await database.drop();
   await empty.drop();
   const atZero = times[String(sizes[0])] ?? [];
-  return (['new', 'bare new', 'log', 'changed', 'unchanged'] as const).flatMap((what) =>
+  return TOLD.flatMap(({ of, what, unit, ...target }) =>
     sizes.map((size) => {
-      const figure = figureOf((times[String(size)] ?? []).map((it) => it[what]));
-      const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[what])).median };
-      const target = { of: 'ratio', at: 'most', bound: 1.25 } as const;
-      return lineOf(
-        `${what === 'log' ? 'log of new' : what} filings, ${size.toLocaleString('en-US')} held`,
-        what === 'log' ? 'kB a filing' : 'µs a filing',
-        figure,
-        size === 0 ? {} : { ratio, ...(what !== 'bare new' && what !== 'log' && { target }) },
-      );
+      const figure = figureOf((times[String(size)] ?? []).map((it) => it[of]));
+      const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[of])).median };
+      const held = `${what}, ${size.toLocaleString('en-US')} held`;
+      return lineOf(held, unit, figure, size === 0 ? {} : { ratio, ...target });
     }),
   );
 }
 
 /**
  * Microseconds a filing for new, changed and unchanged ones, and for bare upserts of others that `scratch` is to hold; and
- * kilobytes of log. The upserts come first in every other round: whoever comes first brings the pages in.
+ * kilobytes of log. The upserts come first in every other round: whoever comes first brings pages into the buffers.
  */
 async function timesIn({ database, copies }: Level, round: number, scratch: Database) {
   const workload = workloadOf('filings', LOADED_ANSWERS);
@@ -121,18 +130,15 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
     new: added,
     changed: await loaded(database.url, changed, 1),
     unchanged: await loaded(database.url, changed, 2),
-    'bare new': bare ?? (await bareOf()),
+    bare: bare ?? (await bareOf()),
     log: log / 1024 / filings,
   };
 }
 
-const LOG_BYTES = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn`;
-const IN_SCHEMA = `relnamespace = '${SCHEMA}'::regnamespace`;
-
 /** Has the operating system hold the tables of a level and their indexes. */
 async function readWhole(url: string): Promise<void> {
   await execute(url, 'create extension if not exists pg_prewarm');
-  await execute(url, `select sum(pg_prewarm(oid, 'read')) from pg_class where relkind in ('r', 'i') and ${IN_SCHEMA}`);
+  await execute(url, READ_WHOLE);
 }
 
 async function byWork(setting: Setting): Promise<Line[]> {
