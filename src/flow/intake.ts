@@ -233,7 +233,7 @@ async function commit(warehouse: Warehouse, group: readonly Reading[], options: 
     const ops = operationsOf({ db: tx, ops: warehouse.ops });
     if (options.lease) await assertLease(ops, options.lease);
     const receipts = await load(
-      runOn(tx, warehouse.kind),
+      runOn(tx),
       options.into ?? warehouse.schema,
       group.map(({ batch, answer: { id, runId, receivedAt } }) => ({
         batch,

@@ -1,6 +1,7 @@
 /** Bridges: what questions returned, as sets of rows that belong to a question. */
 import type { Cell } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { copyText } from '../warehouse/copy.ts';
 import type { BridgeTable } from '../warehouse/table.ts';
 import type { Loading } from './answer.ts';
 import { isNewer, keyOf, lockSets, rowsOfOwners, type Texts } from './owned.ts';
@@ -69,7 +70,7 @@ export async function loadBridges(
     await run.add(
       schema,
       table,
-      run.prepared(table, [{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
+      copyText([{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
     );
   for (const it of due) wrote(it.question.answer, sizeOf(it));
 }

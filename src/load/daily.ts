@@ -5,7 +5,7 @@
  * where one between it and the day's last repeated the number that was there.
  */
 import type { Cell, RootRow } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/array.ts';
+import { arrayLiteralOf } from '../warehouse/array.ts';
 import type { DailyMeasure, DailyTable } from '../warehouse/history.ts';
 import type { RootTable } from '../warehouse/table.ts';
 import { upsertDaily } from './daily-statement.ts';
@@ -29,18 +29,29 @@ interface Day {
   readonly told: ReadonlyMap<string, Told>;
 }
 
-/** Writes the days on which these answers showed entities of a table; does nothing for one that keeps no numbers. */
+/**
+ * Writes the days on which these answers showed entities of a table; does nothing for one that keeps no numbers. Of those
+ * that are `added` no day can be there.
+ */
 export async function writeDays(
   run: Run,
   schema: string,
   table: RootTable,
   answers: readonly Received[],
   seen: Seen,
+  added: ReadonlySet<string>,
 ): Promise<void> {
   const { daily } = table;
   if (!daily) return;
   const days = daysOf(table, daily, answers, seen);
-  if (days.length > 0) await run.write(upsertDaily(schema, daily), valuesOf(daily, days));
+  const upsert = upsertDaily(schema, daily);
+  const [known = [], first = []] = [false, true].map((isNew) => days.filter(({ id }) => added.has(id) === isNew));
+  if (known.length > 0) await run.write(upsert, valuesOf(daily, known));
+  if (first.length > 0) {
+    // What it throws comes out of the next statement.
+    run.insert(schema, daily, rowsOf(daily, first), upsert).catch(() => undefined);
+    await run.sent();
+  }
 }
 
 /**
@@ -101,7 +112,17 @@ function together(a: Day, b: Day): Day {
 }
 
 /** One array a column. */
-function valuesOf({ entityKey, columns }: DailyTable, days: readonly Day[]): string[] {
+const valuesOf = (daily: DailyTable, days: readonly Day[]): string[] =>
+  cellsOf(daily).map((of) => arrayLiteralOf(days, of));
+
+/** All columns of each row. */
+function rowsOf(daily: DailyTable, days: readonly Day[]): Cell[][] {
+  const columns = cellsOf(daily);
+  return days.map((day) => columns.map((of) => of(day)));
+}
+
+/** What a day's row has in each column. */
+function cellsOf({ entityKey, columns }: DailyTable): ((day: Day) => Cell)[] {
   const machinery: Readonly<Record<string, (day: Day) => Cell>> = {
     date: ({ date }) => date,
     _seen_at: ({ last }) => last.receivedAt,
@@ -111,7 +132,7 @@ function valuesOf({ entityKey, columns }: DailyTable, days: readonly Day[]): str
   return columns.map(({ name }) => {
     const part = entityKey.indexOf(name);
     const of = machinery[name] ?? ((day: Day): Cell => day.told.get(name)?.value ?? null);
-    return arrayLiteral(days.map(part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null));
+    return part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null;
   });
 }
 

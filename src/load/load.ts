@@ -74,7 +74,8 @@ async function loadTable(
   const seen = look?.seen ?? sightingsOf(table, group, late);
   const goneOf = (): Promise<readonly Gone[]> => sets.goneBut(late);
   const { fates, deleted } = await loadRoot({ run, schema, table, contexts }, seen, goneOf, look?.resting);
-  await writeDays(run, schema, table, contexts, seen);
+  const added = new Set(fates.filter(({ resting }) => !resting).map(({ id }) => id));
+  await writeDays(run, schema, table, contexts, seen, added);
   for (const { steps } of fates)
     for (const { answer, items, verdict, lists } of steps) {
       const book = books[answer];

@@ -2,14 +2,14 @@
 import { TransientError } from '../errors.ts';
 import type { Cell } from '../normalize/batch.ts';
 import { arrayLiteralOf } from '../warehouse/array.ts';
-import type { Rows } from '../warehouse/copy.ts';
+import { copyText, type Rows } from '../warehouse/copy.ts';
 import type { ChildTable, RootTable } from '../warehouse/table.ts';
 import type { LoadContext } from './answer.ts';
 import { contentHash, digestsFrom } from './digest.ts';
 import { logChanges } from './changes.ts';
 import { beginsInPart, type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
 import { headsOf, keyArrays, type Resting, restingOf, statesOf } from './resting.ts';
-import type { Prepared, Run } from './run.ts';
+import type { Run } from './run.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
 
 /** A table on a connection, and the answers that are loaded into it. */
@@ -127,8 +127,7 @@ async function insert(target: Target, due: readonly Due[]): Promise<Set<string>>
   const inserts = due.filter(({ resting }) => !resting);
   if (inserts.length === 0) return new Set();
   const { run, schema, table, contexts } = target;
-  const names = table.columns.map(({ name }) => name);
-  const added = await run.count(insertRows(schema, table), valuesOf(target, names, inserts));
+  const added = await run.insert(schema, table, rowsOf(target, inserts), insertRows(schema, table));
   if (added === inserts.length) return new Set();
   const present = await headsOf(
     run,
@@ -176,7 +175,20 @@ async function update(target: Target, updates: readonly Due[], gone: readonly Go
 }
 
 /** One array a column. */
-function valuesOf({ table, contexts }: Target, names: readonly string[], writes: readonly Due[]): string[] {
+const valuesOf = (target: Target, names: readonly string[], writes: readonly Due[]): string[] =>
+  names.map((name) => {
+    const of = cellOf(target, name);
+    return arrayLiteralOf(writes, ({ write }) => of(write));
+  });
+
+/** All columns of each row. */
+function rowsOf(target: Target, writes: readonly Due[]): Cell[][] {
+  const columns = target.table.columns.map(({ name }) => cellOf(target, name));
+  return writes.map(({ write }) => columns.map((of) => of(write)));
+}
+
+/** What a row has in this column. */
+function cellOf({ table, contexts }: Target, name: string): (write: Write) => Cell {
   const at = (answer: number | undefined, of: keyof LoadContext): Cell =>
     answer === undefined ? null : (contexts[answer]?.[of] ?? null);
   const machinery: Readonly<Record<string, (write: Write) => Cell>> = {
@@ -188,10 +200,7 @@ function valuesOf({ table, contexts }: Target, names: readonly string[], writes:
     _content_hash: ({ digests }) => contentHash(table, digests),
     _part_hashes: ({ digests }) => digests.text,
   };
-  return names.map((name) => {
-    const of = machinery[name] ?? (({ state, counts }: Write): Cell => state.cells[name] ?? counts[name] ?? null);
-    return arrayLiteralOf(writes, ({ write }) => of(write));
-  });
+  return machinery[name] ?? (({ state, counts }) => state.cells[name] ?? counts[name] ?? null);
 }
 
 /** A list of those parents of which it differs. */
@@ -199,12 +208,12 @@ interface ListWrite {
   readonly child: ChildTable;
   /** The parents that have one, as parameters; absent when none has. */
   readonly emptied: readonly string[] | undefined;
-  /** Absent when none has a row. */
-  readonly rows: Prepared | undefined;
+  /** As they are copied; absent when none has a row. */
+  readonly lines: string | undefined;
 }
 
 /** The lists that are to be replaced, each as a set. */
-function listsOf({ run, table }: Target, written: readonly Due[]): ListWrite[] {
+function listsOf({ table }: Target, written: readonly Due[]): ListWrite[] {
   const parents = written.map(({ id, resting, write, steps }) => ({
     id,
     key: id.split('\0'),
@@ -225,12 +234,12 @@ function listsOf({ run, table }: Target, written: readonly Due[]): ListWrite[] {
     return {
       child,
       emptied: emptied.length > 0 ? keyArrays(table, emptied) : undefined,
-      rows: sets.length > 0 ? run.prepared(child, sets) : undefined,
+      lines: sets.length > 0 ? copyText(sets) : undefined,
     };
   });
 }
 
-async function writeList(run: Run, schema: string, { child, emptied, rows }: ListWrite): Promise<void> {
+async function writeList(run: Run, schema: string, { child, emptied, lines }: ListWrite): Promise<void> {
   if (emptied) await run.write(deleteOwned(schema, child, child.parentKey), emptied);
-  if (rows) await run.add(schema, child, rows);
+  if (lines !== undefined) await run.add(schema, child, lines);
 }

@@ -2,10 +2,11 @@
 import { setImmediate as sent } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../warehouse/array.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
-import { copyText, type Rows } from '../warehouse/copy.ts';
+import { copyText } from '../warehouse/copy.ts';
+import type { Cell } from '../normalize/batch.ts';
 import type { Table } from '../warehouse/table.ts';
-import { copyRows, insertRows } from './statements.ts';
+import { errorCode } from '../warehouse/trouble.ts';
+import { copyRows } from './statements.ts';
 
 export interface Run {
   /** Executes a statement with one column, `row`: a JSON object of texts. */
@@ -22,23 +23,33 @@ export interface Run {
   readonly write: (sql: string, parameters: readonly unknown[]) => Promise<void>;
   /** Returns when what was asked for is on its way, so that what comes next is made while the database is at work. */
   readonly sent: () => Promise<void>;
-  /** Rows, all columns of each, in the form in which `add` takes them. */
-  readonly prepared: (table: Table, sets: readonly Rows[]) => Prepared;
   /**
-   * Has rows added as `write` does, where no other writer can get in between and none is there: those of an owner that is
-   * held.
+   * Has rows, lines that `copyText` made of all columns, added as `write` does, where no other writer can get in between
+   * and none is there: those of an owner that is held.
    */
-  readonly add: (schema: string, table: Table, rows: Prepared) => Promise<void>;
+  readonly add: (schema: string, table: Table, lines: string) => Promise<void>;
+  /**
+   * Adds rows, all columns of each, that were not there at the last look. Where somebody else has added one meanwhile, or
+   * they are few, it executes the statement, which takes an array a column. Returns how many rows were touched.
+   */
+  readonly insert: (
+    schema: string,
+    table: Table,
+    rows: readonly (readonly Cell[])[],
+    otherwise: string,
+  ) => Promise<number>;
   /** Waits for what was written. */
   readonly settled: () => Promise<void>;
 }
 
-export interface Prepared {
-  readonly values: readonly unknown[];
-}
+/** From so many rows on, to copy them is quicker than to insert them, in spite of the savepoint that it takes. */
+const COPIED_FROM = 20;
 
-/** Runs statements on this connection or transaction, one after the other; rows are copied where it is told that a server takes them. */
-export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind']): Run {
+/** A row with this key is there. */
+const IS_THERE = '23505';
+
+/** Runs statements on this connection or transaction, one after the other. */
+export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   let writing: Promise<unknown> = Promise.resolve();
   const execute = async <Row>(sql: string, parameters: readonly unknown[]) =>
     db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
@@ -49,6 +60,21 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind'
     writing.catch(() => undefined);
     await sent();
   };
+  const touched = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
+    Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
+  const added: Run['insert'] = async (schema, table, rows, otherwise) => {
+    if (rows.length < COPIED_FROM) return touched(otherwise, columnsOf(table, rows));
+    await execute('savepoint adding', []);
+    try {
+      const count = await touched(copyRows(schema, table), [copyText([{ key: [], rows }])]);
+      await execute('release savepoint adding', []);
+      return count;
+    } catch (error) {
+      if (errorCode(error) !== IS_THERE) throw error;
+      await execute('rollback to savepoint adding', []);
+      return touched(otherwise, columnsOf(table, rows));
+    }
+  };
   return {
     rows: async (sql, parameters) => {
       await writing;
@@ -57,12 +83,18 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind'
     },
     count: async (sql, parameters) => {
       await writing;
-      return Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
+      return touched(sql, parameters);
     },
     write,
     sent: () => sent(),
-    prepared: (table, sets) => ({ values: kind === 'postgres' ? [copyText(sets)] : columnsOf(table, sets) }),
-    add: (schema, table, { values }) => write((kind === 'postgres' ? copyRows : insertRows)(schema, table), values),
+    add: (schema, table, lines) => write(copyRows(schema, table), [lines]),
+    insert: async (...rows) => {
+      await writing;
+      const adding = added(...rows);
+      writing = adding;
+      writing.catch(() => undefined);
+      return adding;
+    },
     settled: async () => {
       await writing;
     },
@@ -70,9 +102,5 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>, kind?: Warehouse['kind'
 }
 
 /** One array a column. */
-function columnsOf(table: Table, sets: readonly Rows[]): string[] {
-  const all = sets.flatMap(({ key, rows }) => rows.map((row) => ({ key, row })));
-  return table.columns.map((_, column) =>
-    arrayLiteralOf(all, ({ key, row }) => (column < key.length ? key[column] : row[column - key.length]) ?? null),
-  );
-}
+const columnsOf = (table: Table, rows: readonly (readonly Cell[])[]): string[] =>
+  table.columns.map((_, column) => arrayLiteralOf(rows, (row) => row[column] ?? null));

@@ -5,7 +5,7 @@
 import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { Kysely, PGliteDialect, sql } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 import type { Secret } from '../config/secret.ts';
 import { HeldError, TransientError, UsageError } from '../errors.ts';
@@ -133,10 +133,10 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
 
 async function openEmbedded(where: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
   // Loaded only here: who has a server does without.
-  const { openFolder, openMemory } = await import('./embedded.ts');
+  const { dialectOf, openFolder, openMemory } = await import('./embedded.ts');
   if (where === MEMORY) {
     const pglite = effects.memory ?? (await openMemory());
-    const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
+    const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
     return {
       kind: 'embedded',
       ...names,
@@ -159,7 +159,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   const release = taken;
   try {
     const pglite = await openFolder(folder);
-    const db = new Kysely<OperationsTables>({ dialect: new PGliteDialect({ pglite }) });
+    const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
     return {
       kind: 'embedded',
       ...names,

@@ -8,11 +8,16 @@ type Cell = string | number | boolean | null;
 
 /** The statement that takes rows of these columns as its one parameter, a text that `copyText` made. */
 export const copyInto = (schema: string, table: string, columns: readonly string[]): string =>
-  `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')}) from stdin`;
+  `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')})${FROM_CLIENT}`;
 
 const COPY = 'copy ';
+const FROM_CLIENT = ' from stdin';
 
 export const isCopy = (statement: string): boolean => statement.startsWith(COPY);
+
+/** The same statement for the embedded database, whose client gives a file. */
+export const copyFromBlob = (statement: string): string =>
+  `${statement.slice(0, -FROM_CLIENT.length)} from '/dev/blob'`;
 
 /** Rows that begin with the same cells. */
 export interface Rows {

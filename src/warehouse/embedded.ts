@@ -2,7 +2,9 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
+import { PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { TransientError } from '../errors.ts';
+import { copyFromBlob, isCopy } from './copy.ts';
 import { parameterText, parserFor } from './values.ts';
 
 /** Under the warehouse's folder, so that the lock and what else belongs to it lie outside of Postgres' own files. */
@@ -26,6 +28,34 @@ export async function openFolder(folder: string): Promise<PGlite> {
 /** Opens a database that is gone when it is closed; `from` is a copy of another's data. */
 export const openMemory = (from?: Blob): Promise<PGlite> =>
   open({ dataDir: 'memory://', ...(from && { loadDataDir: from }) });
+
+type Queried = Exclude<PGliteDialectConfig['pglite'], (...given: never[]) => unknown>;
+
+/** For kysely: the database, which takes `copyInto` statements as the driver for servers does. */
+export const dialectOf = (pglite: PGlite): PGliteDialect =>
+  new PGliteDialect({
+    pglite: {
+      ...copying(pglite),
+      transaction: (work) => pglite.transaction((tx) => work({ ...copying(tx), rollback: () => tx.rollback() })),
+      close: () => pglite.close(),
+      get closed() {
+        return pglite.closed;
+      },
+      get ready() {
+        return pglite.ready;
+      },
+      get waitReady() {
+        return pglite.waitReady;
+      },
+    },
+  });
+
+const copying = (of: Pick<PGlite, 'query'>): Pick<Queried, 'query'> => ({
+  query: (text, values, options) =>
+    isCopy(text)
+      ? of.query(copyFromBlob(text), [], { ...options, blob: new Blob([String(values?.[0])]) })
+      : of.query(text, values, options),
+});
 
 /** Made aside and renamed, because a process that dies half-way would leave a folder that looks like a database. */
 async function create(folder: string, data: string): Promise<void> {

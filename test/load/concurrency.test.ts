@@ -11,9 +11,10 @@ import { postgresWarehouses } from '../support/warehouse.ts';
 import { waitUntilBlocked } from './blocked.ts';
 
 const ROUNDS = countOf(30, 100);
-const ENTITIES = 8;
+/** Enough for new ones to be copied. */
+const ENTITIES = 24;
 /** Where one writer going up and another going down would meet. */
-const MIDDLE = 4;
+const MIDDLE = 12;
 
 interface Answer {
   readonly endpoint: string;
@@ -149,9 +150,7 @@ async function holding(
 ): Promise<void> {
   const held = await warehouse.db.startTransaction().execute();
   const batch = batchOf(endpoint, request, items);
-  await load(runOn<OperationsTables>(held, warehouse.kind), warehouse.schema, [
-    { batch, context: contextOf(ROUNDS * 10) },
-  ]);
+  await load(runOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
   let open = 0;
   const writing = writers().map((it) => {
     open += 1;
@@ -220,49 +219,55 @@ function stopping(
       rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
       write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
-      add: (schema, table, rows) => stop(`add ${table.name}`, []).then(() => run.add(schema, table, rows)),
+      add: (schema, table, lines) => stop(`add ${table.name}`, []).then(() => run.add(schema, table, lines)),
+      insert: (schema, table, rows, otherwise) =>
+        stop(`insert ${table.name}`, []).then(() => run.insert(schema, table, rows, otherwise)),
       sent: run.sent,
-      prepared: run.prepared,
       settled: run.settled,
     },
   };
 }
 
-it('a writer that lost a new row to another takes no lock out of order for it', async () => {
-  const warehouse = await open();
-  const people = (teller: string, ...names: string[]) =>
-    batchOf(
-      'pronet.search.users',
-      { title: teller, count: 99 },
-      names.map((value) => ({ urn: { type: 'fsd_profile', value }, name: teller })),
+it.each([0, 30])(
+  'a writer that lost a new row to another, of %i and one, takes no lock out of order for it',
+  async (more) => {
+    const warehouse = await open();
+    const others = Array.from({ length: more }, (_, at) => `new ${at}`);
+    const people = (teller: string, ...names: string[]) =>
+      batchOf(
+        'pronet.search.users',
+        { title: teller, count: 99 },
+        names.map((value) => ({ urn: { type: 'fsd_profile', value }, name: teller })),
+      );
+    await loadBatch(warehouse, people('before', 'b'), 1);
+
+    const held = await warehouse.db.startTransaction().execute();
+    const inserting = stopping(runOn<OperationsTables>(held), (statement) => statement.startsWith('insert '));
+    const locking = stopping(
+      inserting.run,
+      (statement, parameters) =>
+        statement.includes('for no key update') && parameters.some((it) => String(it).includes('"a"')),
     );
-  await loadBatch(warehouse, people('before', 'b'), 1);
+    const slow = load(locking.run, warehouse.schema, [
+      { batch: people('slow', 'a', 'b', ...others), context: contextOf(3) },
+    ]);
+    await inserting.reached;
+    await loadBatch(warehouse, people('quick', 'a'), 2);
+    inserting.letGo();
+    await locking.reached;
 
-  const held = await warehouse.db.startTransaction().execute();
-  const inserting = stopping(runOn<OperationsTables>(held, warehouse.kind), (statement) =>
-    statement.startsWith('insert into'),
-  );
-  const locking = stopping(
-    inserting.run,
-    (statement, parameters) =>
-      statement.includes('for no key update') && parameters.some((it) => String(it).includes('"a"')),
-  );
-  const slow = load(locking.run, warehouse.schema, [{ batch: people('slow', 'a', 'b'), context: contextOf(3) }]);
-  await inserting.reached;
-  await loadBatch(warehouse, people('quick', 'a'), 2);
-  inserting.letGo();
-  await locking.reached;
-
-  let writing = 1;
-  const other = loadBatch(warehouse, people('other', 'a', 'b'), 4).finally(() => (writing = 0));
-  await waitUntilBlocked(warehouse, () => writing);
-  locking.letGo();
-  expect(await slow).toMatchObject([{ received: 2, superseded: 2 }]);
-  await held.commit().execute();
-  expect(await other).toMatchObject({ received: 2, loaded: 2 });
-  const rows = await loaderOf(warehouse).rows('pronet_users');
-  expect(rows.map((row) => [row['urn_value'], row['name'], row['_answer_id']])).toEqual([
-    ['a', 'other', '4'],
-    ['b', 'other', '4'],
-  ]);
-});
+    let writing = 1;
+    const other = loadBatch(warehouse, people('other', 'a', 'b'), 4).finally(() => (writing = 0));
+    await waitUntilBlocked(warehouse, () => writing);
+    locking.letGo();
+    expect(await slow).toMatchObject([{ received: 2 + more, loaded: more, superseded: 2 }]);
+    await held.commit().execute();
+    expect(await other).toMatchObject({ received: 2, loaded: 2 });
+    const rows = await loaderOf(warehouse).rows('pronet_users');
+    expect(rows.map((row) => [row['urn_value'], row['name'], row['_answer_id']])).toEqual([
+      ['a', 'other', '4'],
+      ['b', 'other', '4'],
+      ...others.toSorted().map((name) => [name, 'slow', '3']),
+    ]);
+  },
+);

@@ -14,7 +14,16 @@ const USERS = tableNamed('photoshare_users');
 const PRONET = tableNamed('pronet_posts');
 
 /** Loads answers together. */
-async function keep(warehouse: Warehouse, table: typeof POSTS, ...answers: readonly Answer[]): Promise<void> {
+const keep = (warehouse: Warehouse, table: typeof POSTS, ...answers: readonly Answer[]): Promise<void> =>
+  keepAs(new Set(), warehouse, table, ...answers);
+
+/** The same, for entities of which these were added a moment ago. */
+async function keepAs(
+  added: ReadonlySet<string>,
+  warehouse: Warehouse,
+  table: typeof POSTS,
+  ...answers: readonly Answer[]
+): Promise<void> {
   const seen = seenIn(table, answers);
   await onRows(warehouse, table, seen.keys(), (run) =>
     writeDays(
@@ -23,6 +32,7 @@ async function keep(warehouse: Warehouse, table: typeof POSTS, ...answers: reado
       table,
       answers.map(({ by }) => by),
       seen,
+      added,
     ),
   );
 }
@@ -62,6 +72,22 @@ eachWarehouse('numbers by day', (open) => {
         _answer_id: '4',
       },
     ]);
+  });
+
+  it('of entities that were new a moment ago go together with those of another writer that was quicker', async () => {
+    const warehouse = await open();
+    const ids = Array.from({ length: 30 }, (_, at) => `p${at + 10}`);
+    const seen = (by: number, at: string, likes: number, of: readonly string[]): Answer =>
+      posts(by, at, ...of.map((id) => ({ id, like_count: likes })));
+    await keep(warehouse, POSTS, seen(2, '2026-03-01T09:00:00Z', 2, ['p20']));
+    await keepAs(new Set(ids), warehouse, POSTS, seen(1, '2026-03-01T08:00:00Z', 1, ids));
+    expect(await stored(warehouse, 'fact_photoshare_post_daily', 'post_id, like_count, _answer_id')).toEqual(
+      ids.map((id) => ({
+        date: '2026-03-01',
+        post_id: id,
+        ...(id === 'p20' ? { like_count: '2', _answer_id: '2' } : { like_count: '1', _answer_id: '1' }),
+      })),
+    );
   });
 
   it('go by receipt, so that an answer that was stored late does not win the day', async () => {

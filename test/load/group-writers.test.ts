@@ -34,12 +34,10 @@ it('two writers of groups that tell of the same sets in opposite orders end with
         step(found(person, people.slice(at)), first + 2 * at + 1),
       ]);
     const write = (of: readonly Loading[]) =>
-      warehouse.db.transaction().execute((tx) => load(runOn(tx, warehouse.kind), warehouse.schema, of));
+      warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, of));
     await write(group(round * 100 + 1, PEOPLE, ['a', 'b', 'c', 'd']));
     const held = await warehouse.db.startTransaction().execute();
-    await load(runOn<OperationsTables>(held, warehouse.kind), warehouse.schema, [
-      step(taught('q', ['held']), round * 100 + 99),
-    ]);
+    await load(runOn<OperationsTables>(held), warehouse.schema, [step(taught('q', ['held']), round * 100 + 99)]);
     const older = group(round * 100 + 20, PEOPLE, ['a', 'x', 'y', 'z', 'more']);
     const newer = group(round * 100 + 40, PEOPLE.toReversed(), ['a', 'n']);
     let writing = 2;

@@ -45,9 +45,7 @@ async function empty({ db }: Warehouse): Promise<void> {
 async function loadIn(warehouse: Warehouse, groups: Iterable<readonly Step[]>): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   for (const group of groups)
-    receipts.push(
-      ...(await warehouse.db.transaction().execute((tx) => load(runOn(tx, warehouse.kind), warehouse.schema, group))),
-    );
+    receipts.push(...(await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group))));
   return receipts;
 }
 
@@ -65,12 +63,15 @@ const recorded = (run: Run, tell: (text: string) => void): Run => ({
     tell(text);
     return run.write(text, parameters);
   },
-  add: (schema, table, rows) => {
+  add: (schema, table, lines) => {
     tell(`add ${table.name}`);
-    return run.add(schema, table, rows);
+    return run.add(schema, table, lines);
+  },
+  insert: (schema, table, rows, otherwise) => {
+    tell(`insert ${table.name}`);
+    return run.insert(schema, table, rows, otherwise);
   },
   sent: run.sent,
-  prepared: run.prepared,
   settled: run.settled,
 });
 
@@ -115,7 +116,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
     const statements: string[] = [];
     const receipts = await warehouse.db.transaction().execute((tx) =>
       load(
-        recorded(runOn(tx, warehouse.kind), (text) => statements.push(text)),
+        recorded(runOn(tx), (text) => statements.push(text)),
         warehouse.schema,
         answers.map((batch, at) => ({ batch, context: contextOf(at + 1) })),
       ),
@@ -127,9 +128,9 @@ eachWarehouse('answers loaded together', (open, kind) => {
     expect(statements.map((text) => text.replace(/^(\S+ \S+ \S+).*$/s, '$1'))).toEqual([
       expect.stringMatching(/^select set_config/),
       expect.stringMatching(/^select row_to_json/),
-      'insert into "sluice"."microblog_users"',
+      'insert microblog_users',
       expect.stringMatching(/^insert into "sluice"."microblog_user_changes"/),
-      'insert into "sluice"."fact_microblog_user_daily"',
+      'insert fact_microblog_user_daily',
     ]);
     expect(await loader.row('microblog_users', { rest_id: 'shared' })).toMatchObject({
       name: 'n49',

@@ -87,7 +87,7 @@ export async function loadBatch(warehouse: Warehouse, batch: Batch, answerId: nu
   const context = contextOf(answerId);
   const [receipt] = await warehouse.db
     .transaction()
-    .execute((tx) => load(runOn(tx, warehouse.kind), warehouse.schema, [{ batch, context }]));
+    .execute((tx) => load(runOn(tx), warehouse.schema, [{ batch, context }]));
   if (!receipt) throw new Error(`no receipt of answer ${answerId}`);
   return receipt;
 }
