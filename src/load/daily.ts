@@ -9,7 +9,7 @@ import { arrayLiteralOf } from '../warehouse/array.ts';
 import type { DailyMeasure, DailyTable } from '../warehouse/history.ts';
 import type { RootTable } from '../warehouse/table.ts';
 import { upsertDaily } from './daily-statement.ts';
-import type { Run } from './run.ts';
+import type { NewRows, Run } from './run.ts';
 import { byReceipt, type Received, type Seen } from './seen.ts';
 import { sighted, type State } from './state.ts';
 
@@ -116,9 +116,9 @@ const valuesOf = (daily: DailyTable, days: readonly Day[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
 
 /** All columns of each row. */
-function rowsOf(daily: DailyTable, days: readonly Day[]): Cell[][] {
+function rowsOf(daily: DailyTable, days: readonly Day[]): NewRows {
   const columns = cellsOf(daily);
-  return days.map((day) => columns.map((of) => of(day)));
+  return { count: days.length, cells: (from, to) => days.slice(from, to).map((day) => columns.map((of) => of(day))) };
 }
 
 /** What a day's row has in each column. */

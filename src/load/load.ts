@@ -3,16 +3,18 @@ import { bridgeTables, type RootTable, rootTables } from '../warehouse/table.ts'
 import { type Books, type Loading, openBooks } from './answer.ts';
 import { loadBridges } from './bridge.ts';
 import { writeDays } from './daily.ts';
+import { type Draft, draftOf } from './draft.ts';
 import type { Sighting } from './fold.ts';
+import { lookAt, type Target } from './judge.ts';
 import { ownedSets } from './owned.ts';
 import type { Receipt } from './receipt.ts';
 import type { Resting } from './resting.ts';
-import { type Gone, loadRoot, lookAt } from './root.ts';
+import { type Gone, loadRoot } from './root.ts';
 import type { Run } from './run.ts';
 
 /**
  * Writes all rows of the answers of a group, what others refer to first, and returns a receipt for each. Rows and
- * receipts are those that loading one answer after the other would give; `groupsOf` says which answers may be loaded
+ * receipts are those that loading one answer after the other would give; `openGroup` says which answers may be loaded
  * together. What did not change is not written; what a newer answer said is not overwritten. Throws a TransientError
  * when other writers get in between too often; the database's own errors pass through, and nothing is then committed.
  */
@@ -20,10 +22,17 @@ export async function load(run: Run, schema: string, group: readonly Loading[]):
   const books = group.map(({ batch }) => openBooks(batch));
   const wrote = (answer: number, table: string, rows: number): void => books[answer]?.wrote(table, rows);
   await run.write(BY_INDEX, []);
-  const looks = new Map(rootTables.flatMap((table) => lookAhead(run, schema, table, group)));
-  for (const table of rootTables)
-    if (group.some(({ batch }) => batch.roots.has(table.name) || batch.owner?.table === table.name))
-      await loadTable(run, schema, table, group, books, looks.get(table));
+  const contexts = group.map(({ context }) => context);
+  const targets = rootTables
+    .filter(({ name }) => group.some(({ batch }) => batch.roots.has(name) || batch.owner?.table === name))
+    .map((table): Target => ({ run, schema, table, contexts }));
+  const ahead = draftAhead(targets, group);
+  try {
+    for (const target of targets) await loadTable(target, group, books, ahead.get(target.table));
+  } finally {
+    // None may ask for anything when the transaction has ended.
+    await Promise.allSettled([...ahead.values()].map(({ draft }) => draft));
+  }
   for (const table of bridgeTables)
     await loadBridges(run, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
   await run.settled();
@@ -39,41 +48,78 @@ const BY_INDEX = `select ${['hashjoin', 'mergejoin', 'material', 'seqscan']
   .map((plan) => `set_config('enable_${plan}', 'off', true)`)
   .join(', ')}`;
 
-/** What the answers show of a table's entities, and what rests of these. */
-interface Look {
+/** What the answers show of a table's entities, and what becomes of these. */
+interface Ahead {
   readonly seen: ReadonlyMap<string, readonly Sighting[]>;
-  readonly resting: Promise<Resting>;
+  readonly draft: Promise<Draft>;
 }
 
 /**
- * Has a table looked at before its turn, so that the database reads while what rests in the tables before is judged.
- * Not one with rows of owners: it is looked at when they are held.
+ * Has tables looked at before their turn, so that the database reads while what was found is judged, and one drafted after
+ * the other, which goes on while rows of those before are written. Not one with rows of owners: it is looked at when they
+ * are held.
  */
-function lookAhead(run: Run, schema: string, table: RootTable, group: readonly Loading[]): [RootTable, Look][] {
-  if (group.some(({ batch }) => batch.owner?.table === table.name)) return [];
-  const seen = sightingsOf(table, group, new Set());
-  if (seen.size === 0) return [];
-  const resting = lookAt({ run, schema, table }, [...seen.keys()], seen);
-  // A table before it may fail first.
+function draftAhead(targets: readonly Target[], group: readonly Loading[]): ReadonlyMap<RootTable, Ahead> {
+  const looks = targets
+    .filter(({ table }) => !group.some(({ batch }) => batch.owner?.table === table.name))
+    .map((target) => lookedAt(target, sightingsOf(target.table, group, new Set())))
+    .filter(({ ids }) => ids.length > 0);
+  let before: Promise<unknown> | undefined;
+  return new Map(
+    looks.map((look) => {
+      const { target, seen } = look;
+      const { sent } = target.run;
+      const draft = drafted(look, before, sent);
+      before = draft.then(async ({ lists }) => {
+        await sent();
+        lists();
+      });
+      // A table before it may fail first.
+      before.catch(() => undefined);
+      return [target.table, { seen, draft }];
+    }),
+  );
+}
+
+interface Look {
+  readonly target: Target;
+  readonly seen: Ahead['seen'];
+  /** In key order. */
+  readonly ids: readonly string[];
+  readonly resting: Promise<Resting>;
+}
+
+function lookedAt(target: Target, seen: Ahead['seen']): Look {
+  const ids = [...seen.keys()].toSorted();
+  const resting = lookAt(target, ids, seen);
+  // It fails where it is waited for.
   resting.catch(() => undefined);
-  return [[table, { seen, resting }]];
+  return { target, seen, ids, resting };
+}
+
+/** Drafts a table; behind another one it lets the load go on between its parts. */
+async function drafted(
+  { target, seen, ids, resting }: Look,
+  before?: Promise<unknown>,
+  pause?: () => Promise<unknown>,
+): Promise<Draft> {
+  await before;
+  return draftOf(target, ids, seen, await resting, before && pause);
 }
 
 async function loadTable(
-  run: Run,
-  schema: string,
-  table: RootTable,
+  target: Target,
   group: readonly Loading[],
   books: readonly Books[],
-  look: Look | undefined,
+  ahead: Ahead | undefined,
 ): Promise<void> {
-  const contexts = group.map(({ context }) => context);
+  const { run, schema, table, contexts } = target;
   const sets = ownedSets(run, schema, table, group);
   const late = await sets.late();
   for (const answer of late) books[answer]?.superseded(itemsIn(table, group[answer]));
-  const seen = look?.seen ?? sightingsOf(table, group, late);
   const goneOf = (): Promise<readonly Gone[]> => sets.goneBut(late);
-  const { fates, deleted } = await loadRoot({ run, schema, table, contexts }, seen, goneOf, look?.resting);
+  const { seen, draft } = ahead ?? draftNow(target, sightingsOf(table, group, late));
+  const { fates, deleted } = await loadRoot(target, seen, await draft, goneOf);
   const added = new Set(fates.filter(({ resting }) => !resting).map(({ id }) => id));
   await writeDays(run, schema, table, contexts, seen, added);
   for (const { steps } of fates)
@@ -86,6 +132,8 @@ async function loadTable(
     }
   for (const { answer } of deleted) books[answer]?.wrote(table.name, 1);
 }
+
+const draftNow = (target: Target, seen: Ahead['seen']): Ahead => ({ seen, draft: drafted(lookedAt(target, seen)) });
 
 const itemsIn = (table: RootTable, loading: Loading | undefined): number =>
   (loading?.batch.roots.get(table.name) ?? []).filter(({ item }) => item !== undefined).length;

@@ -1,24 +1,12 @@
 /** Writes the rows of one root table that many answers tell together, and the lists of those that changed. */
 import { TransientError } from '../errors.ts';
-import type { Cell } from '../normalize/batch.ts';
-import { arrayLiteralOf } from '../warehouse/array.ts';
-import { copyText, type Rows } from '../warehouse/copy.ts';
-import type { ChildTable, RootTable } from '../warehouse/table.ts';
-import type { LoadContext } from './answer.ts';
-import { contentHash, digestsFrom } from './digest.ts';
 import { logChanges } from './changes.ts';
-import { beginsInPart, type Fate, fateOf, needsRow, type Sighting, type Write } from './fold.ts';
-import { headsOf, keyArrays, type Resting, restingOf, statesOf } from './resting.ts';
+import { arraysOf, type Draft, draftOf, listsOf, type ListWrite, rowsOf } from './draft.ts';
+import type { Fate, Sighting } from './fold.ts';
+import { type Due, isDue, lookAt, type Target } from './judge.ts';
+import { headsOf, keyArrays } from './resting.ts';
 import type { Run } from './run.ts';
 import { deleteOwned, deleteRows, insertRows, updatedColumns, updateRows } from './statements.ts';
-
-/** A table on a connection, and the answers that are loaded into it. */
-export interface Target {
-  readonly run: Run;
-  readonly schema: string;
-  readonly table: RootTable;
-  readonly contexts: readonly LoadContext[];
-}
 
 /** A row that a complete answer no longer lists. */
 export interface Gone {
@@ -37,32 +25,31 @@ const ROUNDS = 8;
 
 /**
  * Writes sightings of one table's entities and takes out what is gone, in key order; returns what became of each. Rows
- * that did not change are only read. `goneOf` is asked once, when new rows are in and before any other is held. `looked`
- * is what a look at all of them has shown. Throws a TransientError when other writers keep getting in between.
+ * that did not change are only read. `first` is the draft of all of them by a look that may have been a while ago.
+ * `goneOf` is asked once, when new rows are in and before any other is held. Throws a TransientError when other writers
+ * keep getting in between.
  */
 export async function loadRoot(
   target: Target,
   seen: ReadonlyMap<string, readonly Sighting[]>,
+  first: Draft,
   goneOf: () => Promise<readonly Gone[]>,
-  looked?: Promise<Resting>,
 ): Promise<Written> {
+  const { run, schema, table, contexts } = target;
   const fates: Fate[] = [];
   let deleted: readonly Gone[] | undefined;
-  let open = [...seen.keys()].toSorted();
-  for (let round = 0; deleted === undefined || open.length > 0; round += 1) {
+  let draft = first;
+  for (let round = 0; deleted === undefined || draft.fates.length > 0; round += 1) {
     if (round === ROUNDS)
-      throw new TransientError(`other writers keep changing the same rows of ${target.table.name}`, {
+      throw new TransientError(`other writers keep changing the same rows of ${table.name}`, {
         next: 'Run the sync again.',
       });
-    const resting = round === 0 && looked ? await looked : await lookAt(target, open, seen);
-    const judged = await judge(target, open, seen, resting);
-    const due = judged.filter(isDue);
-    const updates = due.filter(({ resting }) => resting);
-    const inserting = insert(target, due);
+    const { updates } = draft;
+    const inserting = insert(target, draft.inserts);
     // It fails where it is waited for.
     inserting.catch(() => undefined);
-    await target.run.sent();
-    const lists = listsOf(target, due);
+    await run.sent();
+    const lists = draft.lists();
     const late = await inserting;
     // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
     let taken: readonly Gone[] = [];
@@ -74,57 +61,37 @@ export async function loadRoot(
       taken = held.gone;
       deleted ??= taken;
     }
-    const { run, schema, table, contexts } = target;
-    const settled = judged.filter(({ id }) => !late.has(id));
+    const isOpen = ({ id }: Fate): boolean => late.has(id);
+    const settled = draft.fates.filter((fate) => !isOpen(fate));
     await logChanges(run, schema, table, contexts, seen, settled);
-    const changed = updates.filter(({ id }) => !late.has(id));
-    await update(target, changed, taken);
-    const written = due.filter(({ id }) => !late.has(id));
-    for (const list of late.size === 0 ? lists : listsOf(target, written)) await writeList(run, schema, list);
-    for (const fate of judged) if (!late.has(fate.id)) fates.push(fate);
-    open = open.filter((id) => late.has(id));
+    await update(
+      target,
+      updates.filter((fate) => !isOpen(fate)),
+      taken,
+    );
+    for (const list of late.size === 0 ? lists : listsOf(table, settled.filter(isDue)))
+      await writeList(run, schema, list);
+    fates.push(...settled);
+    draft = await draftAgain(target, draft.fates.filter(isOpen), seen);
   }
   return { fates, deleted };
 }
 
-/** What rests in the warehouse of the entities of a table, as far as their sightings make it needed. */
-export function lookAt(
-  { run, schema, table }: Pick<Target, 'run' | 'schema' | 'table'>,
-  ids: readonly string[],
+/** Looks again at those of which others wrote. */
+async function draftAgain(
+  target: Target,
+  open: readonly Fate[],
   seen: ReadonlyMap<string, readonly Sighting[]>,
-): Promise<Resting> {
-  return restingOf(run, schema, table, ids, (id) => beginsInPart(table, seen.get(id) ?? []));
+): Promise<Draft> {
+  const ids = open.map(({ id }) => id);
+  return draftOf(target, ids, seen, await lookAt(target, ids, seen));
 }
-
-/** What becomes of each entity, from what rests in the warehouse and what was seen. */
-async function judge(
-  { run, schema, table, contexts }: Target,
-  ids: readonly string[],
-  seen: ReadonlyMap<string, readonly Sighting[]>,
-  { heads, states }: Resting,
-): Promise<Fate[]> {
-  const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
-  const late = ids.filter((id) => {
-    const head = heads.get(id);
-    return head && !states.has(id) && needsRow(table, seen.get(id) ?? [], answerIds, head);
-  });
-  const more = await statesOf(run, schema, table, late);
-  return ids.map((id) =>
-    fateOf(table, id, seen.get(id) ?? [], answerIds, heads.get(id), states.get(id) ?? more.get(id)),
-  );
-}
-
-/** A fate whose row is to be written. */
-type Due = Fate & { readonly write: Write };
-
-const isDue = (fate: Fate): fate is Due => fate.write !== undefined;
 
 /**
  * Adds the new rows, before any other is touched: a row that was there may now refer to one that was not. Returns the
  * ids that somebody else has added meanwhile.
  */
-async function insert(target: Target, due: readonly Due[]): Promise<Set<string>> {
-  const inserts = due.filter(({ resting }) => !resting);
+async function insert(target: Target, inserts: readonly Due[]): Promise<Set<string>> {
   if (inserts.length === 0) return new Set();
   const { run, schema, table, contexts } = target;
   const added = await run.insert(schema, table, rowsOf(target, inserts), insertRows(schema, table));
@@ -163,7 +130,7 @@ async function hold(
 /** Writes rows that are held, and deletes those that are gone. */
 async function update(target: Target, updates: readonly Due[], gone: readonly Gone[]): Promise<void> {
   const { run, schema, table } = target;
-  if (updates.length > 0) await run.write(updateRows(schema, table), valuesOf(target, updatedColumns(table), updates));
+  if (updates.length > 0) await run.write(updateRows(schema, table), arraysOf(target, updatedColumns(table), updates));
   if (gone.length > 0)
     await run.write(
       deleteRows(schema, table),
@@ -172,71 +139,6 @@ async function update(target: Target, updates: readonly Due[], gone: readonly Go
         gone.map(({ id }) => id),
       ),
     );
-}
-
-/** One array a column. */
-const valuesOf = (target: Target, names: readonly string[], writes: readonly Due[]): string[] =>
-  names.map((name) => {
-    const of = cellOf(target, name);
-    return arrayLiteralOf(writes, ({ write }) => of(write));
-  });
-
-/** All columns of each row. */
-function rowsOf(target: Target, writes: readonly Due[]): Cell[][] {
-  const columns = target.table.columns.map(({ name }) => cellOf(target, name));
-  return writes.map(({ write }) => columns.map((of) => of(write)));
-}
-
-/** What a row has in this column. */
-function cellOf({ table, contexts }: Target, name: string): (write: Write) => Cell {
-  const at = (answer: number | undefined, of: keyof LoadContext): Cell =>
-    answer === undefined ? null : (contexts[answer]?.[of] ?? null);
-  const machinery: Readonly<Record<string, (write: Write) => Cell>> = {
-    _detail: ({ state }) => state.detail,
-    _first_seen_at: ({ first }) => at(first, 'receivedAt'),
-    _changed_at: ({ changed }) => at(changed, 'receivedAt'),
-    _run_id: ({ last }) => at(last, 'runId'),
-    _answer_id: ({ last }) => at(last, 'answerId'),
-    _content_hash: ({ digests }) => contentHash(table, digests),
-    _part_hashes: ({ digests }) => digests.text,
-  };
-  return machinery[name] ?? (({ state, counts }) => state.cells[name] ?? counts[name] ?? null);
-}
-
-/** A list of those parents of which it differs. */
-interface ListWrite {
-  readonly child: ChildTable;
-  /** The parents that have one, as parameters; absent when none has. */
-  readonly emptied: readonly string[] | undefined;
-  /** As they are copied; absent when none has a row. */
-  readonly lines: string | undefined;
-}
-
-/** The lists that are to be replaced, each as a set. */
-function listsOf({ table }: Target, written: readonly Due[]): ListWrite[] {
-  const parents = written.map(({ id, resting, write, steps }) => ({
-    id,
-    key: id.split('\0'),
-    before: resting && digestsFrom(resting.parts).lists,
-    after: write.digests.lists,
-    steps: steps.filter(({ lists }) => lists.size > 0),
-  }));
-  return table.children.map((child, index) => {
-    const emptied: string[] = [];
-    const sets: Rows[] = [];
-    for (const { id, key, before, after, steps } of parents) {
-      const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
-      const there = before ? before[index] : null;
-      if (!rows || after[index] === there) continue;
-      if (there !== null) emptied.push(id);
-      if (rows.length > 0) sets.push({ key, rows });
-    }
-    return {
-      child,
-      emptied: emptied.length > 0 ? keyArrays(table, emptied) : undefined,
-      lines: sets.length > 0 ? copyText(sets) : undefined,
-    };
-  });
 }
 
 async function writeList(run: Run, schema: string, { child, emptied, lines }: ListWrite): Promise<void> {

@@ -29,17 +29,19 @@ export interface Run {
    */
   readonly add: (schema: string, table: Table, lines: string) => Promise<void>;
   /**
-   * Adds rows, all columns of each, that were not there at the last look. Where somebody else has added one meanwhile, or
-   * they are few, it executes the statement, which takes an array a column. Returns how many rows were touched.
+   * Adds rows that were not there at the last look. Where somebody else has added one meanwhile, or they are few, it
+   * executes the statement, which takes an array a column. Returns how many rows were touched.
    */
-  readonly insert: (
-    schema: string,
-    table: Table,
-    rows: readonly (readonly Cell[])[],
-    otherwise: string,
-  ) => Promise<number>;
+  readonly insert: (schema: string, table: Table, rows: NewRows, otherwise: string) => Promise<number>;
   /** Waits for what was written. */
   readonly settled: () => Promise<void>;
+}
+
+/** Rows, all columns of each, which are made as they are sent. */
+export interface NewRows {
+  readonly count: number;
+  /** Those of these places. */
+  readonly cells: (from: number, to: number) => readonly (readonly Cell[])[];
 }
 
 /** From so many rows on, to copy them is quicker than to insert them, in spite of the savepoint that it takes. */
@@ -50,23 +52,29 @@ const IS_THERE = '23505';
 
 /** Runs statements on this connection or transaction, one after the other. */
 export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
-  let writing: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
+  /** After all that was asked for before; what one of these threw comes out of it. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = last.then(work);
+    last = done;
+    last.catch(() => undefined);
+    return done;
+  };
   const execute = async <Row>(sql: string, parameters: readonly unknown[]) =>
     db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
   const write: Run['write'] = async (sql, parameters) => {
-    await writing;
-    writing = execute(sql, parameters);
-    // Whoever comes next meets its error.
-    writing.catch(() => undefined);
+    const before = last;
+    void inTurn(() => execute(sql, parameters)).catch(() => undefined);
+    await before;
     await sent();
   };
   const touched = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
   const added: Run['insert'] = async (schema, table, rows, otherwise) => {
-    if (rows.length < COPIED_FROM) return touched(otherwise, columnsOf(table, rows));
+    if (rows.count < COPIED_FROM) return touched(otherwise, columnsOf(table, rows));
     await execute('savepoint adding', []);
     try {
-      const count = await touched(copyRows(schema, table), [copyText([{ key: [], rows }])]);
+      const count = await touched(copyRows(schema, table), [linesOf(rows)]);
       await execute('release savepoint adding', []);
       return count;
     } catch (error) {
@@ -77,30 +85,29 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   };
   return {
     rows: async (sql, parameters) => {
-      await writing;
-      const { rows } = await execute<{ row: string }>(sql, parameters);
+      const { rows } = await inTurn(() => execute<{ row: string }>(sql, parameters));
       return rows.map(({ row }) => JSON.parse(row) as Record<string, string | null>);
     },
-    count: async (sql, parameters) => {
-      await writing;
-      return touched(sql, parameters);
-    },
+    count: (sql, parameters) => inTurn(() => touched(sql, parameters)),
     write,
     sent: () => sent(),
     add: (schema, table, lines) => write(copyRows(schema, table), [lines]),
-    insert: async (...rows) => {
-      await writing;
-      const adding = added(...rows);
-      writing = adding;
-      writing.catch(() => undefined);
-      return adding;
-    },
+    insert: (...rows) => inTurn(() => added(...rows)),
     settled: async () => {
-      await writing;
+      await last;
     },
   };
 }
 
+/** Rows that go together into the text of a copy, which the database takes in while the next ones are made. */
+const PART = 250;
+
+function* linesOf({ count, cells }: NewRows): Generator<string> {
+  for (let at = 0; at < count; at += PART) yield copyText([{ key: [], rows: cells(at, at + PART) }]);
+}
+
 /** One array a column. */
-const columnsOf = (table: Table, rows: readonly (readonly Cell[])[]): string[] =>
-  table.columns.map((_, column) => arrayLiteralOf(rows, (row) => row[column] ?? null));
+function columnsOf(table: Table, { count, cells }: NewRows): string[] {
+  const rows = cells(0, count);
+  return table.columns.map((_, column) => arrayLiteralOf(rows, (row) => row[column] ?? null));
+}

@@ -1,12 +1,12 @@
 /** Rows in the text format of `COPY`, and a statement that sends them: the quickest way into a table. */
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from } from 'pg-copy-streams';
 import { quoted } from './identifier.ts';
 
 type Cell = string | number | boolean | null;
 
-/** The statement that takes rows of these columns as its one parameter, a text that `copyText` made. */
+/** The statement that takes rows of these columns as its one parameter: what `copyText` made, or an iterable of such. */
 export const copyInto = (schema: string, table: string, columns: readonly string[]): string =>
   `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')})${FROM_CLIENT}`;
 
@@ -55,10 +55,13 @@ function textOf(cell: Cell): string {
   return SPECIAL.test(cell) ? cell.replace(EACH_SPECIAL, (letter) => ESCAPED[letter] ?? letter) : cell;
 }
 
-/** Runs the statement; its result is that of an insert. */
-export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: string) {
+/** Runs the statement with a text, or its parts as they are made; its result is that of an insert. */
+export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: string | Iterable<string>) {
   const stream = client.query(from(statement));
-  stream.end(text);
-  await finished(stream);
+  await pipeline(partsOf(text), stream);
   return { command: 'INSERT', rowCount: stream.rowCount, rows: [] };
 }
+
+/** Its parts; a text by itself would be taken for its letters. */
+export const partsOf = (text: string | Iterable<string>): Iterable<string> =>
+  typeof text === 'string' ? [text] : text;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { TransientError } from '../errors.ts';
-import { copyFromBlob, isCopy } from './copy.ts';
+import { copyFromBlob, isCopy, partsOf } from './copy.ts';
 import { parameterText, parserFor } from './values.ts';
 
 /** Under the warehouse's folder, so that the lock and what else belongs to it lie outside of Postgres' own files. */
@@ -53,7 +53,10 @@ export const dialectOf = (pglite: PGlite): PGliteDialect =>
 const copying = (of: Pick<PGlite, 'query'>): Pick<Queried, 'query'> => ({
   query: (text, values, options) =>
     isCopy(text)
-      ? of.query(copyFromBlob(text), [], { ...options, blob: new Blob([String(values?.[0])]) })
+      ? of.query(copyFromBlob(text), [], {
+          ...options,
+          blob: new Blob([...partsOf(values?.[0] as string | Iterable<string>)]),
+        })
       : of.query(text, values, options),
 });
 

@@ -137,7 +137,7 @@ const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
     override query(...[text, values, ...others]: unknown[]): never {
       const query = super.query.bind(this) as (...given: unknown[]) => never;
       if (typeof text === 'string' && isCopy(text))
-        return copy({ query }, text, String((values as unknown[])[0])) as never;
+        return copy({ query }, text, (values as [string | Iterable<string>])[0]) as never;
       const isNamed = plans.areKept && typeof text === 'string' && text.startsWith(PLANNED_ONCE);
       return isNamed ? query({ name: nameOf(text), text, values }, ...others) : query(text, values, ...others);
     }

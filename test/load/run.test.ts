@@ -1,0 +1,63 @@
+/** Statements of a load: one after the other, however they are asked for. */
+import { expect, it } from 'vitest';
+import { type Run, runOn } from '../../src/load/run.ts';
+import type { Table } from '../../src/warehouse/table.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const SCHEMA = 'pg_temp';
+const column = { name: 'n', type: 'bigint', about: '', nullable: false, volatile: false } as const;
+const table = (name: string) => ({ name, columns: [column] }) as unknown as Table;
+const upsert = (name: string): string =>
+  `insert into ${SCHEMA}.${name} select * from unnest($1::bigint[]) on conflict do nothing`;
+const numbers = (count: number) => ({
+  count,
+  cells: (from: number, to: number) => Array.from({ length: count }, (_, n) => [n]).slice(from, to),
+});
+
+eachWarehouse('a run', (open) => {
+  const running = async (work: (run: Run) => Promise<void>): Promise<void> => {
+    const { db } = await open();
+    await db.transaction().execute(async (tx) => {
+      const run = runOn(tx);
+      for (const name of ['one', 'other'])
+        await run.count(`create temp table ${name} (n bigint primary key) on commit drop`, []);
+      await work(run);
+    });
+  };
+  const countIn = async (run: Run, name: string): Promise<number> =>
+    Number(
+      (await run.rows(`select json_build_object('n', count(*)::text)::text as row from ${SCHEMA}.${name}`, []))[0]?.[
+        'n'
+      ],
+    );
+
+  it.each([1, 20, 1000])('adds %i rows, those of another writer left alone', (count) =>
+    running(async (run) => {
+      await run.count(`insert into ${SCHEMA}.one values (0)`, []);
+      expect(await run.insert(SCHEMA, table('one'), numbers(count), upsert('one'))).toBe(count - 1);
+      expect(await run.insert(SCHEMA, table('other'), numbers(count), upsert('other'))).toBe(count);
+      expect(await countIn(run, 'one')).toBe(count);
+    }),
+  );
+
+  it('keeps what is written while it adds rows of which one is there', () =>
+    running(async (run) => {
+      await run.count(`insert into ${SCHEMA}.one values (7)`, []);
+      const adding = run.insert(SCHEMA, table('one'), numbers(30), upsert('one'));
+      await run.write(`insert into ${SCHEMA}.other values (1)`, []);
+      const counting = run.count(`insert into ${SCHEMA}.other values (2)`, []);
+      const also = run.insert(SCHEMA, table('other'), numbers(30), upsert('other'));
+      expect([await adding, await counting, await also]).toEqual([29, 1, 28]);
+      expect(await countIn(run, 'one')).toBe(30);
+      expect(await countIn(run, 'other')).toBe(30);
+    }));
+
+  it('tells what a write threw by what comes next', async () => {
+    const failing = running(async (run) => {
+      await run.write('select 1 / 0', []);
+      await expect(run.count('select 1', [])).rejects.toThrow('division by zero');
+      await run.settled();
+    });
+    await expect(failing).rejects.toThrow('division by zero');
+  });
+});
