@@ -9,7 +9,7 @@ import { arrayLiteralOf } from '../warehouse/array.ts';
 import type { DailyMeasure, DailyTable } from '../warehouse/history.ts';
 import type { RootTable } from '../warehouse/table.ts';
 import { upsertDaily } from './daily-statement.ts';
-import type { NewRows, Run } from './run.ts';
+import { newRows, type Run } from './run.ts';
 import { byReceipt, type Received, type Seen } from './seen.ts';
 import { sighted, type State } from './state.ts';
 
@@ -45,11 +45,12 @@ export async function writeDays(
   if (!daily) return;
   const days = daysOf(table, daily, answers, seen);
   const upsert = upsertDaily(schema, daily);
-  const [known = [], first = []] = [false, true].map((isNew) => days.filter(({ id }) => added.has(id) === isNew));
+  const known = days.filter(({ id }) => !added.has(id));
+  const first = days.filter(({ id }) => added.has(id));
   if (known.length > 0) await run.write(upsert, valuesOf(daily, known));
   if (first.length > 0) {
     // What it throws comes out of the next statement.
-    run.insert(schema, daily, rowsOf(daily, first), upsert).catch(() => undefined);
+    void run.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
     await run.sent();
   }
 }
@@ -114,12 +115,6 @@ function together(a: Day, b: Day): Day {
 /** One array a column. */
 const valuesOf = (daily: DailyTable, days: readonly Day[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
-
-/** All columns of each row. */
-function rowsOf(daily: DailyTable, days: readonly Day[]): NewRows {
-  const columns = cellsOf(daily);
-  return { count: days.length, cells: (from, to) => days.slice(from, to).map((day) => columns.map((of) => of(day))) };
-}
 
 /** What a day's row has in each column. */
 function cellsOf({ entityKey, columns }: DailyTable): ((day: Day) => Cell)[] {

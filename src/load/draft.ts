@@ -8,7 +8,7 @@ import { contentHash, digestsFrom } from './digest.ts';
 import type { Fate, Sighting, Write } from './fold.ts';
 import { type Due, isDue, judge, type Target } from './judge.ts';
 import { keyArrays, type Resting } from './resting.ts';
-import type { NewRows } from './run.ts';
+import { newRows, type NewRows } from './run.ts';
 
 export interface Draft {
   readonly fates: readonly Fate[];
@@ -55,13 +55,14 @@ export const arraysOf = ({ table, contexts }: Target, names: readonly string[], 
   });
 
 /** New rows, all columns of each. */
-export function rowsOf({ table, contexts }: Target, due: readonly Due[]): NewRows {
-  const columns = table.columns.map(({ name }) => cellOf(table, contexts, name));
-  return {
-    count: due.length,
-    cells: (from, to) => due.slice(from, to).map(({ write }) => columns.map((of) => of(write))),
-  };
-}
+export const rowsOf = ({ table, contexts }: Target, due: readonly Due[]): NewRows =>
+  newRows(
+    due,
+    table.columns.map(({ name }) => {
+      const of = cellOf(table, contexts, name);
+      return ({ write }) => of(write);
+    }),
+  );
 
 /** What a row has in this column. */
 function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string): (write: Write) => Cell {

@@ -69,7 +69,7 @@ function draftAhead(targets: readonly Target[], group: readonly Loading[]): Read
     looks.map((look) => {
       const { target, seen } = look;
       const { sent } = target.run;
-      const draft = drafted(look, before, sent);
+      const draft = drafted(look, before && { turn: before, pause: sent });
       before = draft.then(async ({ lists }) => {
         await sent();
         lists();
@@ -97,14 +97,13 @@ function lookedAt(target: Target, seen: Ahead['seen']): Look {
   return { target, seen, ids, resting };
 }
 
-/** Drafts a table; behind another one it lets the load go on between its parts. */
+/** Drafts a table; behind another one it waits for its turn, and lets the load go on between its parts. */
 async function drafted(
   { target, seen, ids, resting }: Look,
-  before?: Promise<unknown>,
-  pause?: () => Promise<unknown>,
+  behind?: { readonly turn: Promise<unknown>; readonly pause: () => Promise<unknown> },
 ): Promise<Draft> {
-  await before;
-  return draftOf(target, ids, seen, await resting, before && pause);
+  await behind?.turn;
+  return draftOf(target, ids, seen, await resting, behind?.pause);
 }
 
 async function loadTable(

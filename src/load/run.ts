@@ -44,6 +44,12 @@ export interface NewRows {
   readonly cells: (from: number, to: number) => readonly (readonly Cell[])[];
 }
 
+/** A row of each item: what each column has of it. */
+export const newRows = <T>(items: readonly T[], columns: readonly ((item: T) => Cell)[]): NewRows => ({
+  count: items.length,
+  cells: (from, to) => items.slice(from, to).map((item) => columns.map((of) => of(item))),
+});
+
 /** From so many rows on, to copy them is quicker than to insert them, in spite of the savepoint that it takes. */
 const COPIED_FROM = 20;
 
@@ -53,7 +59,7 @@ const IS_THERE = '23505';
 /** Runs statements on this connection or transaction, one after the other. */
 export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   let last: Promise<unknown> = Promise.resolve();
-  /** After all that was asked for before; what one of these threw comes out of it. */
+  /** After all that was asked for before; what one of these threw comes out of it, and out of what is asked for next. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
     last = done;
@@ -64,7 +70,7 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
     db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
   const write: Run['write'] = async (sql, parameters) => {
     const before = last;
-    void inTurn(() => execute(sql, parameters)).catch(() => undefined);
+    void inTurn(() => execute(sql, parameters));
     await before;
     await sent();
   };
