@@ -1,9 +1,9 @@
 /** The long form of the bench: `npm run reliability -- --seed N`. Leaves its figures in `docs/reliability.md`. */
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { startServer } from '../support/postgres.ts';
+import { wantedBy } from './command-line.ts';
 import { type Draws, drawsOf } from './draws.ts';
 import {
   faultGroup,
@@ -23,19 +23,7 @@ import { type Death, KILL_POINTS, type KillPoint, randomDeath } from './scenario
 import { undisturbed } from './stage.ts';
 import { IN_FLIGHT, wholeConfig } from './workload.ts';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    /** The day to put on the page. */
-    date: { type: 'string', default: new Date().toISOString().slice(0, 10) },
-    /** The part of the full counts to do, for trying the bench. */
-    share: { type: 'string', default: '1' },
-    /** Part of the title of the groups to do, for those of one kind; absent, all are done. */
-    only: { type: 'string', default: '' },
-    output: { type: 'string', default: 'docs/reliability.md' },
-  },
-});
-const [seed, share] = [Number(values.seed), Number(values.share)];
+const { seed, share, only, date, output } = await wantedBy(process.argv.slice(2));
 const some = (whole: number): number => Math.max(1, Math.round(whole * share));
 const startedAt = performance.now();
 const tell = (line: string): void => void process.stderr.write(`${seconds(performance.now() - startedAt)} ${line}\n`);
@@ -43,6 +31,7 @@ const tell = (line: string): void => void process.stderr.write(`${seconds(perfor
 const server = await startServer();
 const ground = groundOn(server.url);
 const groups: Group[] = [];
+const titles: string[] = [];
 try {
   const { oracle, requests, tookMs } = await undisturbed(ground, { kind: 'postgres', configOf: wholeConfig });
   tell(`Undisturbed: ${requests} requests`);
@@ -54,7 +43,8 @@ try {
   });
   const bench = { ground, seed, oracle, onProgress: tell };
   const play = async (title: string, group: (title: string) => Promise<Group>): Promise<void> => {
-    if (title.toLowerCase().includes(values.only.toLowerCase())) groups.push(await group(title));
+    titles.push(title);
+    if (title.toLowerCase().includes(only.toLowerCase())) groups.push(await group(title));
   };
   const draws = drawsOf(seed, 'moments');
   // A load more or less for what the log has to tell: points late in the run may not come so often.
@@ -127,6 +117,7 @@ try {
   await spoil('Lost commits', 'Each connection breaks under the reply to its third commit.', 3, () => ({
     postgres: lostCommits,
   }));
+  if (groups.length === 1) throw new Error(`No title has ${JSON.stringify(only)} in it: ${titles.join(', ')}.`);
 } finally {
   await ground.end();
   await server.stop();
@@ -135,10 +126,10 @@ const [cpu] = cpus();
 const text = reportText(groups, {
   seed,
   share,
-  date: values.date,
-  command: `npm run reliability -- --seed ${seed}${share === 1 ? '' : ` --share ${share}`}${values.only === '' ? '' : ` --only ${values.only}`}`,
+  date,
+  command: `npm run reliability -- --seed ${seed}${share === 1 ? '' : ` --share ${share}`}${only === '' ? '' : ` --only ${JSON.stringify(only)}`}`,
   machine: `${cpus().length} cores (${cpu?.model.trim() ?? 'unknown'}), Node ${process.versions.node}`,
   tookMs: performance.now() - startedAt,
 });
-await writeFile(values.output, text);
+await writeFile(output, text);
 process.exitCode = groups.some(({ broken }) => broken.length > 0) ? 1 : 0;

@@ -1,0 +1,28 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { wantedBy } from './command-line.ts';
+
+const run = (...words: string[]) =>
+  spawnSync(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...words], { encoding: 'utf8' });
+
+test('numbers and titles are taken as they are said, and the rest by default', async () => {
+  await expect(wantedBy(['--seed', '7', '--only', 'Both spoiled', '--date', '2026-01-02'])).resolves.toMatchObject({
+    seed: 7,
+    share: 1,
+    only: 'Both spoiled',
+    date: '2026-01-02',
+    output: 'docs/reliability.md',
+  });
+});
+
+test.each([
+  [['--sed', '1'], 'Unknown argument: sed'],
+  [['--seed', 'x'], '--seed takes a whole number.'],
+  [['--share', '0'], '--share takes a number above 0 and at most 1.'],
+  [['--share', '2'], '--share takes a number above 0 and at most 1.'],
+])('%j is refused before anything is started', (words, why) => {
+  const { status, stderr } = run(...words);
+  expect(status).toBe(1);
+  expect(stderr).toContain(why);
+});
