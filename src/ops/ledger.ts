@@ -1,9 +1,10 @@
 /** The ledger: every request, known before it is sent, with its state, its attempts and what came of it. */
+import { setImmediate as sent } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
-import { arrayLiteral } from '../warehouse/array.ts';
+import { arrayLiteral, arrayLiteralOf } from '../warehouse/array.ts';
 import { isHeld, type Lease } from './lease.ts';
 import { isOf, type Part } from './part.ts';
 import type { Ops, RequestState } from './schema.ts';
@@ -23,6 +24,16 @@ export interface LedgerRequest {
 /** Rows a statement takes at once; more would only hold more memory. */
 const CHUNK = 1000;
 
+/** What tasks are entered with. */
+export interface Entering {
+  readonly at: Date;
+  /** The request that led to them, whose chunk is theirs too. */
+  readonly parentId?: string;
+  readonly freshAnswers?: ReadonlyMap<string, string>;
+  /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
+  readonly chunks?: readonly number[];
+}
+
 /**
  * Enters tasks into the ledger as planned, or as fresh when a stored answer serves them; one already there in this run
  * is left alone. Returns how many were new.
@@ -31,82 +42,92 @@ export async function planRequests(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
-  more: {
-    readonly at: Date;
-    /** The request that led to them, whose chunk is theirs too. */
-    readonly parentId?: string;
-    readonly freshAnswers?: ReadonlyMap<string, string>;
-    /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
-    readonly chunks?: readonly number[];
-  },
+  more: Entering,
 ): Promise<number> {
   let added = 0;
+  let entered = Promise.resolve(0);
   for (let start = 0; start < tasks.length; start += CHUNK) {
-    const part = tasks.slice(start, start + CHUNK);
-    const answers = part.map(({ requestKey }) => more.freshAnswers?.get(requestKey) ?? null);
-    const source = sql<{
-      request_key: string;
-      body: RequestBody;
-      sent_body: RequestBody;
-      input: RequestBody;
-      depth: string;
-      answer_id: string | null;
-      chunk: string | null;
-    }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ request }) => canonicalJson(request)))}::jsonb[],
-      ${arrayLiteral(part.map(({ body }) => canonicalJson(body)))}::jsonb[],
-      ${arrayLiteral(part.map(({ input }) => canonicalJson(input)))}::jsonb[],
-      ${arrayLiteral(part.map(({ depth }) => depth))}::bigint[],
-      ${arrayLiteral(answers)}::bigint[],
-      ${arrayLiteral(part.map((_, at) => more.chunks?.[start + at] ?? null))}::bigint[])
-      with ordinality as t(request_key, body, sent_body, input, depth, answer_id, chunk, place) order by place)`;
-    const at = more.at.toISOString();
-    const entered = await ops
-      .insertInto('requests')
-      .columns([
-        'run_id',
-        'sync',
-        'endpoint',
-        'request_key',
-        'body',
-        'sent_body',
-        'input',
-        'depth',
-        'parent_id',
-        'state',
-        'answer_id',
-        'planned_at',
-        'finished_at',
-        'chunk',
-      ])
-      .expression((eb) =>
-        eb
-          .selectFrom(source.as('t'))
-          .select([
-            sql<string>`${run.id}::bigint`.as('run_id'),
-            sql<string>`${run.sync}::text`.as('sync'),
-            sql<string>`${run.endpoint}::text`.as('endpoint'),
-            't.request_key',
-            't.body',
-            't.sent_body',
-            't.input',
-            't.depth',
-            sql<string | null>`${more.parentId ?? null}::bigint`.as('parent_id'),
-            sql<RequestState>`case when t.answer_id is null then 'planned' else 'fresh' end`.as('state'),
-            't.answer_id',
-            sql<Date>`${at}::timestamptz`.as('planned_at'),
-            sql<Date | null>`case when t.answer_id is null then null else ${at}::timestamptz end`.as('finished_at'),
-            more.parentId === undefined
-              ? 't.chunk'
-              : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', more.parentId).as('chunk'),
-          ]),
-      )
-      .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing())
-      .executeTakeFirst();
-    added += Number(entered.numInsertedOrUpdatedRows ?? 0n);
+    // Made while the database is at work on those before.
+    const entry = entryOf(ops, run, tasks.slice(start, start + CHUNK), {
+      ...more,
+      ...(more.chunks && { chunks: more.chunks.slice(start, start + CHUNK) }),
+    });
+    added += await entered;
+    entered = entry.executeTakeFirst().then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
+    // It fails where it is waited for.
+    entered.catch(() => undefined);
+    await sent();
   }
-  return added;
+  return added + (await entered);
+}
+
+/** The statement that enters a few tasks. */
+function entryOf(
+  ops: Ops,
+  run: { readonly id: string; readonly sync: string; readonly endpoint: string },
+  tasks: readonly Task[],
+  { at, parentId, freshAnswers, chunks }: Entering,
+) {
+  const source = sql<{
+    request_key: string;
+    body: RequestBody;
+    sent_body: RequestBody;
+    input: RequestBody;
+    depth: string;
+    answer_id: string | null;
+    chunk: string | null;
+  }>`(select * from unnest(
+    ${arrayLiteralOf(tasks, ({ requestKey }) => requestKey)}::text[],
+    ${arrayLiteralOf(tasks, ({ request }) => canonicalJson(request))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ body }) => canonicalJson(body))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ input }) => canonicalJson(input))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ depth }) => depth)}::bigint[],
+    ${arrayLiteralOf(tasks, ({ requestKey }) => freshAnswers?.get(requestKey) ?? null)}::bigint[],
+    ${arrayLiteral(tasks.map((_, place) => chunks?.[place] ?? null))}::bigint[])
+    with ordinality as t(request_key, body, sent_body, input, depth, answer_id, chunk, place) order by place)`;
+  return ops
+    .insertInto('requests')
+    .columns([
+      'run_id',
+      'sync',
+      'endpoint',
+      'request_key',
+      'body',
+      'sent_body',
+      'input',
+      'depth',
+      'parent_id',
+      'state',
+      'answer_id',
+      'planned_at',
+      'finished_at',
+      'chunk',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(source.as('t'))
+        .select([
+          sql<string>`${run.id}::bigint`.as('run_id'),
+          sql<string>`${run.sync}::text`.as('sync'),
+          sql<string>`${run.endpoint}::text`.as('endpoint'),
+          't.request_key',
+          't.body',
+          't.sent_body',
+          't.input',
+          't.depth',
+          sql<string | null>`${parentId ?? null}::bigint`.as('parent_id'),
+          sql<RequestState>`case when t.answer_id is null then 'planned' else 'fresh' end`.as('state'),
+          't.answer_id',
+          sql<Date>`${at.toISOString()}::timestamptz`.as('planned_at'),
+          sql<Date | null>`case when t.answer_id is null then null else ${at.toISOString()}::timestamptz end`.as(
+            'finished_at',
+          ),
+          parentId === undefined
+            ? 't.chunk'
+            : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
+        ]),
+    )
+    .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
 
 /**

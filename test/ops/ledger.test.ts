@@ -73,6 +73,16 @@ eachWarehouse('the ledger', (open) => {
     expect(await countByState(ops, run)).toEqual({ planned: 2501 });
   });
 
+  it.each([500, 1500, 2400])('fails a plan of which the database refuses a request, number %i', async (refused) => {
+    const { ops, run } = await begun(open, 0);
+    const tasks = Array.from({ length: 2500 }, (_, n) =>
+      n === refused ? { ...task(n), requestKey: 'a\0b' } : task(n),
+    );
+    await expect(planRequests(ops, run, tasks, { at })).rejects.toThrow(/0x00|null character|invalid byte/i);
+    const { planned = 0 } = await countByState(ops, run);
+    expect(planned).toBe(Math.floor(refused / 1000) * 1000);
+  });
+
   it('lets a request be sent by who holds the lease, and keeps its first id', async () => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
