@@ -11,7 +11,7 @@ export interface Trace {
   readonly mark: string;
   /** Row versions in the tables for analysts that are newer than the mark given. */
   readonly versions: number;
-  /** Rows in them that nobody can see and that still take their place. */
+  /** Rows in them that nobody can see since then and that still take their place; those of before are not counted. */
   readonly dead: number;
 }
 
@@ -19,11 +19,12 @@ export interface Trace {
 export async function traceOf(url: string, mark?: string): Promise<Trace> {
   const warehouse = await warehouseAt(url);
   try {
+    const versions = mark === undefined ? 0 : await versionsSince(warehouse, mark);
     return {
       walAt: Number(await one(warehouse, sql`pg_current_wal_insert_lsn() - '0/0'::pg_lsn`)),
       mark: await one(warehouse, sql`pg_snapshot_xmax(pg_current_snapshot())`),
-      versions: mark === undefined ? 0 : await versionsSince(warehouse, mark),
-      dead: await deadRows(warehouse),
+      versions,
+      dead: mark === undefined ? 0 : await deadSince(warehouse, mark, versions),
     };
   } finally {
     await warehouse.close();
@@ -45,20 +46,30 @@ async function versionsSince(warehouse: Warehouse, mark: string): Promise<number
   return Number(await one(warehouse, sql`${sql.join(counts, sql` + `)}`));
 }
 
-/** Counted page by page where the server can, else as the statistics estimate it. */
-async function deadRows(warehouse: Warehouse): Promise<number> {
-  const counted = await withExtension(warehouse);
-  const estimate = sql`(select coalesce(sum(n_dead_tup), 0) from pg_stat_user_tables where schemaname = ${warehouse.schema})`;
-  if (!counted) return Number(await one(warehouse, estimate));
-  const each = tables.map(
-    ({ name }) => sql`(select dead_tuple_count from pgstattuple(${`"${warehouse.schema}"."${name}"`}::regclass))`,
-  );
-  return Number(await one(warehouse, sql`${sql.join(each, sql` + `)}`));
-}
-
-async function withExtension({ db }: Warehouse): Promise<boolean> {
-  return sql`create extension if not exists pgstattuple`.execute(db).then(
+/** Read off the pages where the server lets them be seen, else as the statistics estimate it, with those of before. */
+async function deadSince(warehouse: Warehouse, mark: string, versions: number): Promise<number> {
+  const { db, schema } = warehouse;
+  const isSeen = await sql`create extension if not exists pageinspect`.execute(db).then(
     () => true,
     () => false,
   );
+  const estimate = sql`(select coalesce(sum(n_dead_tup), 0) from pg_stat_user_tables where schemaname = ${schema})`;
+  if (!isSeen) return Number(await one(warehouse, estimate));
+  const each = tables.map(({ name }) => {
+    const table = `"${schema}"."${name}"`;
+    return sql`(select count(*) from generate_series(0, pg_relation_size(${table}::regclass) / current_setting('block_size')::int - 1) as page,
+      heap_page_items(get_raw_page(${table}, page::int)) where t_xmin::text::bigint >= ${mark}::bigint or ${isReplaced(mark)})`;
+  });
+  // Of the versions that were made since, those that can be seen are alive.
+  return Number(await one(warehouse, sql`${sql.join(each, sql` + `)}`)) - versions;
 }
+
+/** Bits of a version's header: what `t_xmax` is not, or is instead of a transaction. */
+const XMAX = { onlyLocks: 0x80, isVoid: 0x800, isMany: 0x1000 };
+
+/** True of a version that was there before the mark and was updated or deleted since. */
+const isReplaced = (mark: string) =>
+  sql`t_infomask & ${XMAX.onlyLocks | XMAX.isVoid}::int = 0 and case when t_infomask & ${XMAX.isMany}::int = 0
+    then t_xmax::text::bigint >= ${mark}::bigint
+    else exists (select from pg_get_multixact_members(t_xmax) as m(xid, mode)
+      where m.xid::text::bigint >= ${mark}::bigint and m.mode in ('nokeyupd', 'upd')) end`;
