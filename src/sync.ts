@@ -129,14 +129,14 @@ async function runOnce(
     const lease = await steadily(() => acquireLease(ops, syncLease(definition.name), holder, sole), effects);
     const held = hold(ops, lease, effects.sleep);
     try {
-      if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+      if (warehouse.kind === 'postgres') await steadily(() => assertNoRebuild(ops), effects);
       // Before anything is planned or in doubt: what waits there was asked and paid for.
       if (effects.spool) await takeSpooled(ops, spooled, definition.name, { ...effects, spool: effects.spool });
       await steadily(
         () => giveUpReadings(warehouse, definition, { holder, newId: effects.newId, now: startedAt }),
         effects,
       );
-      const prices = await readPrices(warehouse, config, definition);
+      const prices = await steadily(() => readPrices(warehouse, config, definition), effects);
       const lost: string[] = [];
       const prepared = await prepareRun(warehouse, definition, {
         ...effects,

@@ -177,7 +177,7 @@ async function sendOurs(
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
   const marked = await it.mark({ id: request.id, requestId, at, points: it.points });
-  if (marked === 'elsewhere') await assertLease(it.ops, it.lease);
+  if (marked === 'elsewhere') await steadily(() => assertLease(it.ops, it.lease), it);
   if (marked !== 'ours') return { as: marked };
   it.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>

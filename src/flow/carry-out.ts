@@ -50,7 +50,7 @@ const BACKLOG = 1000;
 
 /** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
 export async function loadWaiting(it: CarryOut): Promise<void> {
-  const cutting = await openCutting(operationsOf(it.warehouse), it.definition);
+  const cutting = await steadily(() => openCutting(operationsOf(it.warehouse), it.definition), it);
   await openLoader(it, { walks: new Map(), cutting }).loadWaiting();
 }
 
@@ -63,7 +63,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const asking = countUnderWay(course.fail);
   const loads = countUnderWay(course.fail, asking.stir);
   const isIdle = (): boolean => asking.size() === 0 && loads.size() === 0;
-  const cutting = await openCutting(ops, it.definition);
+  const cutting = await steadily(() => openCutting(ops, it.definition), it);
   const loader = openLoader(it, { walks: new Map(), cutting });
   const commits = openCommits(it, course);
   const store = openStore(it, loader, course, commits);
@@ -170,7 +170,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const askAll = async (): Promise<void> => {
     const ahead = Math.max(AHEAD, AHEAD_EACH * it.inFlight);
     // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
-    const tried = it.run.continued ? await triedRequests(ops, it.run) : [];
+    const tried = it.run.continued ? await steadily(() => triedRequests(ops, it.run), it) : [];
     for (let last = '0'; !either.aborted; ) {
       hasNews = false;
       const after = last;
@@ -189,7 +189,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   await asking.until(isIdle);
   await purse.close();
   const stop = course.end();
-  if (endpointRefused) await moveAll(ops, it.run, ['planned'], 'skipped');
+  if (endpointRefused) await steadily(() => moveAll(ops, it.run, ['planned'], 'skipped'), it);
   return stop;
 }
 

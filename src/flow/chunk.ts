@@ -65,7 +65,7 @@ export async function carryOutChunk(
   const within: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
   if (known?.runState !== 'running' || !(await steadily(() => renewLease(ops, within), effects))) return { as: 'void' };
   // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
-  await assertNoRebuild(ops);
+  await steadily(() => assertNoRebuild(ops), effects);
   const holder = holderOf(effects);
   const assertDue = async (tx: Ops): Promise<void> => {
     await assertRunning(tx, runId);
@@ -78,7 +78,8 @@ export async function carryOutChunk(
     const either = AbortSignal.any([signal, held.lost]);
     if (known.state === 'open') {
       const stop =
-        (await firstStop(ops, runId)) ?? (await carryOut(it, { definition, order, run: known.run, lease }, either));
+        (await steadily(() => firstStop(ops, runId), effects)) ??
+        (await carryOut(it, { definition, order, run: known.run, lease }, either));
       if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
       const left = await steadily(
         () =>
@@ -116,8 +117,8 @@ async function carryOut(
     run,
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
-    prices: await readPrices(warehouse, config, definition),
-    maxAgeOf: await maxAgesAgain(warehouse, definition, run),
+    prices: await steadily(() => readPrices(warehouse, config, definition), effects),
+    maxAgeOf: await steadily(() => maxAgesAgain(warehouse, definition, run), effects),
     lost: [],
     // The server's own upkeep refreshes statistics meanwhile.
     tally: openTally(),

@@ -7,6 +7,7 @@ import type { Ops } from '../ops/schema.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Notice } from '../ops/summary.ts';
 import type { RequestBody } from '../service/asked.ts';
+import { type Steady, steadily } from './steady.ts';
 
 /** Requests whose answers were lost, with the points set aside for each attempt where the run goes on with them. */
 export type Doubtful = ReadonlyMap<string, number | undefined>;
@@ -34,7 +35,7 @@ export const lostNotice = (sync: string, id: string): Notice => ({
 });
 
 /** What settling needs besides the ledger. */
-export interface Settling {
+export interface Settling extends Steady {
   readonly definition: SyncDefinition;
   readonly run: Run;
   /** Requests of runs that were given up whose answers never arrived. */
@@ -53,25 +54,27 @@ export interface Settling {
  */
 export async function settleDoubts(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
   const { definition, run, lost, now } = it;
-  await recordLosses(ops, { part: run }, { at: now(), reason: 'its process ended before the answer came' });
-  await moveAll(ops, run, ['sent'], 'in_doubt');
+  const loss = { at: now(), reason: 'its process ended before the answer came' };
+  await steadily(() => recordLosses(ops, { part: run }, loss), it);
+  await steadily(() => moveAll(ops, run, ['sent'], 'in_doubt'), it);
   const again = definition.inDoubt === 'reconcile';
-  const listed = await inDoubt(ops, run);
+  const listed = await steadily(() => inDoubt(ops, run), it);
   for (const { id } of listed)
     it.onNotice(doubtNotice(definition.name, `request ${id} was under way when its run died`, again));
   if (!again) return;
   await findOutAll(it, listed, lost, signal);
   // Planned, nobody would look for them again.
   if (signal.aborted) return;
-  await moveAll(ops, run, ['in_doubt'], 'planned');
+  await steadily(() => moveAll(ops, run, ['in_doubt'], 'planned'), it);
 }
 
 /** Finds out about the answers that a run lost and does not ask for any more. */
 export async function settleLeftOver(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
-  if (it.definition.inDoubt === 'reconcile') await findOutAll(it, await inDoubt(ops, it.run), [], signal);
+  if (it.definition.inDoubt === 'reconcile')
+    await findOutAll(it, await steadily(() => inDoubt(ops, it.run), it), [], signal);
 }
 
-const inDoubt = (ops: Ops, run: Run) =>
+const inDoubt = async (ops: Ops, run: Run) =>
   ops
     .selectFrom('requests')
     .select(['id', 'body'])

@@ -11,7 +11,7 @@ import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
 import { spooledAnswers } from './spooling.ts';
-import { databaseTrouble } from './steady.ts';
+import { databaseTrouble, steadily } from './steady.ts';
 import type { BeginRunSpan } from './tracing.ts';
 
 /** Everything that the flow needs from outside. */
@@ -55,15 +55,15 @@ export async function openInvocation(
   effects: FlowEffects,
   calls: number = config.service.inFlight,
 ): Promise<Invocation> {
-  await assertWhole(warehouse).catch((error: unknown) => {
-    throw databaseTrouble(error);
-  });
+  const surely = <T>(work: () => Promise<T>): Promise<T> =>
+    steadily(work, effects).catch((error: unknown) => {
+      throw databaseTrouble(error);
+    });
+  await surely(() => assertWhole(warehouse));
   const { url, token } = config.service;
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
-  const gate = await openTokenGate(warehouse, config.service, holderOf(effects), effects).catch((error: unknown) => {
-    throw databaseTrouble(error);
-  });
+  const gate = await surely(() => openTokenGate(warehouse, config.service, holderOf(effects), effects));
   const { spool, onNotice } = effects;
   const names = config.syncs.map(({ name }) => name);
   return {

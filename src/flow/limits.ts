@@ -39,7 +39,7 @@ export async function invocationBudget(
     ...(await dayLimits(isGone)),
     ...(await balanceLimits(isGone)),
   ];
-  if ((await limitsNow(false)).length === 0) return own;
+  if ((await steadily(() => limitsNow(false), effects)).length === 0) return own;
   return bothBudgets(
     own,
     openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects)),

@@ -15,7 +15,7 @@ import { type IntakeOptions, type Taken, takeIn } from './intake.ts';
 import { openLoadQueue, type Stored } from './load-queue.ts';
 import { servedMeanwhile } from './known.ts';
 import type { RunSpans } from './spans.ts';
-import type { Steady } from './steady.ts';
+import { type Steady, steadily } from './steady.ts';
 
 export interface Loading extends Following, Steady {
   readonly warehouse: Warehouse;
@@ -108,9 +108,9 @@ export function openLoader(it: Loading, known: Known): Loader {
     served: looking,
     inTurn,
     loadWaiting: async () => {
-      const unloaded = await unloadedAnswers(ops, sync, it.run);
+      const unloaded = await steadily(() => unloadedAnswers(ops, sync, it.run), it);
       await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
-      const rows = await answersToServe(it, ops, served);
+      const rows = await steadily(() => answersToServe(it, ops, served), it);
       await allOf(
         rows.map(({ answer_id: answerId, bytes, request_key: requestKey, body: request }) =>
           load({ answerId, bytes: Number(bytes), serves: { sync, asked: { requestKey, request } } }),

@@ -15,6 +15,7 @@ import { canonicalJson, digestOf } from '../service/identity.ts';
 import { instantText } from '../service/instant.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { type CarryOut, carryOut } from './carry-out.ts';
+import { steadily } from './steady.ts';
 
 /** A stretch of time, by the service's clock. */
 export interface Stretch {
@@ -55,7 +56,7 @@ const LONGEST_WAIT_MS = 20_000;
 export async function readLog(it: LogReading, stretches: readonly Stretch[], signal: AbortSignal): Promise<boolean> {
   const ops = operationsOf(it.warehouse);
   const definition = readingDefinition(it, stretches);
-  const run = await begin(it, definition, stretches);
+  const run = await steadily(() => begin(it, definition, stretches), it);
   const patience = new AbortController();
   const either = AbortSignal.any([signal, patience.signal]);
   const { warehouse, lease, client, gate, budget, now, random, newId, onLoaded } = it;
@@ -89,21 +90,17 @@ export async function readLog(it: LogReading, stretches: readonly Stretch[], sig
     },
     either,
   );
-  const totals = await runTotals(ops, run.id);
+  const totals = await steadily(() => runTotals(ops, run.id), it);
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
   const because = stop?.because ?? (rest > 0 ? 'the request log gave no readable answer' : null);
-  await endRun(
-    ops,
-    run.id,
-    {
-      // Never taken up again: by then it would be asked for other times.
-      state: because === null ? 'complete' : 'failed',
-      exitCode: because === null ? EXIT.complete : EXIT.transient,
-      error: because,
-      at: it.now(),
-    },
-    totals,
-  );
+  const end = {
+    // Never taken up again: by then it would be asked for other times.
+    state: because === null ? ('complete' as const) : ('failed' as const),
+    exitCode: because === null ? EXIT.complete : EXIT.transient,
+    error: because,
+    at: it.now(),
+  };
+  await steadily(() => endRun(ops, run.id, end, totals), it);
   return because === null && totals.truncated === 0;
 }
 

@@ -213,10 +213,10 @@ export async function prepareRun(
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = await maxAgesAgain(warehouse, definition, open, options);
+    const maxAgeOf = await steadily(() => maxAgesAgain(warehouse, definition, open, options), steady);
     return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
   }
-  const plan = await planSync(warehouse, definition, options, now);
+  const plan = await steadily(() => planSync(warehouse, definition, options, now), steady);
   const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
   // A walk has one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';

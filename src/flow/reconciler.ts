@@ -31,14 +31,15 @@ export function openReconciler(it: LogReading): FindOut {
     signal: AbortSignal,
   ): Promise<readonly SettledDoubt[]> => {
     const ops = operationsOf(it.warehouse);
-    const open = await openDoubts(ops, { requestIds: [...all.keys()] });
+    const openOnes = () => steadily(() => openDoubts(ops, { requestIds: [...all.keys()] }), it);
+    const open = await openOnes();
     const rests = it.now().getTime() < restsUntilMs;
     if (!rests) await listed(it, open, signal);
     // Whoever comes later waits for the next reading.
     gathering = undefined;
     if (signal.aborted) return [];
-    const doubts = await openDoubts(ops, { requestIds: [...all.keys()] });
-    const identifiers = await identifiersOf(it.warehouse);
+    const doubts = await openOnes();
+    const identifiers = await steadily(() => identifiersOf(it.warehouse), it);
     const stretches = stretchesOf(doubts, identifiers);
     const [oldest] = stretches;
     if (!oldest) return [];
@@ -113,7 +114,7 @@ export async function reconcileRun(
   run: Pick<Run, 'id'>,
   it: Steady & Pick<LogReading, 'now'>,
 ): Promise<void> {
-  const start = await readingStart(operationsOf(warehouse), run.id);
+  const start = await steadily(() => readingStart(operationsOf(warehouse), run.id), it);
   const since = start && new Date(start.getTime() - AGAIN_MS);
   await steadily(() => reconcileCosts(warehouse, { since, now: it.now() }), it);
 }

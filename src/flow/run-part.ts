@@ -21,6 +21,7 @@ import { progressOf } from './progress.ts';
 import { openReconciler } from './reconciler.ts';
 import { openKeeping } from './spooling.ts';
 import type { RunSpans } from './spans.ts';
+import { steadily } from './steady.ts';
 import { surplusNotice } from './surplus.ts';
 import type { Tally } from './tidy.ts';
 
@@ -67,9 +68,12 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
   const findOut =
     definition.endpoint.paging.by === 'cursor'
       ? undefined
-      : openReconciler({ ...carrying, pricesOf: (other) => readPrices(warehouse, config, other) });
+      : openReconciler({
+          ...carrying,
+          pricesOf: (other) => steadily(() => readPrices(warehouse, config, other), effects),
+        });
   const most = (request: RequestBody): number => mostOf(prices, countOf(request));
-  const settling = { definition, run, lost, findOut, most, now, onNotice };
+  const settling = { definition, run, lost, findOut, most, now, sleep, random, onNotice };
   const carry = async (cut: CarryOut['onCut']): Promise<CarryOut> => ({
     ...carrying,
     retries: config.service.retries,
@@ -82,7 +86,7 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
     ...(spans && { spans }),
     ...(spool && { keepAside: openKeeping({ spool, onNotice }) }),
     ...(findOut && { findOut }),
-    ...progressOf(sync, await countByState(ops, run), effects.onProgress),
+    ...progressOf(sync, await steadily(() => countByState(ops, run), effects), effects.onProgress),
   });
   return {
     settle: (signal) => settleDoubts(ops, settling, signal),

@@ -40,6 +40,8 @@ export async function steadily<T>(
  * server that starts, stops, has run out of something, or takes no writes until a failover is over.
  */
 function isPassing(error: unknown): boolean {
+  // A query of somebody's that was stopped took too long, and would again.
+  if (error instanceof TransientError) return errorCode(error.cause) !== CANCELED && isPassing(error.cause);
   const code = errorCode(error) ?? '';
   return (
     /^(?:40001|40P01|55P03|25006|08|53|57)/.test(code) ||
@@ -55,9 +57,11 @@ function isPassing(error: unknown): boolean {
 export const isRefused = (error: unknown): error is Error =>
   error instanceof Error && /^(?:21|22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? '');
 
-/** The driver's words for a connection that is gone; the last when the rollback finds it so. */
+/** The driver's words for a connection that is gone; the last two when the rollback finds it so. */
 const WITHOUT_CODE =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+
+const CANCELED = '57014';
 
 /** A login refused, a database gone, a disk or an index that is broken: not over in seconds, nor a fault of this program. */
 const OF_THE_SERVER = /^(?:28|3D|58|XX|F0)[0-9A-Z]{3}$/;

@@ -27,17 +27,18 @@ interface Counted {
 }
 
 /** Does the work, again after trouble that may pass. */
-type Persist = (work: () => Promise<void>) => Promise<void>;
+type Persist = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * A guard over shared limits. `limitsNow` tells which hold and sees to their rows; it is told when one was found gone.
+ * A guard over shared limits. `limitsFor` tells which hold and sees to their rows; it is told when one was found gone.
  */
 export function openSharedBudget(
   { db, ops }: Place,
-  limitsNow: (isGone: boolean) => Promise<readonly SharedLimit[]>,
+  limitsFor: (isGone: boolean) => Promise<readonly SharedLimit[]>,
   persist: Persist,
 ): BudgetGuard {
   const spending = sql.id(ops, 'spending');
+  const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
   const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ row }) => row));
   const limitOf = (limits: readonly SharedLimit[], { name, points }: Counted): Limit => {
     const limit = limits.find(({ row }) => row === name);
@@ -88,14 +89,17 @@ export function openSharedBudget(
   return {
     check: async (points) => {
       const limits = await limitsNow(false);
-      const { rows } = await sql<Counted>`
-        select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db);
+      const { rows } = await persist(() =>
+        sql<Counted>`
+          select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
+      );
       return rows.map((row) => limitOf(limits, row)).find((limit) => limit.spent + points > limit.points);
     },
     reserve: async (points) => {
       for (let isGone = false; ; isGone = true) {
         const limits = await limitsNow(isGone);
-        const end = await reserve(limits, points);
+        // Done before the connection was lost, it is set aside twice, which only ends a run sooner.
+        const end = await persist(() => reserve(limits, points));
         if (end === 'done') return { giveBack: async (back) => (back === 0 ? undefined : giveBack(limits, back)) };
         if (end !== 'gone') return end;
         if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);

@@ -23,6 +23,9 @@ const TURN_WITHIN_MS = 60_000;
 /** A connection that a router has forgotten is noticed within minutes; by default only after two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
+/** Shutdowns, a database that is dropped, and limits of time; how grave an error is the server says in its own language. */
+const ENDS_SESSION = /^(?:57P0|25P0[34])/;
+
 /** For short statements that run all the time: planning one can take several times as long as running it. */
 export const PLANNED_ONCE = '/* planned once */';
 
@@ -132,6 +135,12 @@ const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
       // Where there is no password to log in with, the driver would leave the connection half open, and the server
       // waits a minute for it, with all that waits for its sessions, such as dropping a database.
       connection.on('error', () => connection.stream.destroy());
+      // The statement under way fails, and the pool would lend the connection again until it has seen the socket end.
+      this.once('connect', () =>
+        connection.prependListener('errorMessage', (told: unknown) => {
+          if (ENDS_SESSION.test(errorCode(told) ?? '')) void this.end();
+        }),
+      );
     }
 
     override query(...[text, values, ...others]: unknown[]): never {

@@ -2,91 +2,23 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
-import { carryOutChunk, type ChunkEnd } from '../../src/flow/chunk.ts';
-import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/invocation.ts';
-import { invocationBudget } from '../../src/flow/limits.ts';
-import type { ChunkOrder } from '../../src/flow/share.ts';
-import { openTally } from '../../src/flow/tidy.ts';
+import type { ChunkEnd } from '../../src/flow/chunk.ts';
 import { acquireLease, REBUILD } from '../../src/ops/lease.ts';
 import { operationsOf } from '../../src/ops/schema.ts';
-import { runSync } from '../../src/sync.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
+import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
 import { until } from './gate.ts';
 import { select } from './rows.ts';
-import { askedAgain, configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = postgresWarehouses();
 const REQUESTS = 12;
 const CHUNK = 4;
 
-const config = (more = ''): string => `${service()}
-${more}
-syncs:
-  groups:
-    endpoint: pronet.group
-    for_each: { group: ${JSON.stringify(Array.from({ length: REQUESTS }, (_, at) => `n${at}`))} }
-`;
-
-/** One group whatever is asked, for a point. */
-const respond = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
-  endpoint === 'pronet.group'
-    ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }
-    : undefined;
-
-interface Shared {
-  readonly orders: readonly ChunkOrder[];
-  /** Carries out a chunk as a worker of its own would. */
-  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Scene['warehouse'] }) => Promise<ChunkEnd>;
-}
-
-/** A run of the sync, prepared and handed over in chunks. */
-async function shared(scene: Scene, yaml: string): Promise<Shared> {
-  const read = await configOf(yaml, scene.sandbox.url);
-  const [definition] = read.syncs;
-  if (!definition) throw new Error('no sync');
-  let workers = 0;
-  const invocation = (warehouse: Scene['warehouse']): Promise<Invocation> => {
-    const effects: FlowEffects = {
-      now: scene.clock.now,
-      sleep: scene.clock.sleep,
-      random: () => 0.5,
-      newId: countingIds(100 + (workers += 1)),
-      onProgress: () => undefined,
-      onNotice: (it) => scene.notices.push(it),
-    };
-    return openInvocation(read, warehouse, effects);
-  };
-  const { signal } = new AbortController();
-  const it = await invocation(scene.warehouse);
-  const orders: ChunkOrder[] = [];
-  const ended = await runSync(
-    it,
-    {
-      definition,
-      options: { refresh: false, failOnTruncated: false },
-      budget: await invocationBudget(scene.warehouse, read.budget, undefined, it.effects),
-      tally: openTally(),
-      spooled: [],
-      sharing: { chunkSize: CHUNK, enqueue: async (_, given) => void orders.push(...given) },
-    },
-    signal,
-  );
-  await it.close();
-  expect(ended).toBe('shared');
-  return {
-    orders,
-    work: async (order, { warehouse = scene.warehouse } = {}) => {
-      if (!order) throw new Error('no such chunk');
-      const worker = await invocation(warehouse);
-      try {
-        return await carryOutChunk(worker, definition, order, signal);
-      } finally {
-        await worker.close();
-      }
-    },
-  };
-}
+const config = (more = ''): string => groupsConfig(REQUESTS, more);
+const shared = (scene: Scene, yaml: string) => sharedAs(scene, yaml, { chunkSize: CHUNK });
+const respond = oneGroup;
 
 it('is concluded once, by whoever ends its last chunk, whatever the order', async () => {
   const scene = await sceneIn(await open(), { respond });

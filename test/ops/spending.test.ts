@@ -9,7 +9,7 @@ import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const DAY = '2026-03-06';
-const once = (work: () => Promise<void>): Promise<void> => work();
+const once = <T>(work: () => Promise<T>): Promise<T> => work();
 
 const limits = (day: number, ever = Number.MAX_SAFE_INTEGER): readonly SharedLimit[] => [
   { what: 'the day', points: day, row: dayRow(DAY), zero: 0 },
@@ -158,7 +158,7 @@ eachWarehouse('a shared limit', (open, kind) => {
         return result;
       },
     });
-    const twice = async (work: () => Promise<void>): Promise<void> => work().catch(work);
+    const twice = async <T>(work: () => Promise<T>): Promise<T> => work().catch(work);
     const guard = openSharedBudget({ ...warehouse, db }, async () => limits(10), twice);
     const five = await reserved(guard, 5);
     errors.push(Object.assign(new Error('deadlock detected'), { code: '40P01' }));

@@ -1,14 +1,14 @@
 import { cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { Client } from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/secret.ts';
 import { SluiceError } from '../../src/errors.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
@@ -27,6 +27,26 @@ const open = async (url: string, schema = 'sluice'): Promise<Warehouse> => {
 afterEach(async () => {
   for (const it of opened.splice(0)) await it.close();
 });
+
+/** A way to the server that keeps its side open when the server has ended its own, as a pooler or a slow network does. */
+async function startDeafProxy(url: string): Promise<{ readonly port: number; readonly close: () => Promise<void> }> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) sockets.add(socket.on('error', () => undefined));
+    client.pipe(upstream).pipe(client, { end: false });
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
+}
 
 describe('any warehouse', () => {
   it.each([
@@ -178,6 +198,7 @@ describe('a warehouse on a server', () => {
     const one = () => sql`select 1 as one`.execute(warehouse.db).then(({ rows }) => rows);
     const other = new Client({ connectionString: database.url });
     await other.connect();
+    onTestFinished(() => other.end());
     const cutAll = async (): Promise<void> => {
       const others = 'from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
       await other.query(`select pg_terminate_backend(pid) ${others}`);
@@ -195,7 +216,20 @@ describe('a warehouse on a server', () => {
     });
     await expect(lost).rejects.toThrow();
     expect(await one()).toEqual([{ one: 1 }]);
-    await other.end();
+  });
+
+  it('lends no connection again whose end the server told, though its socket is open still', async () => {
+    const { port, close } = await startDeafProxy(database.url);
+    onTestFinished(close);
+    const warehouse = await open(changed((it) => (it.port = String(port))));
+    const cut = sql`select pg_terminate_backend(pg_backend_pid())`.execute(warehouse.db);
+    await expect(cut).rejects.toMatchObject({ code: '57P01' });
+    const { rows } = await sql<{ one: number }>`select 1 as one`.execute(warehouse.db);
+    expect(rows).toEqual([{ one: 1 }]);
+    const within = warehouse.db
+      .transaction()
+      .execute((trx) => sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx));
+    await expect(within).rejects.toThrow(/^(terminating connection|Client was closed)/);
   });
 
   it('leaves nothing on a connection that another may get from a pooler', async () => {

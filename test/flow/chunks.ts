@@ -1,0 +1,83 @@
+/** Runs that are shared in chunks, as workers see them. */
+import { expect } from 'vitest';
+import { carryOutChunk, type ChunkEnd } from '../../src/flow/chunk.ts';
+import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/invocation.ts';
+import { invocationBudget } from '../../src/flow/limits.ts';
+import type { ChunkOrder } from '../../src/flow/share.ts';
+import { openTally } from '../../src/flow/tidy.ts';
+import { runSync } from '../../src/sync.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { configOf, countingIds, type Scene, service } from './scene.ts';
+
+/** A sync of so many groups. */
+export const groupsConfig = (requests: number, more = ''): string => `${service()}
+${more}
+syncs:
+  groups:
+    endpoint: pronet.group
+    for_each: { group: ${JSON.stringify(Array.from({ length: requests }, (_, at) => `n${at}`))} }
+`;
+
+/** One group whatever is asked, for a point. */
+export const oneGroup = ({ endpoint, body }: { readonly endpoint: string; readonly body: unknown }) =>
+  endpoint === 'pronet.group'
+    ? { body: [{ urn: { type: 'group', value: (body as { group: string }).group }, name: 'a', url: 'u' }] }
+    : undefined;
+
+export interface Shared {
+  readonly orders: readonly ChunkOrder[];
+  /** Carries out a chunk as a worker of its own would. */
+  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Warehouse }) => Promise<ChunkEnd>;
+}
+
+/** A run of the only sync, prepared, in another warehouse's stead where one is given, and handed over in chunks. */
+export async function shared(
+  scene: Scene,
+  yaml: string,
+  { chunkSize, warehouse: own = scene.warehouse }: { readonly chunkSize: number; readonly warehouse?: Warehouse },
+): Promise<Shared> {
+  const read = await configOf(yaml, scene.sandbox.url);
+  const [definition] = read.syncs;
+  if (!definition) throw new Error('no sync');
+  let workers = 0;
+  const invocation = (warehouse: Warehouse): Promise<Invocation> => {
+    const effects: FlowEffects = {
+      now: scene.clock.now,
+      sleep: scene.clock.sleep,
+      random: () => 0.5,
+      newId: countingIds(100 + (workers += 1)),
+      onProgress: () => undefined,
+      onNotice: (it) => scene.notices.push(it),
+    };
+    return openInvocation(read, warehouse, effects);
+  };
+  const { signal } = new AbortController();
+  const it = await invocation(own);
+  const orders: ChunkOrder[] = [];
+  const ended = await runSync(
+    it,
+    {
+      definition,
+      options: { refresh: false, failOnTruncated: false },
+      budget: await invocationBudget(own, read.budget, undefined, it.effects),
+      tally: openTally(),
+      spooled: [],
+      sharing: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },
+    },
+    signal,
+  );
+  await it.close();
+  expect(ended).toBe('shared');
+  return {
+    orders,
+    work: async (order, { warehouse = scene.warehouse } = {}) => {
+      if (!order) throw new Error('no such chunk');
+      const worker = await invocation(warehouse);
+      try {
+        return await carryOutChunk(worker, definition, order, signal);
+      } finally {
+        await worker.close();
+      }
+    },
+  };
+}
