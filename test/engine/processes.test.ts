@@ -89,6 +89,14 @@ const allEnded = (stage: Stage): Promise<true> =>
     until(async () => ((await ended(warehouse)).length >= SYNCS.length ? (true as const) : undefined)),
   );
 
+/** What stopped runs and chunks, in their words. */
+const stopsOf = async ({ db }: Warehouse): Promise<readonly unknown[]> => {
+  const { rows } = await sql`select sync, number, c.exit_code, c.error, c.ended_at from sluice_ops.chunks c
+      join sluice_ops.runs r on r.id = run_id where c.exit_code is not null
+    union all select sync, null, exit_code, error, ended_at from sluice_ops.runs where exit_code <> 0`.execute(db);
+  return rows;
+};
+
 const prime = async ({ configFile, surroundings, place, sandbox }: Stage): Promise<void> => {
   const env = {
     SLUICE_SERVICE_URL: sandbox.url,
@@ -231,7 +239,8 @@ if (hasBinaries())
 
         expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
         const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
-        expect({ violations, differing }).toEqual({ violations: [], differing: [] });
+        const stops = await looking(stage.place.url, stopsOf);
+        expect({ stops, violations, differing }).toEqual({ stops: [], violations: [], differing: [] });
         expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
       } finally {
         await stage.close();
