@@ -57,7 +57,7 @@ function isPassing(error: unknown): boolean {
 export const isRefused = (error: unknown): error is Error =>
   error instanceof Error && /^(?:21|22|23|54)[0-9A-Z]{3}$/.test(errorCode(error) ?? '');
 
-/** The driver's words for a connection that is gone; the last two when the rollback finds it so. */
+/** The driver's words for a connection that is gone; the last two for one that was found so before. */
 const WITHOUT_CODE =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 

@@ -6,7 +6,14 @@
 import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { type Dialect, type DialectAdapter, PostgresAdapter, PostgresDialect } from 'kysely';
+import {
+  type Dialect,
+  type DialectAdapter,
+  type Driver,
+  PostgresAdapter,
+  PostgresDialect,
+  PostgresDriver,
+} from 'kysely';
 import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import { type Address, parseAddress } from './address.ts';
 import { cancelStatement } from './cancel.ts';
@@ -48,7 +55,28 @@ class TransactionAdapter extends PostgresAdapter {
   override async releaseMigrationLock(): Promise<void> {}
 }
 
+type RolledBack = Parameters<PostgresDriver['rollbackTransaction']>[0];
+
+/** Of a connection that is gone the server takes back what was begun. That it can't be told to would hide what went wrong. */
+class DiscreetDriver extends PostgresDriver {
+  override async rollbackTransaction(connection: RolledBack): Promise<void> {
+    // The driver uses the connection for nothing else then.
+    await super.rollbackTransaction(connection).catch(() => undefined);
+  }
+}
+
 class PooledDialect extends PostgresDialect {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    super({ pool });
+    this.#pool = pool;
+  }
+
+  override createDriver(): Driver {
+    return new DiscreetDriver({ pool: this.#pool });
+  }
+
   override createAdapter(): DialectAdapter {
     return new TransactionAdapter();
   }
@@ -70,7 +98,7 @@ export async function openPool(url: string): Promise<OpenPool> {
     });
   });
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
-  return { dialect: new PooledDialect({ pool }), session, place, settings };
+  return { dialect: new PooledDialect(pool), session, place, settings };
 }
 
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
