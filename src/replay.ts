@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { EXIT, UsageError } from './errors.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
-import { resourceOf, type Served, type Serving, loadsOf, type Taken } from './flow/intake.ts';
+import { loadsOf, resourceOf, type Taken } from './flow/intake.ts';
+import type { Served, Serving } from './flow/reading.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';

@@ -157,6 +157,13 @@ async function planParts(
   return added;
 }
 
+/** False of an answer that leads to nothing, whatever is known of its question. */
+export const mayLead = (
+  { paging }: Endpoint,
+  { request }: Pick<VaultAnswer, 'request'>,
+  items: readonly unknown[],
+): boolean => paging.by === 'cursor' || (paging.by !== 'once' && isFull({ request, items }));
+
 const NOTHING: Follow = { requests: [] };
 
 /** A day of the log with a million rows; whoever pages further than that pages in a circle. */

@@ -1,44 +1,32 @@
 /** From stored answers to committed rows: normalize, load and record, with the rows of each visible all or none. */
-import { setImmediate as others } from 'node:timers/promises';
-import { type Bounds, TOGETHER, type Weighed } from '../load/group.ts';
+import { type Bounds, TOGETHER } from '../load/group.ts';
 import { load } from '../load/load.ts';
 import type { Receipt } from '../load/receipt.ts';
 import { runOn } from '../load/run.ts';
 import type { Batch } from '../normalize/batch.ts';
-import { namedEntities } from '../normalize/identify.ts';
-import { normalize, rejectedWhole } from '../normalize/normalize.ts';
 import { readForgotten } from '../ops/erasures.ts';
 import { learnNames } from '../ops/identities.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import { recordLoads } from '../ops/record.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
 import { readAnswer, readAnswers, replaceBody, type VaultAnswer } from '../ops/vault.ts';
-import type { Asked } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
-import type { Forgotten } from '../service/forgotten.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
 import { groupsAhead, type Patience } from './ahead.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
-import { withoutForgotten } from './erasure/body.ts';
 import { faultOf } from './fault.ts';
+import {
+  areApart,
+  type AskedAs,
+  type Reading,
+  type ReadingOptions,
+  readingsOf,
+  type Serving,
+  unread,
+} from './reading.ts';
+import { sideBySide } from './side-by-side.ts';
 import { isRefused, steadily } from './steady.ts';
-
-/** A request of the ledger that an answer is loaded for. */
-export type AskedAs = Pick<Asked, 'requestKey' | 'request'>;
-
-/** For whom an answer is loaded. */
-export interface Served {
-  /** Whose bridges the rows are made for, when not the sync that bought the answer. */
-  readonly sync?: string;
-  /** The request that it is loaded for, when not the one that it answered. */
-  readonly asked?: AskedAs;
-}
-
-/** An answer of the vault, and for whom it is loaded when not for those that the options name. */
-export interface Serving extends VaultAnswer {
-  readonly serves?: Served;
-}
 
 export interface Taken {
   readonly answer: VaultAnswer;
@@ -50,15 +38,11 @@ export interface Taken {
   readonly fault?: string;
 }
 
-export interface IntakeOptions extends Served {
+export interface IntakeOptions extends ReadingOptions {
   /** Checked inside the transaction, so that a holder that wakes up late is refused. */
   readonly lease?: Lease;
   /** What else commits together with the rows of these answers. */
   readonly also?: (ops: Ops, takens: readonly Taken[]) => Promise<void>;
-  /** Loads into another schema than the analysts', and records nothing. */
-  readonly into?: string;
-  /** The loads may be their answers' first, which settles their requests; so what follows must be planned with them. */
-  readonly settles: boolean;
   readonly checkpoint?: OnCheckpoint;
   /** Told of answers once their rows are committed, also when later ones fail. */
   readonly onLoaded?: (taken: Taken) => void;
@@ -67,6 +51,8 @@ export interface IntakeOptions extends Served {
   readonly random: () => number;
   /** How much may be loaded together; absent, `TOGETHER`. */
   readonly most?: Bounds;
+  /** True of an answer that leads to more, which is planned in the order of answers; absent, none does. */
+  readonly leads?: (reading: Reading) => boolean;
   /** How long those that were read wait for more; absent, until there are no more. */
   readonly patience?: Patience;
   /** Commits so many answers by `work`, when and how it likes. */
@@ -90,9 +76,10 @@ export const takeInAll = async (
 ): Promise<Taken[]> => (await Array.fromAsync(loadsOf(warehouse, answers, options))).flat();
 
 /**
- * Loads answers in their order, many in a transaction, and tells after each what came of them; the next are read while
- * it is under way. An answer that the database refuses for its content, or that this program fails on, is quarantined
- * whole, and no other with it. Other errors of the database pass through; what was committed before them stays.
+ * Loads answers, many in a transaction, and tells in their order what came of them; the next are read meanwhile. Loads that
+ * have nothing in common may be under way at once, others wait for each other. An answer that the database refuses for its
+ * content, or that this program fails on, is quarantined whole, and no other with it. Other errors of the database pass
+ * through; what was committed before them, or beside them, stays.
  */
 export async function* loadsOf(
   warehouse: Warehouse,
@@ -100,94 +87,29 @@ export async function* loadsOf(
   options: IntakeOptions,
 ): AsyncGenerator<readonly Taken[], undefined> {
   const forgotten = await steadily(() => readForgotten(operationsOf(warehouse)), options);
-  const { most = TOGETHER, patience, within = (_, work) => work() } = options;
-  for await (const group of groupsAhead(readingsOf(answers, options, forgotten), most, patience)) {
-    yield await within(group.length, async () => {
-      const loaded = await commitSteadily(warehouse, group, options);
-      for (const taken of loaded) options.onLoaded?.(taken);
-      return loaded;
-    });
-  }
+  const { most = TOGETHER, patience, within = (_, work) => work(), leads = () => false } = options;
+  yield* sideBySide({
+    // The embedded warehouse has one connection.
+    most: warehouse.kind === 'embedded' ? 1 : AT_ONCE,
+    // A group is as large as if it were alone: it waits for those before it, unless it is full.
+    source: (idle) =>
+      groupsAhead(readingsOf(answers, options, forgotten), most, {
+        ...patience,
+        company: () => idle().then(() => patience?.company?.()),
+      }),
+    work: (group) =>
+      within(group.length, async () => {
+        const loaded = await commitSteadily(warehouse, group, options);
+        for (const taken of loaded) options.onLoaded?.(taken);
+        return loaded;
+      }),
+    isApart: (one, other) => ![...one, ...other].some(leads) && areApart(one, other),
+  });
   return undefined;
 }
 
-/** An answer that was read, ready to be loaded. */
-interface Reading extends Weighed {
-  readonly answer: VaultAnswer;
-  readonly asked: AskedAs;
-  /** The load may be the answer's first. */
-  readonly settles: boolean;
-  readonly fault?: string;
-  /** Something forgotten was taken out of the body, which the vault must not keep either. */
-  readonly isRedacted: boolean;
-}
-
-/** Reads each answer when its turn comes, and between two lets other work go on, such as the load of those before. */
-async function* readingsOf(
-  answers: Iterable<Serving> | AsyncIterable<Serving>,
-  options: IntakeOptions,
-  forgotten: Forgotten | undefined,
-): AsyncGenerator<Reading, undefined> {
-  const settled = recently();
-  for await (const { serves = options, ...given } of answers) {
-    // Given again for another request that it serves, it has had its first load by then.
-    const kept = forgotten && withoutForgotten(given, forgotten);
-    const clean = kept ? { ...given, body: kept } : given;
-    const answer = settled.has(given.id) ? { ...clean, loaded: true } : clean;
-    const { sync = answer.sync, asked = { requestKey: answer.requestKey, request: answer.request } } = serves;
-    // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
-    const settles = options.settles && sync === answer.sync;
-    if (settles) settled.add(answer.id);
-    const isRedacted = kept !== undefined;
-    yield {
-      answer,
-      asked,
-      settles,
-      isRedacted,
-      bytes: answer.body.byteLength,
-      ...readOf(answer, { ...asked, sync }, options),
-    };
-    await others();
-  }
-  return undefined;
-}
-
-/** The last of what was added: more than are read from the vault, grouped and committed at a time. */
-function recently(): Pick<Set<string>, 'add' | 'has'> {
-  const kept = new Set<string>();
-  return {
-    has: (id) => kept.has(id),
-    add: (id) => {
-      const [oldest] = kept.size === RECENT ? kept : [];
-      if (oldest !== undefined) kept.delete(oldest);
-      return kept.add(id);
-    },
-  };
-}
-
-const RECENT = 10_000;
-
-function readOf(answer: VaultAnswer, asked: Asked, { into }: IntakeOptions): Pick<Reading, 'batch' | 'fault'> {
-  try {
-    return { batch: batchOf(answer, asked) };
-  } catch (error) {
-    const fault = faultOf(error, 'reading');
-    // A rebuild that can't read an answer must not take the place of tables that hold its rows.
-    if (fault === undefined || into !== undefined) throw error;
-    return { batch: rejectedWhole(fault), fault };
-  }
-}
-
-function batchOf(answer: VaultAnswer, asked: Asked): Batch {
-  const endpoint = endpointNamed(answer.endpoint);
-  if (!endpoint) return rejectedWhole(`there is no endpoint ${answer.endpoint} in this version`);
-  if (answer.damage !== undefined) return rejectedWhole(answer.damage);
-  // "No such entity" is an outcome of the input: whatever its body says, it deletes nothing.
-  if (answer.status === 412) return { ...rejectedWhole(''), received: 0, rejects: [] };
-  // Nobody asks for parts; whoever sends one would have it taken for the whole.
-  if (answer.status === 206) return rejectedWhole('the service says that this is a part of its answer (206)');
-  return normalize(endpoint, asked, answer.body);
-}
+/** One keeps the database at work while the other is made up; more would only take processors from each other. */
+const AT_ONCE = 2;
 
 /** Commits a group; when it is refused, one answer at a time, so that only the one that is at fault is quarantined. */
 async function commitSteadily(
@@ -209,7 +131,7 @@ async function commitSteadily(
     if (reason === undefined) throw error;
     const [only, ...others] = group;
     if (only && others.length === 0)
-      return surely([{ ...only, batch: rejectedWhole(reason), ...(fault !== undefined && { fault }) }]);
+      return surely([{ ...only, ...unread(reason), ...(fault !== undefined && { fault }) }]);
     const takens: Taken[] = [];
     for (const reading of group) takens.push(...(await commitSteadily(warehouse, [reading], options)));
     return takens;
@@ -251,11 +173,7 @@ async function commit(warehouse: Warehouse, group: readonly Reading[], options: 
     );
     await learnNames(
       ops,
-      group.flatMap(({ answer, batch }) => {
-        const endpoint = endpointNamed(answer.endpoint);
-        // Of the name that was asked by: that another names the same entity is a conclusion, not a sighting.
-        return endpoint ? [{ answer, entities: namedEntities(endpoint, answer.request, batch) }] : [];
-      }),
+      group.map(({ answer, named }) => ({ answer, entities: named })),
     );
     await options.also?.(ops, takens);
     options.checkpoint?.('before_load_commit');

@@ -3,7 +3,8 @@ import { type Bounds, TOGETHER } from '../load/group.ts';
 import { operationsOf } from '../ops/schema.ts';
 import { readAnswers, type VaultAnswer } from '../ops/vault.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
-import { type IntakeOptions, loadsOf, type Served, type Serving, type Taken } from './intake.ts';
+import { type IntakeOptions, loadsOf, type Taken } from './intake.ts';
+import type { Served, Serving } from './reading.ts';
 import { steadily } from './steady.ts';
 
 /** An answer in the vault. */

@@ -1,5 +1,4 @@
 /** The loader of a run: what is stored is loaded in the order of storing, many answers together. */
-import pLimit from 'p-limit';
 import type { Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import { settlePoints } from '../ops/prices.ts';
@@ -9,13 +8,14 @@ import { costOf, mostOf, type PriceBook } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
-import { answersToServe, type Following, type Known, planFollowing } from './follow.ts';
+import { answersToServe, type Following, type Known, mayLead, planFollowing } from './follow.ts';
 import { gathered } from './gather.ts';
 import { type IntakeOptions, type Taken, takeIn } from './intake.ts';
 import { openLoadQueue, type Stored } from './load-queue.ts';
 import { servedMeanwhile } from './known.ts';
 import type { RunSpans } from './spans.ts';
 import { type Steady, steadily } from './steady.ts';
+import { openTurns } from './turns.ts';
 
 export interface Loading extends Following, Steady {
   readonly warehouse: Warehouse;
@@ -46,7 +46,7 @@ const MOST_REQUESTS = 500;
 /** A loader for one run. */
 export function openLoader(it: Loading, known: Known): Loader {
   const ops = operationsOf(it.warehouse);
-  const alone = pLimit(1);
+  const turns = openTurns();
   let last: Promise<unknown> = Promise.resolve();
   let backlog = 0;
   let served = '0';
@@ -59,6 +59,7 @@ export function openLoader(it: Loading, known: Known): Loader {
     random: it.random,
     lease: it.lease,
     onLoaded: it.onLoaded,
+    leads: ({ answer, batch }) => mayLead(it.definition.endpoint, answer, batch.items),
     ...(it.checkpoint && { checkpoint: it.checkpoint }),
     ...(it.spans && { within: it.spans.load }),
     also: async (inside, takens) => {
@@ -73,7 +74,7 @@ export function openLoader(it: Loading, known: Known): Loader {
   const { within = (_, work) => work() } = options;
   const loading = openLoadQueue(it.warehouse, {
     ...options,
-    within: (answers, work) => alone(() => within(answers, work)),
+    within: (answers, work) => turns.together(() => within(answers, work)),
   });
   const load = (stored: Stored): Promise<Taken> => {
     backlog += 1;
@@ -86,7 +87,7 @@ export function openLoader(it: Loading, known: Known): Loader {
   const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
     // They are loaded in the order of asking, so the last of them ends last.
     await last;
-    return alone(work);
+    return turns.alone(work);
   };
   const looking = gathered(
     (requests: readonly LedgerRequest[]) =>

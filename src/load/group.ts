@@ -57,6 +57,15 @@ const ownedTables = rootTables.flatMap(({ name, resource }) =>
   resource.owner ? [{ table: name, owner: resource.owner }] : [],
 );
 
+/** What answers touch: their sets, and the entities that they show. */
+export const touchesOf = (answers: readonly Pick<Weighed, 'batch'>[]): ReadonlySet<string> =>
+  new Set(
+    answers.flatMap(({ batch }) => [
+      ...setsOf(batch),
+      ...[...batch.roots].flatMap(([table, rows]) => rows.map(({ id }) => `${table} ${id}`)),
+    ]),
+  );
+
 /** The sets that an answer touches. */
 function setsOf({ bridge, owner, roots }: Batch): ReadonlySet<string> {
   return new Set([

@@ -1,6 +1,8 @@
 /** Answers taken in together: one transaction, the books of one by one, and nobody suffers for another's answer. */
+import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type IntakeOptions, type Serving, takeIn, takeInAll } from '../../src/flow/intake.ts';
+import { type IntakeOptions, takeIn, takeInAll } from '../../src/flow/intake.ts';
+import type { Serving } from '../../src/flow/reading.ts';
 import { operationsOf } from '../../src/ops/schema.ts';
 import { readAnswer, type VaultAnswer } from '../../src/ops/vault.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
@@ -128,5 +130,124 @@ eachWarehouse('answers taken in together', (open) => {
     const taken = await takeIn(warehouse, answer?.id ?? '', { ...options, sync: 'another' });
     expect(taken.answer.loaded).toBe(false);
     expect(await booksOf(warehouse)).toMatchObject({ answers: [{ loaded_at: null }], requests: [{ state: 'stored' }] });
+  });
+});
+
+/** Each answer has a load of its own. */
+const ONE_BY_ONE = { rows: 100, bytes: 2 ** 20, answers: 1 };
+
+/** A profile that shares no name with others. */
+const named = (id: string) => profile(id, { alias: `alias ${id}`, url: `https://microblog.example/${id}` });
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await new Promise(setImmediate);
+};
+
+eachWarehouse('loads of answers that have nothing in common', (open) => {
+  it('may be under way at once, and no others', async () => {
+    const warehouse = await open();
+    // The third and fourth show one entity, the fifth and sixth one name.
+    const bodies = ['1', '2', '3', '3', '4', '5', '6'].map((id, at) => [
+      photoshareUser(id, { alias: `alias ${at === 5 ? 4 : at}` }),
+    ]);
+    const [underWay, ways]: [Set<number>, string[]] = [new Set(), []];
+    let begun = 0;
+    const takens = await takeInAll(warehouse, await storedIn(warehouse, 'photoshare.user', bodies), {
+      ...options,
+      most: ONE_BY_ONE,
+      within: async (_, work) => {
+        begun += 1;
+        const mine = begun;
+        underWay.add(mine);
+        ways.push([...underWay].join('+'));
+        try {
+          return await work();
+        } finally {
+          underWay.delete(mine);
+        }
+      },
+    });
+    expect(takens.map(({ batch }) => batch.items)).toEqual(bodies.map((items) => [expect.objectContaining(items[0])]));
+    const pairs = ways.filter((it) => it.includes('+'));
+    expect(pairs).not.toContain('3+4');
+    expect(pairs).not.toContain('5+6');
+    if (warehouse.kind === 'embedded') expect(pairs).toEqual([]);
+    else expect(pairs).toContain('1+2');
+  });
+
+  it('are alone when one of their answers leads to more', async () => {
+    const warehouse = await open();
+    const bodies = Array.from({ length: 6 }, (_, at) => [named(String(at))]);
+    const underWay = new Set<number>();
+    const beside: number[] = [];
+    let begun = 0;
+    await takeInAll(warehouse, await storedIn(warehouse, 'microblog.user', bodies), {
+      ...options,
+      most: ONE_BY_ONE,
+      leads: ({ batch }) => isDeepStrictEqual(batch.items, bodies[2]),
+      within: async (_, work) => {
+        begun += 1;
+        const mine = begun;
+        if (underWay.size > 0) beside.push(...underWay, mine);
+        underWay.add(mine);
+        return work().finally(() => underWay.delete(mine));
+      },
+    });
+    expect(beside).not.toContain(3);
+    expect(beside.length > 0).toBe(warehouse.kind === 'postgres');
+  });
+
+  it('leave what one after the other leaves, whichever ends first', async () => {
+    const [beside, after] = [await open(), await open()];
+    const bodies = Array.from({ length: 24 }, (_, at) => [
+      photoshareUser(String(at % 7), { alias: `alias ${at % 5}`, odd: at, follower_count: at % 3 }),
+      ...(at % 4 === 0 ? [{ name: 'no key' }] : []),
+    ]);
+    const loaded: string[] = [];
+    let isFirst = true;
+    const takens = await takeInAll(beside, await storedIn(beside, 'photoshare.user', bodies), {
+      ...options,
+      most: ONE_BY_ONE,
+      onLoaded: ({ answer }) => void loaded.push(answer.id),
+      within: async (_, work) => {
+        const waits = isFirst && beside.kind === 'postgres';
+        isFirst = false;
+        if (waits) await until(() => loaded.length > 0);
+        return work();
+      },
+    });
+    const expected = [];
+    for (const answer of await storedIn(after, 'photoshare.user', bodies))
+      expected.push(...(await takeInAll(after, [answer], options)));
+
+    const ids = expected.map(({ answer }) => answer.id);
+    expect(takens.map(({ answer }) => answer.id)).toEqual(ids);
+    expect(takens.map(({ receipt }) => receipt)).toEqual(expected.map(({ receipt }) => receipt));
+    expect(await rowsOf(beside, { machinery: true })).toEqual(await rowsOf(after, { machinery: true }));
+    expect(await booksOf(beside)).toEqual(await booksOf(after));
+    if (beside.kind === 'postgres') expect(loaded.slice(0, 2)).toEqual([ids[1], ids[0]]);
+  });
+
+  it('stay when the one beside them fails', async () => {
+    const warehouse = await open();
+    const ids = await storedIn(warehouse, 'microblog.user', [[named('1')], [named('2')], [named('3')]]);
+    const loaded: string[] = [];
+    const isBeside = warehouse.kind === 'postgres';
+    const failing = takeInAll(warehouse, ids, {
+      ...options,
+      most: ONE_BY_ONE,
+      onLoaded: ({ answer }) => void loaded.push(answer.id),
+      also: async (_, [taken]) => {
+        if (taken?.answer.id !== ids[0]?.id) return;
+        if (isBeside) await until(() => loaded.length > 0);
+        throw new Error('no more');
+      },
+    });
+    await expect(failing).rejects.toThrow('no more');
+    const names = await select(warehouse, 'select rest_id from sluice.microblog_users order by 1');
+    expect(names).toEqual(isBeside ? [{ rest_id: '2' }] : []);
+    expect(await select(warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toHaveLength(
+      isBeside ? 2 : 3,
+    );
   });
 });

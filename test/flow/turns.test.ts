@@ -1,0 +1,68 @@
+/** Turns: works together, and works alone, in the order of asking. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it } from 'vitest';
+import { openTurns } from '../../src/flow/turns.ts';
+
+it('lets works go together, and others alone, in the order of asking, whatever fails', async () => {
+  const turns = openTurns();
+  const log: string[] = [];
+  const open = new Map<string, PromiseWithResolvers<void>>();
+  const work = (name: string) => async (): Promise<string> => {
+    log.push(name);
+    const ended = Promise.withResolvers<void>();
+    open.set(name, ended);
+    await ended.promise;
+    return name;
+  };
+  const ended = async (...names: readonly string[]): Promise<string[]> => {
+    for (const name of names) open.get(name)?.resolve();
+    for (let count = 0; count < 5; count += 1) await turn();
+    return log.splice(0);
+  };
+  const done = [
+    turns.together(work('a')),
+    turns.together(work('b')),
+    turns.alone(work('C')),
+    turns.alone(work('D')),
+    turns.together(work('e')),
+    turns.together(work('f')),
+    turns.alone(work('G')),
+  ];
+  const settled = Promise.allSettled(done);
+  expect(await ended()).toEqual(['a', 'b']);
+  open.get('b')?.reject(new Error('b failed'));
+  expect(await ended()).toEqual([]);
+  expect(await ended('a')).toEqual(['C']);
+  open.get('C')?.reject(new Error('C failed'));
+  expect(await ended()).toEqual(['D']);
+  expect(await ended('D')).toEqual(['e', 'f']);
+  expect(await ended('f')).toEqual([]);
+  expect(await ended('e')).toEqual(['G']);
+  await ended('G');
+  expect((await settled).map((it) => (it.status === 'fulfilled' ? it.value : (it.reason as Error).message))).toEqual([
+    'a',
+    'b failed',
+    'C failed',
+    'D',
+    'e',
+    'f',
+    'G',
+  ]);
+});
+
+it('holds nothing of what works returned', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const turns = openTurns();
+  const results: WeakRef<object>[] = [];
+  for (const way of ['together', 'alone', 'together', 'together'] as const)
+    await (async () => {
+      results.push(new WeakRef(await turns[way](async () => ({ held: true }))));
+    })();
+  // What a weak reference was asked for is kept for the turn.
+  await turn();
+  collect();
+  expect(results.map((it) => it.deref())).toEqual([undefined, undefined, undefined, undefined]);
+});
