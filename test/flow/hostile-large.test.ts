@@ -1,4 +1,5 @@
 /** Large answers: up to the limits they load, beyond them they are refused, and neither takes the process with it. */
+import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { countOf } from '../support/long.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -16,18 +17,14 @@ const PAGE = ONE_CALL.replace(
 /** A service that sends this text, a piece at a time. */
 const sending = (pieces: () => Iterable<string>) =>
   hostileServer((socket) => {
-    void (async () => {
-      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
-      for (const piece of pieces()) {
-        if (socket.destroyed) return;
-        if (!socket.write(`${piece.length.toString(16)}\r\n${piece}\r\n`))
-          await new Promise((resolve) => {
-            socket.once('drain', resolve).once('close', resolve);
-          });
-      }
-      socket.write('0\r\n\r\n');
-    })();
+    Readable.from(chunked(pieces())).pipe(socket, { end: false });
   });
+
+function* chunked(pieces: Iterable<string>): Iterable<string> {
+  yield 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  for (const piece of pieces) yield `${piece.length.toString(16)}\r\n${piece}\r\n`;
+  yield '0\r\n\r\n';
+}
 
 function* page(megabytes: number): Iterable<string> {
   yield '[{"@type":"@web_parser_result","url":"https://a.example/","title":"t","cleaned_html":"';
