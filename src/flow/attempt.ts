@@ -5,7 +5,6 @@ import { type Attempt, type Decision, decide, type RetryPolicy } from '../extrac
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
-import type { Sending } from '../ops/exchange.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
@@ -13,7 +12,7 @@ import type { Endpoint } from '../service/endpoint.ts';
 import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
-import type { Marked } from './commits.ts';
+import type { Commits } from './commits.ts';
 import type { Gate, Slot } from './gate.ts';
 import { settleSurely } from './mark.ts';
 import type { Aside, Purse } from './purse.ts';
@@ -54,7 +53,7 @@ export interface Asking {
   /** The most points that this request can cost. */
   readonly points: number;
   /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
-  readonly mark: (sending: Sending) => Promise<Marked>;
+  readonly commits: Pick<Commits, 'mark'>;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
   readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
   readonly ops: Ops;
@@ -174,9 +173,12 @@ async function sendOurs(
   slot: Slot,
   signal: AbortSignal,
 ): Promise<Outcome | End | undefined> {
+  // Left to the store of another run in this process: until that is done, this call would be one too many to lose.
+  await slot.owed(it.commits);
+  if (signal.aborted) return { as: 'aborted' };
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
-  const marked = await it.mark({ id: request.id, requestId, at, points: it.points });
+  const marked = await it.commits.mark({ id: request.id, requestId, at, points: it.points });
   if (marked === 'elsewhere') await steadily(() => assertLease(it.ops, it.lease), it);
   if (marked !== 'ours') return { as: marked };
   it.checkpoint?.('after_sent');
@@ -235,7 +237,7 @@ async function settled(
       if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
       const stored = it.store(request, outcome, aside);
       // The next call is marked as sent in the commit that stores this answer, or in a later one.
-      slot.release(stored);
+      slot.release({ recorded: stored, by: it.commits });
       return { as: 'stored', answerId: await stored };
     }
     case 'retry':

@@ -132,7 +132,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
           const found = await it.findOut?.(new Map([[request.id, points]]), either);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
-        mark: commits.mark,
+        commits,
         store: (sent, answer, aside) => {
           const stored = storeAndLoad(sent, answer, aside, { points, left });
           onAnswer();

@@ -1,5 +1,6 @@
 /** The slots that this process has of a gate that it shares: kept alive, given back, and left to others from time to time. */
 import { SLOT_EXPIRES_MS, type Sharing } from '../ops/gate.ts';
+import type { InOrder, Recording } from './gate.ts';
 import { type BeatSleep, openHeartbeat } from './heartbeat.ts';
 
 export interface Holdings {
@@ -14,7 +15,9 @@ export interface Holdings {
   /** Ends its use; it stays ours for the next one here, until given back. */
   readonly release: (number: number) => void;
   /** Has others wait for the slot until this is recorded. */
-  readonly owe: (number: number, owed: Promise<unknown>) => void;
+  readonly owe: (number: number, recording: Recording) => void;
+  /** What is to be recorded by others than this one before the slot is used again; undefined where there is nothing. */
+  readonly owed: (number: number, by: InOrder) => Promise<unknown> | undefined;
   /** Says whether others have found too few slots. */
   readonly wanted: (isWanted: boolean) => void;
   /** True of a slot that was passed on here for long while others want one. */
@@ -55,7 +58,8 @@ export function openHoldings(
   const used = new Map<number, number>();
   /** Until when each of the others is surely ours. */
   const idle = new Map<number, number>();
-  const owing = new Map<number, Promise<unknown>>();
+  /** What calls that are over left to record, all of each slot together, and by whom the last of it. */
+  const owing = new Map<number, Recording>();
   /** Since when each is passed on here from call to call. */
   const keptSince = new Map<number, number>();
   const leftUntil = new Map<number, number>();
@@ -72,13 +76,13 @@ export function openHoldings(
 
   const free = (): number[] => [...idle.keys()].filter((number) => !owing.has(number));
   const isOverdue = (number: number): boolean => areWanted && nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS;
-  const owe = (number: number, owed: Promise<unknown>): void => {
-    const paid = Promise.allSettled([owing.get(number), owed]);
-    owing.set(number, paid);
-    void paid.then(() => {
-      if (owing.get(number) !== paid) return;
+  const owe = (number: number, { recorded, by }: Recording): void => {
+    const all: Recording = { recorded: Promise.allSettled([owing.get(number)?.recorded, recorded]), by };
+    owing.set(number, all);
+    void all.recorded.then(() => {
+      if (owing.get(number) !== all) return;
       owing.delete(number);
-      onFree();
+      if (sharing) onFree();
     });
   };
 
@@ -109,6 +113,11 @@ export function openHoldings(
       if (isOverdue(number)) leftUntil.set(number, nowMs() + restMs);
     },
     owe,
+    owed: (number, by) => {
+      const left = owing.get(number);
+      // Whoever took the slot after others waited for them, so all that is left is of the last.
+      return left === undefined || left.by === by ? undefined : left.recorded;
+    },
     wanted: (isWanted) => {
       areWanted = isWanted;
     },
@@ -133,7 +142,7 @@ export function openHoldings(
       await sharing.free(numbers).catch(() => undefined);
     },
     end: async () => {
-      await Promise.all(owing.values());
+      await Promise.all([...owing.values()].map(({ recorded }) => recorded));
       await heartbeat?.end();
     },
   };

@@ -13,9 +13,9 @@ export function narrowed(gate: Gate, most: number): Gate {
           const slot = await gate.take(signal);
           const released = Promise.withResolvers<void>();
           taken.resolve({
-            begin: slot.begin,
-            release: () => {
-              slot.release();
+            ...slot,
+            release: (about) => {
+              slot.release(about);
               released.resolve();
             },
           });

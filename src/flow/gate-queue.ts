@@ -82,10 +82,11 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
     let released = false;
     return {
       begin: (signal) => begin(number, turn, signal),
-      release: (recorded) => {
+      owed: (by) => holdings.owed(number, by),
+      release: (about) => {
         if (released) return;
         released = true;
-        if (recorded && sharing) holdings.owe(number, recorded);
+        if (about) holdings.owe(number, about);
         if (passOn(number)) return;
         holdings.release(number);
         stir();

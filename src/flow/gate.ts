@@ -16,11 +16,22 @@ export interface Slot {
    * or the slot was lost, as to a process that stood still for longer than a heartbeat may be late.
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
+  /** What the call before left to record, where others do that: nothing of the next may be committed sooner. */
+  readonly owed: (by: InOrder) => Promise<unknown> | undefined;
   /**
    * Says that the call is over, and what came of it recorded, or about to be: other processes wait for that. The next of
-   * this process does not, so nothing of its call may be committed before what was asked to be recorded by then.
+   * this process has the slot at once, and looks at what is owed.
    */
-  readonly release: (recorded?: Promise<unknown>) => void;
+  readonly release: (about?: Recording) => void;
+}
+
+/** Whoever commits in the order of asking: what it is asked to commit later it never commits sooner. */
+export type InOrder = object;
+
+/** What came of a call is about to be recorded. */
+export interface Recording {
+  readonly recorded: Promise<unknown>;
+  readonly by: InOrder;
 }
 
 export interface Gate {

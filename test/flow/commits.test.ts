@@ -1,15 +1,56 @@
 /** Answers and marks share commits, in an order in which no more calls are ever without an outcome than may be under way. */
+import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { openInvocation } from '../../src/flow/invocation.ts';
+import { invocationBudget } from '../../src/flow/limits.ts';
+import { openTally } from '../../src/flow/tidy.ts';
+import { runSync } from '../../src/sync.ts';
+import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { STEP } from './crash.ts';
 import { overheard } from './overheard.ts';
 import { select, states } from './rows.ts';
-import { only, type Scene, sceneIn, service } from './scene.ts';
+import { configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
 
 const config = (inFlight: number): string => `${service({ in_flight: inFlight })}
 syncs:
   groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003", "1004", "1005", "1006"] } }
 `;
+
+/** Two runs of as many calls, none of which tells of what the other asks. */
+const twoSyncs = (inFlight: number): string => `${config(inFlight)}
+  users: { endpoint: microblog.user, for_each: { user: [a, b, c, d, e, f] } }
+`;
+
+/** Runs all syncs of a config at once in one process, as the engine does, and tells what came of them. */
+async function sideBySide(scene: Scene, warehouse: Warehouse, yaml: string) {
+  const { clock, notices, sandbox } = scene;
+  const read = await configOf(yaml, sandbox.url);
+  const { now, sleep } = clock;
+  const newId = countingIds(3);
+  const effects = {
+    now,
+    sleep,
+    random: () => 0.5,
+    newId,
+    onProgress: () => undefined,
+    onNotice: notices.push.bind(notices),
+  };
+  const it = await openInvocation(read, warehouse, effects);
+  const budget = await invocationBudget(warehouse, read.budget, undefined, effects);
+  const options = { refresh: false, failOnTruncated: false };
+  try {
+    return await Promise.all(
+      read.syncs.map(async (definition) => {
+        const run = { definition, options, budget, tally: openTally(), spooled: [] };
+        const summary = await runSync(it, run, new AbortController().signal);
+        return summary === 'shared' ? summary : { exitCode: summary.exitCode, answers: summary.answers };
+      }),
+    );
+  } finally {
+    await it.close();
+  }
+}
 
 /** The commits of a run's calls in their order: what each did. */
 function listened({ warehouse }: Scene) {
@@ -64,6 +105,26 @@ describe('the commits of calls, seen from another connection', () => {
       },
     });
     expect(only(await scene.sync(config(2), { warehouse: looking }))).toMatchObject({ exitCode: 0, answers: 6 });
+    expect(Math.max(...sent)).toBe(2);
+  });
+
+  it('never do so either where runs share a process, and one waits for its answers to be stored', async () => {
+    const scene = await sceneIn(await open());
+    const { warehouse } = scene;
+    const sent: number[] = [];
+    const slow = overheard(warehouse, {
+      statement: async (text, run) => {
+        // Time enough for another run to send what it has a slot for.
+        if (STEP.store.test(text)) for (let turn = 0; turn < 200; turn += 1) await others();
+        const result = await run();
+        if (STEP.send.test(text) || STEP.store.test(text)) sent.push((await states(warehouse))['sent'] ?? 0);
+        return result;
+      },
+    });
+    expect(await sideBySide(scene, slow, twoSyncs(2))).toEqual([
+      { exitCode: 0, answers: 6 },
+      { exitCode: 0, answers: 6 },
+    ]);
     expect(Math.max(...sent)).toBe(2);
   });
 });

@@ -193,6 +193,27 @@ describe('the slots of a process', () => {
     );
   });
 
+  it('owe what calls left to record to all but those who record in order, until it is done', async () => {
+    const gate = gateOn(sleepers(), 1e6, 1);
+    const [one, other] = [{}, {}];
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    (await gate.take(forever)).release({ recorded: first.promise, by: one });
+    const again = await gate.take(forever);
+    expect(again.owed(one)).toBeUndefined();
+    again.release({ recorded: second.promise, by: one });
+
+    const others = await gate.take(forever);
+    let isPaid = false;
+    void others.owed(other)?.then(() => (isPaid = true));
+    second.resolve();
+    await settled();
+    // The one before is not recorded yet.
+    expect(isPaid).toBe(false);
+    first.reject(new Error('it could not be recorded'));
+    await settled();
+    expect([isPaid, others.owed(other)]).toEqual([true, undefined]);
+  });
+
   it('are passed on whenever they are released', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
       const gate = gateOn(sleepers(), 1e6, 1);

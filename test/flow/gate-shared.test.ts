@@ -1,6 +1,7 @@
 /** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { narrowed } from '../../src/flow/gate-narrow.ts';
 import { openGate } from '../../src/flow/gate-queue.ts';
 import type { SlotSource } from '../../src/ops/gate.ts';
 import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
@@ -116,8 +117,9 @@ describe('a gate over a shared source', () => {
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const start = time.ms();
     await time.run(() => time.ms() - start >= 1000);
-    slots[0]?.release(first.promise);
-    (await next).release(second.promise);
+    const by = {};
+    slots[0]?.release({ recorded: first.promise, by });
+    (await next).release({ recorded: second.promise, by });
     await settled();
     asked();
     // Held all the while, and kept alive.
@@ -128,6 +130,19 @@ describe('a gate over a shared source', () => {
     expect(asked()).toEqual(['renew 2,1,3', 'renew 2,1,3']);
     expect(mine.has(3)).toBe(true);
     first.reject(new Error('it could not be recorded'));
+    await settled();
+    expect(asked()).toEqual(['free 3']);
+  });
+
+  it('does so through a bound of the process’s own, too', async () => {
+    const time = sleepers();
+    const { gate, asked } = scripted(time);
+    const narrow = narrowed(gate, 1);
+    const { promise: recorded, resolve } = Promise.withResolvers<void>();
+    (await narrow.take(forever)).release({ recorded, by: {} });
+    await settled();
+    expect(asked()).toEqual(['take 1']);
+    resolve();
     await settled();
     expect(asked()).toEqual(['free 3']);
   });
@@ -345,8 +360,9 @@ describe('a gate over a shared source', () => {
   });
 });
 
-it('no slot is in use twice, nor another’s before what came of its last call is recorded, whatever the times', async () => {
+it('no slot is in use twice, nor by others before what came of its last call is recorded, whatever the times', async () => {
   const call = fc.record({
+    run: fc.nat(1),
     startsMs: fc.nat(3000),
     givesUpMs: fc.option(fc.nat(2000)),
     tookMs: fc.nat(900),
@@ -354,6 +370,7 @@ it('no slot is in use twice, nor another’s before what came of its last call i
   });
   const delays = fc.array(fc.nat(250), { minLength: 1, maxLength: 20 });
   let passedOn = 0;
+  let mostWithoutOutcome = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(call, { minLength: 2, maxLength: 14 }),
@@ -391,7 +408,10 @@ it('no slot is in use twice, nor another’s before what came of its last call i
         const effects = { now: time.now, sleep: time.sleep, random: () => 0.5 };
         const gate = openGate(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
         let inUse = 0;
-        const one = async ({ startsMs, givesUpMs, tookMs, recordMs }: (typeof calls)[number]): Promise<void> => {
+        // Two runs of this process, each of which commits in the order of asking.
+        const runs = [0, 1].map(() => ({ committed: Promise.resolve() }));
+        let withoutOutcome = 0;
+        const one = async ({ run, startsMs, givesUpMs, tookMs, recordMs }: (typeof calls)[number]): Promise<void> => {
           await time.sleep(startsMs);
           const stop = new AbortController();
           if (givesUpMs !== null) void time.sleep(givesUpMs).then(() => stop.abort(new Error('gone')));
@@ -399,12 +419,27 @@ it('no slot is in use twice, nor another’s before what came of its last call i
           if (!slot) return;
           inUse += 1;
           expect(inUse).toBeLessThanOrEqual(IN_FLIGHT);
+          const by = runs[run];
+          if (!by) throw new Error('no such run');
+          await slot.owed(by);
+          await by.committed;
+          withoutOutcome += 1;
+          mostWithoutOutcome = Math.max(mostWithoutOutcome, withoutOutcome);
           await slot.begin(stop.signal);
           await time.sleep(tookMs);
           inUse -= 1;
-          if (recordMs === null) return slot.release();
+          if (recordMs === null) {
+            withoutOutcome -= 1;
+            return slot.release();
+          }
           unrecorded += 1;
-          slot.release(time.sleep(recordMs).then(() => void (unrecorded -= 1)));
+          const recorded = by.committed.then(async () => {
+            await time.sleep(recordMs);
+            unrecorded -= 1;
+            withoutOutcome -= 1;
+          });
+          by.committed = recorded;
+          slot.release({ recorded, by });
         };
         let isOver = false;
         const all = Promise.all(calls.map(one)).finally(() => (isOver = true));
@@ -419,6 +454,7 @@ it('no slot is in use twice, nor another’s before what came of its last call i
     ),
     { numRuns: countOf(150, 2000), seed: 11 },
   );
+  expect(mostWithoutOutcome).toBe(IN_FLIGHT);
   // Or the property would say nothing.
   expect(passedOn).toBeGreaterThan(100);
 });

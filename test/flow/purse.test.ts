@@ -147,7 +147,7 @@ describe('a call that is let in', () => {
       take: async (): Promise<Slot> => {
         inUse += 1;
         taken += 1;
-        return { begin: async () => true, release: () => (inUse -= 1) };
+        return { begin: async () => true, owed: () => undefined, release: () => (inUse -= 1) };
       },
       close: async (): Promise<void> => undefined,
     };
