@@ -1,7 +1,8 @@
-/** Rows as RFC 4180 writes them. */
+/** Rows as comma-separated values. */
 import { inWords } from './print.ts';
 
-const LINE_BREAK = '\r\n';
+/** What shell tools expect; RFC 4180 has CRLF, which puts a carriage return into the last field of each line in a pipe. */
+const LINE_BREAK = '\n';
 
 /**
  * A head and one record a row, quoted where a comma, a quote or a line break stands. Null is an empty field, the empty

@@ -14,3 +14,7 @@ export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as { version: string };
   return version;
 }
+
+/** True of the root of a checkout of this package: it holds the sources. */
+export const isCheckout = (folder: string): boolean =>
+  existsSync(join(folder, 'src', 'main.ts')) && existsSync(join(folder, 'configs', 'sync.schema.json'));

@@ -16,6 +16,8 @@ export interface Config {
   /** Absent when nobody is to be told. */
   readonly alerts?: AlertSettings;
   readonly syncs: readonly SyncDefinition[];
+  /** What is allowed but unwise, each with its place in the file. */
+  readonly warnings: readonly string[];
 }
 
 export interface ServiceSettings {

@@ -48,7 +48,14 @@ function configOf(tree: Tree, source: Source, report: Report): Config | undefine
   const checked = check(fileSchema, tree, report, WHOLE);
   const syncs = syncsOf(tree, source, report, checked?.value);
   if (checked) refuseSecretWords(tree, checked.value, report);
-  return checked && { file: resolve(source.file), ...settingsOf(checked.value), syncs };
+  return (
+    checked && {
+      file: resolve(source.file),
+      ...settingsOf(checked.value),
+      syncs,
+      warnings: writtenSecrets(tree, source),
+    }
+  );
 }
 
 function settingsOf({
@@ -57,7 +64,7 @@ function settingsOf({
   budget = {},
   prices = {},
   alerts,
-}: Settings): Omit<Config, 'file' | 'syncs'> {
+}: Settings): Omit<Config, 'file' | 'syncs' | 'warnings'> {
   const token = service.token ?? '';
   const told = alerts && alertsOf(alerts);
   return {
@@ -116,6 +123,16 @@ function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report:
   }
 }
 
+/** Secrets that the file itself holds; never their text. */
+function writtenSecrets(tree: MapTree, source: Source): string[] {
+  const token = entryOf(entryOf(tree, 'service')?.value, 'token');
+  if (token?.value.kind !== 'scalar' || token.value.text === '' || token.value.variables.length > 0) return [];
+  const { file, line, column } = problemAt(source, token.keySpan, '');
+  return [
+    `${file}:${line}:${column}: service.token is written into the file, where backups and version control keep it; write \${SLUICE_SERVICE_TOKEN} and set the variable`,
+  ];
+}
+
 function priceOf(price: number | { readonly points: number; readonly per?: number | undefined }): Price {
   if (typeof price === 'number') return { points: price };
   return price.per === undefined ? { points: price.points } : { points: price.points, per: price.per };
@@ -150,6 +167,5 @@ function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: Rep
   const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
   if (!('cycle' in ordered)) return;
   const first = entryOf(entryOf(tree, ordered.cycle[0] ?? '')?.value, 'after');
-  if (first)
-    report(first.keySpan, `these syncs wait for each other: ${ordered.cycle.join(' after ')}; remove one of these`);
+  if (first) report(first.keySpan, `after makes a cycle: ${ordered.cycle.join(' after ')}; remove one of these`);
 }

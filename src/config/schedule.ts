@@ -4,16 +4,20 @@ import { cronOf } from './cron.ts';
 import type { Report } from './problem.ts';
 import { entryOf, type Tree } from './tree.ts';
 
-/** Reports what is wrong with the `schedule` of a sync. */
-export function checkSchedule(
-  { cron, timezone }: { readonly cron: string; readonly timezone: string },
-  tree: Tree,
-  report: Report,
-): void {
+export interface Schedule {
+  readonly cron: string;
+  /** IANA name. */
+  readonly timezone: string;
+}
+
+/** The schedule of a sync; a plain cron expression is read in UTC. Reports what is wrong with it. */
+export function scheduleOf(written: string | Schedule, tree: Tree, report: Report): Schedule {
+  const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
+  const { cron, timezone } = schedule;
   const at = entryOf(tree, 'schedule')?.value;
   const times = cronOf(cron);
-  const cronAt = entryOf(at, 'cron');
-  if (typeof times === 'string' && cronAt) report(cronAt.value.span, `cron: ${times}`);
+  const cronAt = entryOf(at, 'cron')?.value ?? at;
+  if (typeof times === 'string' && cronAt) report(cronAt.span, `cron: ${times}`);
   const zoneAt = entryOf(at, 'timezone');
   if (zoneAt && !isTimezone(timezone)) {
     report(
@@ -21,6 +25,7 @@ export function checkSchedule(
       `timezone is ${foundIn(zoneAt.value)}; allowed is an IANA name such as America/New_York${zoneGuess(timezone)}`,
     );
   }
+  return schedule;
 }
 
 function isTimezone(name: string): boolean {

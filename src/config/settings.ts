@@ -111,6 +111,9 @@ export const fileSchema = z.strictObject({
 const words = (text: string) => z.string({ error: text });
 const NAMES = 'allowed is a list of names of syncs';
 
+const SCHEDULE = 'allowed is a cron expression, read in UTC, or { cron, timezone }';
+const cron = z.string();
+
 /** One sync without the parts that depend on its endpoint. */
 export const syncSchema = z.strictObject({
   endpoint: z.string().describe('What is asked: the path with dots, without /api.'),
@@ -136,10 +139,16 @@ export const syncSchema = z.strictObject({
     .optional()
     .describe('token.requests only: where the first walk through the log begins; absent, at its beginning.'),
   schedule: z
-    .strictObject({
-      cron: z.string().describe('Minute, hour, day of the month, month, day of the week.'),
-      timezone: z.string().default('UTC').describe('IANA name, such as America/New_York.'),
-    })
+    .union(
+      [
+        cron.describe('Minute, hour, day of the month, month, day of the week, in UTC.'),
+        z.strictObject({
+          cron: cron.describe('Minute, hour, day of the month, month, day of the week.'),
+          timezone: z.string().default('UTC').describe('IANA name, such as America/New_York.'),
+        }),
+      ],
+      { error: SCHEDULE },
+    )
     .optional()
     .describe('When `sluice schedule` runs it.'),
   budget: z

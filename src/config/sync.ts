@@ -3,7 +3,7 @@ import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/identity.ts';
 import { check, type Checked, foundIn } from './check.ts';
-import { checkSchedule } from './schedule.ts';
+import { scheduleOf } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';
 import { fieldsBrought, forEachOf } from './for-each.ts';
 import { insteadOf } from './nearest.ts';
@@ -86,7 +86,7 @@ function define(
   const brought = known ? fieldsBrought(forEach ?? []) : undefined;
   const request = requestOf({ endpoint, tree, keySpan, brought, report });
   const from = logStartOf(endpoint, tree, settings.from, report);
-  if (settings.schedule) checkSchedule(settings.schedule, tree, report);
+  const schedule = settings.schedule === undefined ? undefined : scheduleOf(settings.schedule, tree, report);
   const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};
   const raiseCountTo = raiseCountToOf(endpoint, tree, settings.raise_count_to, request, report);
   const lookbackMs =
@@ -118,7 +118,7 @@ function define(
     maxAgeMs: settings.max_age,
     lookbackMs,
     from,
-    schedule: settings.schedule,
+    schedule,
     inDoubt: settings.in_doubt ?? defaults.inDoubt,
     acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
     budgetPerRun: settings.budget?.per_run,

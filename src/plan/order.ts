@@ -10,7 +10,7 @@ import { UsageError } from '../errors.ts';
  */
 export function orderSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(syncs: readonly S[]): S[] {
   const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
-  if ('cycle' in ordered) throw new UsageError(`these syncs wait for each other: ${ordered.cycle.join(' after ')}`);
+  if ('cycle' in ordered) throw new UsageError(`the syncs form a cycle: ${ordered.cycle.join(' after ')}`);
   return ordered.order.flatMap((name) => syncs.filter((it) => it.name === name));
 }
 

@@ -142,7 +142,7 @@ function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
   // Classes of errors that lie with the server or with others at work on it; every other lies in the statement.
   if (!/^(08|40|53|55|57|58|F0|XX)/.test(code)) {
     return new UsageError(`The database refuses the query: ${message}.`, {
-      next: hint ?? 'Correct it; sluice docs writes a list of tables and columns to docs/tables.md.',
+      next: hint ?? 'Correct it; sluice docs tables prints the tables and their columns.',
       cause: error,
     });
   }

@@ -101,6 +101,6 @@ describe('nothing that a terminal obeys is printed', () => {
     const json = await ran(['query', QUERY, '--json'], 'a pipe');
     expect(JSON.parse(json.out)).toMatchObject([{ rest_id: EVIL, name: EVIL, extra: { [EVIL]: EVIL } }]);
     const csv = await ran(['query', 'select name from microblog_users', '--csv'], 'a pipe');
-    expect(csv.out).toBe(`name\r\n"${EVIL}"\r\n`);
+    expect(csv.out).toBe(`name\n"${EVIL}"\n`);
   });
 });

@@ -55,6 +55,16 @@ describe('a plan', () => {
     );
   });
 
+  it('repeats its own flags in the next step', async () => {
+    const filings = `syncs:
+  filings: { endpoint: sec.search.companies, request: { count: 10 }, window: { from: 2024-01-01 } }
+`;
+    const words = ['--refresh', '--from', '2024-02-01', '--to', '2024-02-03', 'filings'];
+    expect((await planned('', words, filings)).at(-1)).toBe(
+      'next: sluice sync --refresh --from 2024-02-01 --to 2024-02-03 filings',
+    );
+  });
+
   it('that may grow names no most', async () => {
     const growing = SYNCS.replace('request: { count: 10 }', 'raise_count_to: 100, request: { count: 10 }');
     const [, , sentence] = await planned('', ['people'], growing);

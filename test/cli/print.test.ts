@@ -122,7 +122,7 @@ describe('words', () => {
 });
 
 describe('csv', () => {
-  it('quotes as RFC 4180 says, and keeps null apart from empty text', () => {
+  it('ends lines with a line feed, quotes as RFC 4180 says, and keeps null apart from empty text', () => {
     expect(
       csv(
         ['a', 'b,c'],
@@ -132,7 +132,7 @@ describe('csv', () => {
           [{ k: 1 }, 7],
         ],
       ),
-    ).toBe('a,"b,c"\r\n"x""y",\r\n"","line\r\nbreak"\r\n"{""k"":1}",7\r\n');
+    ).toBe('a,"b,c"\n"x""y",\n"","line\r\nbreak"\n"{""k"":1}",7\n');
   });
 });
 

@@ -197,7 +197,7 @@ describe('after a sync', () => {
       '',
     ]);
     expect((await sluice(['query', '--csv', sql])).out).toBe(
-      `urn_value,name,member_count\r\n1,plain,1\r\n2,${HOSTILE},1\r\n`,
+      `urn_value,name,member_count\n1,plain,1\n2,${HOSTILE},1\n`,
     );
     const json = await sluice(['query', '--json', '-'], { input: sql });
     expect(json.out).not.toContain('\u001b');

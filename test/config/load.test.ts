@@ -97,6 +97,20 @@ syncs:
     });
   });
 
+  it('warns of a token that the file holds, without its text, and not of a variable', async () => {
+    const head = (token: string) =>
+      `service: { url: "http://127.0.0.1:8787", token: ${token} }\nsyncs: { a: { endpoint: token.requests } }\n`;
+    const { warnings } = await load(head('abc123'));
+    expect(warnings).toEqual([expect.stringMatching(/:1:42: service\.token is written into the file/)]);
+    expect(warnings.join()).not.toContain('abc123');
+    expect((await load(head('"${T}"'), { T: 'abc123' })).warnings).toEqual([]);
+  });
+
+  it('reads a schedule that is plain text in UTC', async () => {
+    const { schedule } = await loadSync('  a: { endpoint: token.requests, schedule: "15 6 * * *" }');
+    expect(schedule).toEqual({ cron: '15 6 * * *', timezone: 'UTC' });
+  });
+
   it('never print a secret', async () => {
     const config = await load(
       'service: { url: "http://a", token: hush }\nwarehouse: { url: "postgres://me:hush@db/x" }\nsyncs: { a: { endpoint: token.requests } }\n',

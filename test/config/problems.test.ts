@@ -446,13 +446,13 @@ describe('the order', () => {
       '  d: { endpoint: token.requests, after: [c] }',
     ];
     expect(await toldOf(lines.join('\n'))).toEqual([
-      '5:34: these syncs wait for each other: b after d after c after b; remove one of these',
+      '5:34: after makes a cycle: b after d after c after b; remove one of these',
     ]);
   });
 
   it('allows no sync after itself', async () => {
     expect(await toldOf('  a: { endpoint: token.requests, after: [a] }')).toEqual([
-      '4:34: these syncs wait for each other: a after a; remove one of these',
+      '4:34: after makes a cycle: a after a; remove one of these',
     ]);
   });
 
@@ -481,7 +481,14 @@ describe('a schedule', () => {
       '{ cron: "0 6 * * 1-5", timezone: New York }',
       '4:77: timezone is "New York"; allowed is an IANA name such as America/New_York; did you mean "America/New_York"?',
     ],
-    ['{ timezone: UTC }', '4:34: missing: cron (allowed is text)'],
+    [
+      '{ timezone: UTC }',
+      '4:44: schedule is a mapping; allowed is a cron expression, read in UTC, or { cron, timezone }',
+    ],
+    [
+      '"0 6 * *"',
+      '4:44: cron: 4 fields found; allowed are five: minute, hour, day of the month, month, day of the week, such as "15 6 * * 1-5"',
+    ],
   ])('%s', async (schedule, problem) => {
     expect(await toldOf(`  a: { endpoint: token.requests, schedule: ${schedule} }`)).toEqual([problem]);
   });

@@ -45,6 +45,26 @@ describe('sluice docs', () => {
   });
 });
 
+describe('sluice docs outside a checkout', () => {
+  it('prints the pages and writes nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
+    const before = process.cwd();
+    process.chdir(folder);
+    try {
+      expect((await runHere(['docs', 'tables'])).out).toBe(contentOf('docs/tables.md'));
+      expect((await runHere(['docs'])).out).toContain(contentOf('docs/errors.md'));
+      expect(await runHere(['docs', 'table'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('did you mean "tables"?'),
+      });
+      expect(await readdir(folder)).toEqual([]);
+    } finally {
+      process.chdir(before);
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
 describe('nothing is left out', () => {
   it('of the classes of errors and the exit codes', () => {
     const page = contentOf('docs/errors.md');

@@ -198,7 +198,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'a query that fails': {
     words: ['query', 'select * frm web_pages'],
     code: 2,
-    says: ['The database refuses the query: syntax error at or near "frm".', 'sluice docs writes a list of tables'],
+    says: ['The database refuses the query: syntax error at or near "frm".', 'sluice docs tables prints'],
+  },
+  'a query on a table that does not exist': {
+    words: ['query', 'select * from web_page'],
+    code: 2,
+    says: ['relation "web_page" does not exist', 'Did you mean web_pages?'],
   },
   'a query that writes': {
     words: ['query', 'delete from web_pages'],

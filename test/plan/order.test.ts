@@ -18,7 +18,7 @@ describe('the order of syncs', () => {
 
   it('names a cycle', () => {
     expect(() => orderSyncs([sync('x'), sync('a', 'b'), sync('b', 'c', 'x'), sync('c', 'b')])).toThrow(
-      'these syncs wait for each other: b after c after b',
+      'the syncs form a cycle: b after c after b',
     );
   });
 

@@ -21,16 +21,20 @@ export const check = command({
   examples: [{ line: 'sluice check', about: 'Before the first sync, and after each change of the config.' }],
   run: async ({ config: flag }, context) => {
     const checks: Check[] = [];
+    let warnings: readonly string[] = [];
     try {
       const config = await readConfig(context, flag);
+      ({ warnings } = config);
       checks.push(passed('config', `${config.file}: ${counted(config.syncs.length, 'sync')}`));
       await checkAll(checks, config, context);
     } catch (error) {
       checks.push(failed('config', error));
     }
     const exitCode = ORDER.find((code) => checks.some((it) => it.exitCode === code)) ?? EXIT.complete;
-    const result = { ok: exitCode === EXIT.complete, exitCode, checks };
-    show(context, result, () => checks.map((it) => lineOf(it, context.out)).join(''));
+    const result = { ok: exitCode === EXIT.complete, exitCode, checks, warnings };
+    show(context, result, () =>
+      [...checks.map((it) => lineOf(it, context.out)), ...warnings.map((it) => warningLine(it, context.out))].join(''),
+    );
     return exitCode;
   },
 });
@@ -130,6 +134,9 @@ function driftText(drift: readonly SchemaFinding[]): string {
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n');
 }
+
+const warningLine = (warning: string, channel: Channel): string =>
+  `${paint(channel, 'yellow', 'warn  ')}  ${visible(warning)}\n`;
 
 function lineOf({ name, ok, message, next }: Check, channel: Channel): string {
   const mark = ok ? paint(channel, 'green', 'ok    ') : paint(channel, 'red', 'failed');

@@ -1,7 +1,8 @@
 /** `sluice docs`: the reference and the editor’s schema, written from the code or compared with it. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { EXIT } from '../../errors.ts';
+import { basename, join } from 'node:path';
+import { insteadOf } from '../../config/nearest.ts';
+import { EXIT, UsageError } from '../../errors.ts';
 import { command } from '../command.ts';
 import { writeOutputFile } from '../output-file.ts';
 import { counted } from '../print.ts';
@@ -10,39 +11,49 @@ import { show } from '../show.ts';
 
 export const docs = command({
   about:
-    'Writes to docs/ the reference of commands, endpoints, errors and tables, the data dictionary as one page with a search (dictionary.html), the diagrams of the tables (entities.md, schema.dbml), and configs/sync.schema.json, all from the code. ' +
-    'With --check nothing is written: what is missing or stale is listed, and the exit code is 1.',
+    'In a checkout of Sluice, or with --output: writes the reference to docs/ (commands, endpoints, errors, tables, dictionary.html, entities.md, schema.dbml) and configs/sync.schema.json, all from the code. ' +
+    'Elsewhere, or with the names of pages: prints pages of the reference as Markdown and writes nothing. ' +
+    'With --check nothing is written: missing and stale files are listed, and the exit code is 1 if there are any.',
   options: {
-    check: { type: 'flag', about: 'Only compare the files with the code.' },
-    output: {
-      type: 'text',
-      value: 'DIR',
-      about: 'The folder that holds docs/ and configs/; else the working directory.',
-    },
+    check: { type: 'flag', about: 'Compare the files with the code; write nothing.' },
+    output: { type: 'text', value: 'DIR', about: 'Folder that holds docs/ and configs/ (default: the checkout).' },
   },
-  positionals: {},
+  positionals: {
+    pages: { takes: 'many', about: 'Pages to print: commands, endpoints, entities, errors, tables.' },
+  },
   examples: [
-    { line: 'sluice docs', about: 'Write them.' },
-    { line: 'sluice docs --check', about: 'See whether they are as the code says.' },
+    { line: 'sluice docs tables', about: 'Print the tables and their columns.' },
+    { line: 'sluice docs --output reference', about: 'Write all files to a folder.' },
+    { line: 'sluice docs --check', about: 'List generated files that are stale.' },
   ],
-  run: async ({ check, output = '.' }, context) => {
-    const [{ allCommands }, { generatedFiles }, { schemaText }] = await Promise.all([
+  run: async ({ check, output, pages }, context) => {
+    const [{ allCommands }, { generatedFiles }, { schemaText }, { isCheckout }] = await Promise.all([
       import('../commands.ts'),
       import('../reference/files.ts'),
       import('../reference/schema-text.ts'),
+      import('../package.ts'),
     ]);
     const files = generatedFiles(await allCommands(), schemaText());
-    const stale = await staleOf(files, output);
+    if (pages.length > 0 || (output === undefined && !check && !isCheckout('.'))) {
+      const printed = pagesOf(files, pages);
+      show(context, Object.fromEntries(printed.map(({ path, content }) => [path, content])), () =>
+        printed.map(({ content }) => content).join('\n'),
+      );
+      return EXIT.complete;
+    }
+    const folder = output ?? '.';
+    const stale = await staleOf(files, folder);
     const paths = stale.map(({ path }) => path);
     if (check) {
       show(context, { stale: paths }, () =>
         paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
       );
-      if (paths.length > 0) context.log.warn(`${counted(paths.length, 'generated file')} to mend: run npm run docs`);
+      if (paths.length > 0)
+        context.log.warn(`${counted(paths.length, 'generated file')} out of date: run npm run docs`);
       return paths.length === 0 ? EXIT.complete : EXIT.bug;
     }
     for (const { path, content } of stale) {
-      await writeOutputFile('docs', '--output', { path: join(output, path), content, makesFolders: true });
+      await writeOutputFile('docs', '--output', { path: join(folder, path), content, makesFolders: true });
     }
     show(context, { written: paths }, () => (paths.length === 0 ? FRESH : paths.map((it) => `wrote ${it}\n`).join('')));
     return EXIT.complete;
@@ -50,6 +61,19 @@ export const docs = command({
 });
 
 const FRESH = 'every generated file is as the code says\n';
+
+/** The Markdown pages with these names; all of them when none is named. Throws a UsageError for a name that is no page. */
+function pagesOf(files: readonly GeneratedFile[], names: readonly string[]): GeneratedFile[] {
+  const pages = files.filter(({ path }) => path.endsWith('.md'));
+  const nameOf = ({ path }: GeneratedFile): string => basename(path, '.md');
+  const known = pages.map(nameOf);
+  for (const name of names)
+    if (!known.includes(name))
+      throw new UsageError(`docs: ${JSON.stringify(name)} is no page${insteadOf(name, known)}`, {
+        next: 'Name pages of the reference, or none for all of them.',
+      });
+  return names.length === 0 ? pages : pages.filter((page) => names.includes(nameOf(page)));
+}
 
 /** The files that are missing in that folder or hold something else. */
 async function staleOf(files: readonly GeneratedFile[], folder: string): Promise<GeneratedFile[]> {

@@ -35,10 +35,32 @@ export const plan = command({
     const quoted = await withWarehouse(context, config, (warehouse) =>
       quote(context, config, warehouse, said.names, options),
     );
-    show(context, quoted, () => planText(quoted, { names: said.names, perRun: config.budget.perRun }, context.out));
+    show(context, quoted, () =>
+      planText(quoted, { syncCommand: syncCommandOf(said), perRun: config.budget.perRun }, context.out),
+    );
     return 0;
   },
 });
+
+/** The `sluice sync` with the same names and flags, so that it asks what was planned. */
+function syncCommandOf(given: {
+  readonly names: readonly string[];
+  readonly config: string | undefined;
+  readonly refresh: boolean;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}): string {
+  const flags = [
+    ...(given.config === undefined ? [] : ['--config', shellWord(given.config)]),
+    ...(given.refresh ? ['--refresh'] : []),
+    ...(given.from === undefined ? [] : ['--from', given.from]),
+    ...(given.to === undefined ? [] : ['--to', given.to]),
+  ];
+  return ['sluice sync', ...flags, ...given.names].join(' ');
+}
+
+const shellWord = (text: string): string =>
+  /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 interface Planned {
   readonly syncs: readonly SyncQuote[];
@@ -100,8 +122,8 @@ const mayGrow = ({ endpoint, window, splitBy, raiseCountTo }: SyncDefinition): b
 const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
 
 interface Asked {
-  /** As the command line named them. */
-  readonly names: readonly string[];
+  /** The command that runs what was planned. */
+  readonly syncCommand: string;
   readonly perRun: number | undefined;
 }
 
@@ -126,7 +148,7 @@ function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): st
 }
 
 /** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
-function notes(syncs: readonly SyncQuote[], total: Quote, { names, perRun }: Asked): string[] {
+function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun }: Asked): string[] {
   const waiting = syncs.filter(({ waitsFor }) => waitsFor.length > 0);
   const readings = waiting.map(
     ({ sync, waitsFor }) =>
@@ -139,7 +161,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { names, perRun }: Ask
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
       : []),
-    `next: ${['sluice sync', ...names].join(' ')}`,
+    `next: ${syncCommand}`,
   ];
 }
 
