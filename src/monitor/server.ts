@@ -1,7 +1,7 @@
 /** The HTTP of health and metrics: three paths that are read, for probes and scrapers. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { UsageError } from '../errors.ts';
 import { type ListenAddress, urlOf } from './listen-address.ts';
 import type { Readiness } from './readiness.ts';
@@ -45,7 +45,7 @@ export async function serve(address: ListenAddress, told: Told): Promise<Monitor
       void answer(request, response, told);
     },
   );
-  server.maxConnections = MOST_CONNECTIONS;
+  dropOldest(server);
   // A body is refused with the method that brings it, and nobody is told to go on sending one.
   server.on('checkContinue', (_request, response: ServerResponse) => response.writeHead(405, NO_MORE).end());
   server.listen(address.port, address.host);
@@ -64,6 +64,26 @@ export async function serve(address: ListenAddress, told: Told): Promise<Monitor
       await closed;
     },
   };
+}
+
+/**
+ * Ends the oldest connection that is not being answered where there are too many: connections that never send a request
+ * must not keep a probe out.
+ */
+function dropOldest(server: Server): void {
+  const waiting = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    waiting.add(socket);
+    socket.on('close', () => waiting.delete(socket));
+    const [oldest] = waiting.size > MOST_CONNECTIONS ? waiting : [];
+    oldest?.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    waiting.delete(socket);
+    response.on('close', () => {
+      if (!socket.destroyed) waiting.add(socket);
+    });
+  });
 }
 
 const NO_MORE = { connection: 'close' };

@@ -18,11 +18,19 @@ export async function openFolder(folder: string): Promise<PGlite> {
     if (!(await exists(data))) await create(folder, data);
     return await open({ dataDir: data });
   } catch (cause) {
-    throw new TransientError(`The embedded warehouse in ${folder} can’t be opened: ${(cause as Error).message}`, {
+    throw new TransientError(`The embedded warehouse in ${folder} can’t be opened: ${await reasonOf(cause, folder)}`, {
       next: 'See that the disk has room and the folder belongs to you; then try again. What was paid for is in there: keep the folder.',
       cause,
     });
   }
+}
+
+/** Postgres in this process throws values without a message too. */
+async function reasonOf(cause: unknown, folder: string): Promise<string> {
+  if (!(await exists(folder))) return 'the folder is gone';
+  const { message, errno } = (cause ?? {}) as { readonly message?: unknown; readonly errno?: unknown };
+  if (typeof message === 'string' && message !== '') return message;
+  return `its files can’t be read${typeof errno === 'number' ? ` (error ${errno})` : ''}`;
 }
 
 /** Opens a database that is gone when it is closed; `from` is a copy of another's data. */

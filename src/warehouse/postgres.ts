@@ -19,8 +19,9 @@ import { type Address, parseAddress } from './address.ts';
 import { cancelStatement } from './cancel.ts';
 import { copy, isCopy } from './copy.ts';
 import { PatientPool } from './patient-pool.ts';
+import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
 import { sessionOfPool, type TextSession } from './text-session.ts';
-import { connectTrouble, errorCode, type Place } from './trouble.ts';
+import { connectTrouble, errorCode, isAboutRole, type Place } from './trouble.ts';
 import { parserFor } from './values.ts';
 
 /** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
@@ -87,23 +88,49 @@ export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
   const plans: Plans = { areKept: false };
-  const [first, ...others] = address.tls;
-  let settings = poolConfig(address, first ?? false, plans);
-  const pool = await connect(settings, plans).catch(async (error: unknown) => {
-    const [other] = others;
-    if (other === undefined || !wantsOtherSecurity(error)) throw connectTrouble(error, place);
-    settings = poolConfig(address, other, plans);
-    return connect(settings, plans).catch((second: unknown) => {
-      throw connectTrouble(second, place);
+  const { pool, settings } = await connectSecured(address, plans, SESSION_SETTINGS)
+    .catch((error: unknown) => {
+      if (errorCode(error) !== UNSUPPORTED_PARAMETER) throw error;
+      return connectSecured(address, plans, POOLER_SETTINGS);
+    })
+    .catch((error: unknown) => {
+      throw connectTrouble(error, place);
     });
-  });
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
   return { dialect: new PooledDialect(pool), session, place, settings };
 }
 
+/** What a pooler answers to a setting that it cannot keep for a client. */
+const UNSUPPORTED_PARAMETER = '08P01';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** Connects in the first of the ways to secure the connection that the server takes. */
+async function connectSecured(
+  address: Address,
+  plans: Plans,
+  startup: Settings,
+): Promise<{ readonly pool: Pool; readonly settings: PoolConfig }> {
+  const [first = false, other] = address.tls;
+  const settings = poolConfig(address, first, plans, startup);
+  try {
+    return { pool: await connect(settings, plans), settings };
+  } catch (error) {
+    if (other === undefined || !wantsOtherSecurity(error)) throw error;
+    const otherSettings = poolConfig(address, other, plans, startup);
+    const pool = await connect(otherSettings, plans).catch((second: unknown) => {
+      // The login was refused; that the server takes no TLS is not the cause.
+      throw speaksNoTls(second) ? error : second;
+    });
+    return { pool, settings: otherSettings };
+  }
+}
+
+const speaksNoTls = (error: unknown): boolean => /does not support SSL/i.test((error as Error).message);
+
 /** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
 const wantsOtherSecurity = (error: unknown): boolean =>
-  errorCode(error) === '28000' || /does not support SSL/i.test((error as Error).message);
+  (errorCode(error) === '28000' && !isAboutRole(error)) || speaksNoTls(error);
 
 async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
   const pool = new PatientPool({ ...settings, connectionTimeoutMillis: TURN_WITHIN_MS });
@@ -113,7 +140,12 @@ async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
     const client = await pool.connect();
-    plans.areKept = await isDirect(client).finally(() => client.release());
+    try {
+      plans.areKept = await isDirect(client);
+      assertSettings((await client.query<{ name: string; setting: string }>(SETTINGS_QUERY, [settingNames()])).rows);
+    } finally {
+      client.release();
+    }
     return pool;
   } catch (error) {
     await pool.end();
@@ -128,7 +160,7 @@ async function isDirect(client: PoolClient): Promise<boolean> {
   return rows[0]?.pid === told;
 }
 
-function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans): PoolConfig {
+function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans, startup: Settings): PoolConfig {
   return {
     host: address.host,
     port: address.port,
@@ -142,14 +174,14 @@ function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans)
     application_name: address.applicationName,
     max: MOST_CONNECTIONS,
     connectionTimeoutMillis: TURN_WITHIN_MS,
-    Client: clientOf(address.connectWithinMs, plans),
+    Client: clientOf(address.connectWithinMs, plans, startup),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: { getTypeParser: ((oid: number) => parserFor(oid)) as never },
   };
 }
 
-const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
+const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typeof Client =>
   class extends Client {
     constructor(config?: string | ClientConfig) {
       // The pool has one limit for a free connection and for a new one; a server that does not answer is told sooner.
@@ -169,6 +201,12 @@ const clientOf = (connectWithinMs: number, plans: Plans): typeof Client =>
           if (ENDS_SESSION.test(errorCode(told) ?? '')) void this.end();
         }),
       );
+    }
+
+    /** The driver's own, which its types leave out: what the connection starts with. */
+    getStartupConf(): Settings {
+      const { getStartupConf } = Client.prototype as unknown as { readonly getStartupConf: (this: Client) => Settings };
+      return { ...getStartupConf.call(this), ...startup };
     }
 
     override query(...[text, values, ...others]: unknown[]): never {

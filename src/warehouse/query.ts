@@ -41,6 +41,8 @@ export async function readOnlyQuery(
   try {
     return await warehouse.session(async (run) => {
       await run(settings(warehouse.schema, options.timeoutMs));
+      const { rows: demoted } = await run(READ_AS_READER);
+      if (demoted.length > 0) refuseWaysBack(statement);
       const { fields, rows } = await run(statement);
       const columns = distinct(fields.map(({ name }) => name));
       return {
@@ -74,6 +76,24 @@ function settings(schema: string, timeoutMs: number | undefined): string {
   return `select ${Object.entries(all)
     .map(([name, value]) => `set_config('${name}', ${literal(value)}, true)`)
     .join(', ')}`;
+}
+
+/**
+ * A superuser's statement is run as a role that reads every table and no file; a row says that the user is a superuser.
+ * Postgres refuses `pg_read_file`, `lo_import` and the like to that role.
+ */
+const READ_AS_READER = `select set_config('role', 'pg_read_all_data', true)
+  from pg_catalog.pg_roles where rolname = current_user and rolsuper`;
+
+/** Names by which a statement could become the superuser again, or run text that this function does not see. */
+const WAYS_BACK = /\b(?:set_config|(?:query|cursor|table|schema|database)_to_xml|ts_stat|dblink)|\bu&["']/i;
+
+function refuseWaysBack(statement: string): void {
+  const found = WAYS_BACK.exec(statement)?.[0];
+  if (found === undefined) return;
+  throw new UsageError(`A superuser's query may not use ${found}: it could read or write files of the server.`, {
+    next: 'Connect as a role that only reads; sluice grants prints the statements that create one.',
+  });
 }
 
 /** The first word in lower case, past spaces, comments and opening parentheses; it tells the kind of statement. */

@@ -26,6 +26,10 @@ export function errorCode(error: unknown): string | undefined {
   return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
 }
 
+/** True of a login that is refused because the role does not exist or may not log in. */
+export const isAboutRole = (error: unknown): boolean =>
+  errorCode(error) === '28000' && (error as { readonly routine?: unknown }).routine === 'InitializeSessionUserId';
+
 /** What an error says; the first of several that stand for one. */
 function errorText(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return errorText(error.errors[0]);
@@ -41,6 +45,7 @@ const VERDICTS: Readonly<Record<string, (place: Place) => Verdict>> = {
       'Correct the user and password in DATABASE_URL; encode characters such as @ / ? # as %40 %2F %3F %23.',
     ),
   '28000': (it) =>
+    // pg_hba.conf has no line that allows it.
     refused(
       `The database refuses ${it.user} from this machine`,
       'Allow the user, database and kind of connection in the server’s pg_hba.conf, or change sslmode in DATABASE_URL.',
@@ -122,6 +127,12 @@ function verdictOf(error: unknown, place: Place): Verdict | undefined {
     return wrong(
       `No TLS connection to ${reachable(place)} (${message})`,
       'See the TLS settings of the server and sslmode in DATABASE_URL.',
+    );
+  }
+  if (isAboutRole(error)) {
+    return refused(
+      `The database does not let ${place.user} in: ${message}`,
+      'Create the role (createuser --login NAME), or correct the user in DATABASE_URL.',
     );
   }
   if (code !== undefined && VERDICTS[code]) return VERDICTS[code](place);

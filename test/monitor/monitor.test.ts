@@ -332,3 +332,14 @@ it.each([
 ])('refuses %j as an address', async (listen) => {
   await expect(startMonitor(listen, never, () => undefined)).rejects.toMatchObject({ exitCode: 2 });
 });
+
+it('health is answered beside three hundred connections that never send a request', async () => {
+  const monitor = await start(watched({} as Warehouse));
+  const { hostname, port } = new URL(monitor.url);
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname));
+  for (const socket of sockets) socket.on('error', () => undefined);
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\n');
+  expect(await ask(monitor, '/healthz')).toMatchObject({ status: 200 });
+  for (const socket of sockets) socket.destroy();
+});

@@ -113,6 +113,15 @@ eachWarehouse('a query', (open, kind) => {
     '/* select */ delete from sluice_ops.leases',
     '/* /* */ select */ delete from sluice_ops.leases',
     '; delete from sluice_ops.leases',
+    `select pg_read_file('/etc/passwd')`,
+    `select pg_catalog."pg_read_file"('PG_VERSION')`,
+    `select U&"pg\\005fread_file"('PG_VERSION')`,
+    `select pg_read_binary_file('PG_VERSION')`,
+    `select pg_ls_dir('.')`,
+    `select lo_import('/etc/passwd')`,
+    `select query_to_xml('select pg_read_file(''PG_VERSION'')', true, false, '')`,
+    `select set_config('role', 'none', true), pg_read_file('PG_VERSION')`,
+    `with up as (select U&"set\\005fconfig"('role', 'none', true)) select * from up, query_to_xml('select 1', true, false, '')`,
   ];
   it.each(refusals)('that is %j is refused', async (statement) => {
     await expect(readOnlyQuery(warehouse, statement)).rejects.toThrow(UsageError);

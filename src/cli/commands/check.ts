@@ -21,12 +21,12 @@ export const check = command({
   examples: [{ line: 'sluice check', about: 'Before the first sync, and after each change of the config.' }],
   run: async ({ config: flag }, context) => {
     const checks: Check[] = [];
-    let warnings: readonly string[] = [];
+    const warnings: string[] = [];
     try {
       const config = await readConfig(context, flag);
-      ({ warnings } = config);
+      warnings.push(...config.warnings);
       checks.push(passed('config', `${config.file}: ${counted(config.syncs.length, 'sync')}`));
-      await checkAll(checks, config, context);
+      await checkAll({ checks, warnings }, config, context);
     } catch (error) {
       checks.push(failed('config', error));
     }
@@ -63,17 +63,35 @@ function failed(name: string, error: unknown): Check {
   return { name, ok: false, exitCode: error.exitCode, message: error.message, next: error.next ?? null };
 }
 
-async function checkAll(into: Check[], config: Config, context: Context): Promise<void> {
-  into.push(await checkInputs(config));
-  into.push(checkToken(config));
+interface Findings {
+  readonly checks: Check[];
+  readonly warnings: string[];
+}
+
+async function checkAll({ checks, warnings }: Findings, config: Config, context: Context): Promise<void> {
+  checks.push(await checkInputs(config));
+  checks.push(checkToken(config));
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
-      into.push(passed('warehouse', `${warehouse.place} answers`));
-      into.push(await checkSchema(warehouse));
+      checks.push(passed('warehouse', `${warehouse.place} answers`));
+      if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
+      checks.push(await checkSchema(warehouse));
     });
   } catch (error) {
-    into.push(failed('warehouse', error));
+    checks.push(failed('warehouse', error));
   }
+}
+
+const SUPERUSER =
+  'the database user is a superuser, who can read and write files of the server; connect as a role that owns the two schemas alone';
+
+async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
+  const { readOnlyQuery } = await import('../../warehouse/query.ts');
+  const { rows } = await readOnlyQuery(
+    warehouse,
+    'select rolsuper as is_super from pg_catalog.pg_roles where rolname = session_user',
+  );
+  return rows[0]?.['is_super'] === true;
 }
 
 async function checkInputs({ syncs }: Config): Promise<Check> {

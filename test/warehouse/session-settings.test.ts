@@ -1,0 +1,174 @@
+/** What roles and databases set for their sessions changes nothing. */
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { schemaDrift } from '../../src/warehouse/drift.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { arrayLiteral } from '../../src/warehouse/array.ts';
+import { readOnlyQuery } from '../../src/warehouse/query.ts';
+import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { realEffects } from '../support/warehouse.ts';
+
+const ROLE = `odd_${randomBytes(4).toString('hex')}`;
+const ODD = {
+  DateStyle: 'SQL, DMY',
+  IntervalStyle: 'sql_standard',
+  TimeZone: 'Asia/Kathmandu',
+  array_nulls: 'off',
+  extra_float_digits: '-10',
+  quote_all_identifiers: 'on',
+  bytea_output: 'escape',
+  standard_conforming_strings: 'off',
+  transform_null_equals: 'on',
+  default_transaction_isolation: 'serializable',
+};
+
+let database: FreshDatabase;
+let url: URL;
+beforeAll(async () => {
+  database = await freshDatabase();
+  url = new URL(database.url);
+  await execute(database.url, `create role ${ROLE} login password 'odd' `);
+  await execute(database.url, `grant all on database ${url.pathname.slice(1)} to ${ROLE}`);
+  url.username = ROLE;
+  url.password = 'odd';
+});
+afterAll(async () => {
+  await database.drop();
+  await execute(database.url.replace(/\/[^/]*$/, '/postgres'), `drop role ${ROLE}`);
+});
+
+const set = async (settings: Readonly<Record<string, string>>): Promise<void> => {
+  await execute(database.url, `alter role ${ROLE} reset all`);
+  for (const [name, value] of Object.entries(settings))
+    await execute(database.url, `alter role ${ROLE} set ${name} = ${value.includes(',') ? value : `'${value}'`}`);
+};
+
+async function open(address: string): Promise<Warehouse> {
+  const warehouse = await openWarehouse({ url: new Secret(address), schema: 'sluice' }, realEffects);
+  onTestFinished(() => warehouse.close());
+  return warehouse;
+}
+
+interface Values {
+  readonly at: Date;
+  readonly latitude: number;
+  readonly bytes: Buffer;
+  readonly missing: readonly (string | null)[];
+  readonly isolation: string;
+}
+
+const valuesOf = async ({ db }: Warehouse): Promise<Values | undefined> => {
+  const { rows } =
+    await sql<Values>`select '2026-03-04T05:06:07Z'::timestamptz as at, 0.1234567890123456::float8 as latitude,
+    ${Buffer.from([0, 255])}::bytea as bytes, ${arrayLiteral(['a', null])}::text[] as missing,
+    current_setting('transaction_isolation') as isolation`.execute(db);
+  return rows[0];
+};
+
+const EXPECTED = {
+  at: new Date('2026-03-04T05:06:07Z'),
+  latitude: 0.1234567890123456,
+  bytes: Buffer.from([0, 255]),
+  missing: ['a', null],
+  isolation: 'read committed',
+};
+
+describe('the settings of a role', () => {
+  it.each(Object.entries(ODD))('%s = %s changes no value and no comparison of schemas', async (name, value) => {
+    await set({ [name]: value });
+    const warehouse = await open(url.href);
+    await ensureSchema(warehouse);
+    expect(await valuesOf(warehouse)).toEqual(EXPECTED);
+    expect(await schemaDrift(warehouse)).toEqual([]);
+    const { rows } = await readOnlyQuery(warehouse, `select '2026-03-04'::date as day, 0.1::float8 as share`);
+    expect(rows).toEqual([{ day: '2026-03-04', share: 0.1 }]);
+  });
+});
+
+function errorMessage(code: string, message: string, routine = 'x'): Buffer {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0R${routine}\0\0`);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(fields.length + 4);
+  return Buffer.concat([Buffer.from('E'), length, fields]);
+}
+
+/** Refuses settings that it does not keep for its clients, as PgBouncer does; hands everything else on. */
+async function startPooler(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const proxy = createServer((client) => {
+    sockets.add(client.on('error', () => undefined));
+    client.once('data', (first: Buffer) => {
+      if (first.includes('array_nulls')) {
+        client.end(errorMessage('08P01', 'unsupported startup parameter: array_nulls'));
+        return;
+      }
+      const upstream = connect(Number(url.port), url.hostname);
+      sockets.add(upstream.on('error', () => undefined));
+      upstream.write(first);
+      client.pipe(upstream).pipe(client);
+    });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+    await once(proxy, 'close');
+  });
+  const through = new URL(url);
+  through.hostname = '127.0.0.1';
+  through.port = String((proxy.address() as AddressInfo).port);
+  return through.href;
+}
+
+describe('a pooler that keeps few settings for its clients', () => {
+  it('is connected through, with the settings that it keeps', async () => {
+    await set({ DateStyle: 'SQL, DMY', TimeZone: 'Asia/Kathmandu' });
+    expect(await valuesOf(await open(await startPooler()))).toEqual(EXPECTED);
+  });
+
+  it.each([
+    ['array_nulls', 'off', 'on'],
+    ['extra_float_digits', '-10', '1'],
+  ])('cannot change %s of the role: the error names the setting and the way out', async (name, value, required) => {
+    await set({ [name]: value });
+    await expect(open(await startPooler())).rejects.toMatchObject({
+      exitCode: 2,
+      message: `The session has ${name} = ${value}; Sluice needs ${required}.`,
+      next: expect.stringContaining(`SET ${name} TO '${required}'`),
+    });
+  });
+});
+
+/** Takes no TLS, and knows no role; answers as a server that trusts its clients does. */
+async function startWithoutRole(): Promise<string> {
+  const server = createServer((client) => {
+    client.on('error', () => undefined);
+    client.on('data', (first: Buffer) => {
+      const isTlsRequest = first.length === 8;
+      if (isTlsRequest) client.write('N');
+      else client.end(errorMessage('28000', 'role "nobody" does not exist', 'InitializeSessionUserId'));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    server.close();
+    await once(server, 'close');
+  });
+  return `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/x?sslmode=allow`;
+}
+
+describe('a role that does not exist', () => {
+  it('is named as the reason, not TLS', async () => {
+    await expect(open(await startWithoutRole())).rejects.toMatchObject({
+      exitCode: 3,
+      message: 'The database does not let nobody in: role "nobody" does not exist.',
+    });
+  });
+});
