@@ -12,7 +12,12 @@ export interface NamedEntity {
   readonly resource: string;
   /** Its key's parts as a JSON array. */
   readonly entity: string;
-  readonly names: readonly EntityName[];
+  readonly names: readonly LearnedName[];
+}
+
+/** A name of an entity; `asked` when the entity was the answer to a request by it, not only shown under it. */
+export interface LearnedName extends EntityName {
+  readonly asked: boolean;
 }
 
 /** Longest entity, in bytes of UTF-8: an entry of the index holds it beside a name. */
@@ -49,7 +54,7 @@ const namedResources = (): Resource[] => [...new Set(catalog.flatMap(({ naming }
 
 interface Seen {
   readonly row: RootRow;
-  readonly names: Map<string, EntityName>;
+  readonly names: Map<string, LearnedName>;
   isItem: boolean;
 }
 
@@ -59,7 +64,7 @@ function note(seen: Map<string, Seen>, resource: Resource, row: RootRow): void {
   const entity = seen.get(row.id) ?? { row, names: new Map(), isItem: false };
   seen.set(row.id, entity);
   entity.isItem ||= row.item !== undefined;
-  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), name);
+  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), { ...name, asked: false });
 }
 
 /** Adds the name that was asked for to those who go by it. */
@@ -72,6 +77,6 @@ function answerTo(asked: AskedName, about: readonly Seen[]): void {
   const named = shown.length > 0 || !taken ? shown : about.map((entity) => ({ entity, known: taken }));
   for (const { entity, known } of named) {
     const written = asked.written === undefined ? [] : keepable([{ kind: known.kind, name: asked.written }]);
-    for (const name of [known, ...written]) entity.names.set(idOf(name), name);
+    for (const name of [known, ...written]) entity.names.set(idOf(name), { ...name, asked: true });
   }
 }

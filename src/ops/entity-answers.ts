@@ -28,14 +28,17 @@ export interface Asked {
   readonly since: Date;
 }
 
-/** A name under which an entity was shown within the time that counts. */
+/** A name by which an entity was asked for, and under which it was shown within the time that counts. */
 export interface KnownName extends EntityName {
   readonly entity: string;
   /** It is the entity's still, as far as anybody knows. */
   readonly current: boolean;
 }
 
-/** The names of the one entity that each of these names, by place; none where they name nobody for sure. */
+/**
+ * The names by which the one entity was asked for that answered to each of these, by place; none where they name nobody
+ * for sure.
+ */
 export async function namesOfAsked(
   ops: Ops,
   resource: string,
@@ -56,8 +59,11 @@ export async function namesOfAsked(
       ${arrayLiteral(part.map(({ since }) => since))}::timestamptz[]) as u(place, kind, name, since))`;
     const rows = await ops
       .selectFrom(source.as('t'))
-      .innerJoinLateral(fenced(ops, sql`(resource, kind, name) = (${resource}, t.kind, t.name)`).as('i'), onTrue)
-      .innerJoinLateral(fenced(ops, sql`(resource, entity) = (i.resource, i.entity)`).as('e'), onTrue)
+      .innerJoinLateral(
+        fenced(ops, sql`(resource, kind, name) = (${resource}, t.kind, t.name) and asked`).as('i'),
+        onTrue,
+      )
+      .innerJoinLateral(fenced(ops, sql`(resource, entity) = (i.resource, i.entity) and asked`).as('e'), onTrue)
       .select(['t.place', 'e.entity', 'e.kind', 'e.name'])
       .select(isCurrent(ops, 'e').as('current'))
       .distinct()

@@ -2,6 +2,8 @@
  * Which names are one entity, learned from answers: a row for each name under which an entity was shown, with the first
  * and the last time. A name is its entity's as long as nobody else was shown under it since, and, of an alias or an
  * address, as long as the entity was shown under no other since. Names that entities share at a time name none of them.
+ * Only a name that was asked for, and answered by the entity, stands for it in a request: an answer may show several people
+ * under one masked alias or address.
  */
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { NamedEntity } from '../normalize/identify.ts';
@@ -45,14 +47,15 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
     ${array(({ first }) => first.receivedAt)}::timestamptz[],
     ${array(({ last }) => last.receivedAt)}::timestamptz[],
     ${array(({ last }) => last.id)}::bigint[],
-    ${array(({ isOrdered }) => isOrdered)}::boolean[]
-  ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered))`;
-  const mustMove = sql<boolean>`i.entity is null or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAG}
+    ${array(({ isOrdered }) => isOrdered)}::boolean[],
+    ${array(({ asked }) => asked)}::boolean[]
+  ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered, asked))`;
+  const mustMove = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAG}
     or ${isNewer('t', 'i')} and (
       t.is_ordered or exists ${sharing(ops, 'i').where(isNewer('o', 'i'))} or exists ${renamed(ops, 'i').where(isNewer('o', 'i'))})`;
   await ops
     .insertInto('identities')
-    .columns(['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id'])
+    .columns(['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id', 'asked'])
     .expression((eb) =>
       eb
         .selectFrom(
@@ -72,7 +75,16 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
             .select(sql<boolean>`bool_or(${mustMove}) over (partition by t.resource, t.entity)`.as('moves'))
             .as('s'),
         )
-        .select(['s.resource', 's.kind', 's.name', 's.entity', 's.first_seen_at', 's.last_seen_at', 's.answer_id'])
+        .select([
+          's.resource',
+          's.kind',
+          's.name',
+          's.entity',
+          's.first_seen_at',
+          's.last_seen_at',
+          's.answer_id',
+          's.asked',
+        ])
         .where('s.moves', '=', true)
         // Whoever waits for a row while holding others takes them in the same order.
         .orderBy('s.resource')
@@ -87,8 +99,11 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
           first_seen_at: sql`least(identities.first_seen_at, excluded.first_seen_at)`,
           last_seen_at: sql`greatest(identities.last_seen_at, excluded.last_seen_at)`,
           answer_id: sql`case when ${isNewer('excluded', 'identities')} then excluded.answer_id else identities.answer_id end`,
+          asked: sql`identities.asked or excluded.asked`,
         })
-        .where(sql<SqlBool>`excluded.first_seen_at < identities.first_seen_at or ${isNewer('excluded', 'identities')}`),
+        .where(
+          sql<SqlBool>`excluded.asked and not identities.asked or excluded.first_seen_at < identities.first_seen_at or ${isNewer('excluded', 'identities')}`,
+        ),
     )
     .execute();
 }
@@ -101,6 +116,8 @@ interface Shown {
   readonly entity: string;
   readonly first: Named['answer'];
   readonly last: Named['answer'];
+  /** The entity was the answer to a request by this name. */
+  readonly asked: boolean;
   /** Order decides between names that are shared or follow each other, so between these answers too. */
   readonly isOrdered: boolean;
 }
@@ -110,17 +127,18 @@ interface ShownRow extends Pick<Shown, 'resource' | 'kind' | 'name' | 'entity'> 
   readonly last_seen_at: Date;
   readonly answer_id: string;
   readonly is_ordered: boolean;
+  readonly asked: boolean;
 }
 
 function shownIn(named: readonly Named[]): Shown[] {
   const shown = new Map<string, Omit<Shown, 'isOrdered'>>();
   for (const { entities, answer } of named)
     for (const { resource, entity, names } of entities)
-      for (const { kind, name } of names) {
+      for (const { kind, name, asked } of names) {
         const key = JSON.stringify([resource, kind, name, entity]);
-        const { first = answer, last = answer } = shown.get(key) ?? {};
+        const { first = answer, last = answer, asked: before = false } = shown.get(key) ?? {};
         const span = { first: isBefore(answer, first) ? answer : first, last: isBefore(last, answer) ? answer : last };
-        shown.set(key, { resource, kind, name, entity, ...span });
+        shown.set(key, { resource, kind, name, entity, asked: asked || before, ...span });
       }
   const all = [...shown.values()];
   const ofName = Map.groupBy(all, ({ resource, kind, name }) => JSON.stringify([resource, kind, name]));

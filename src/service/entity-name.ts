@@ -40,7 +40,7 @@ function spelled(kind: NameKind, text: string): string | undefined {
 
 /** What a text in a request may name. */
 export interface AskedName {
-  /** The names that it may be: of a bare word an id or an alias, of an address itself with and without its query. */
+  /** The names that it may be: of a bare word an id or an alias. */
   readonly may: readonly EntityName[];
   /** The name that it is taken for when the answer shows none of these. */
   readonly else: EntityName | undefined;
@@ -62,7 +62,7 @@ export function nameAsked(kinds: readonly NameKind[], written: string): AskedNam
   if (urn !== undefined) return of('urn', urn);
   if (kinds.includes('url') && isAddress(text)) {
     const address = addressOf(text);
-    return address ? of('url', ...new Set([address.whole, address.plain])) : NOTHING;
+    return address ? of('url', address.whole) : NOTHING;
   }
   if (kinds.includes('alias') && text.startsWith('@')) return of('alias', text.slice(1));
   const may = keepable(
@@ -86,18 +86,25 @@ interface Address {
   readonly plain: string;
 }
 
+/** Parameters that campaigns and apps add to an address; they never say which page it is. */
+const TRACKING = /^(?:utm_\w+|gclid|dclid|fbclid|msclkid|yclid|twclid|ttclid|igsh|igshid|mc_cid|mc_eid)$/i;
+
 /**
- * An address without scheme, `www.`, trailing slashes and fragment. Its query stays in `whole`: where it tells one page
- * from another, dropping it would make two entities one. A host alone names nobody.
+ * An address without scheme, `www.`, trailing slashes and fragment. Its query stays in `whole`, since it may tell one
+ * entity from another, unless it holds tracking parameters alone. So does a fragment that is a path of its own (`#!/x`).
+ * A host alone names nobody, and neither does an address with a login.
  */
 function addressOf(text: string): Address | undefined {
   const full = HAS_SCHEME.test(text) ? text : `https://${text}`;
   if (!URL.canParse(full)) return undefined;
-  const { host, pathname, search } = new URL(full);
-  const path = pathname.replace(/\/+$/, '');
-  if (path === '' && search === '') return undefined;
+  const { host, pathname, search, searchParams, hash, username, password } = new URL(full);
+  if (username !== '' || password !== '') return undefined;
+  const path = pathname.replace(/\/{1,100}$/, '');
+  const query = [...searchParams.keys()].every((name) => TRACKING.test(name)) ? '' : search;
+  const route = /^#!?\//.test(hash) ? hash : '';
+  if (path === '' && query === '' && route === '') return undefined;
   const plain = `${host.replace(/^www\./, '')}${path}`;
-  return { whole: `${plain}${search}`, plain };
+  return { whole: `${plain}${query}${route}`, plain };
 }
 
 function urnText(text: string): string | undefined {

@@ -1,5 +1,5 @@
 /** The machinery's tables about the token and its money: the gate, shared limits, lost answers, the request log, names. */
-import { bigint, moment, nullable, numeric, oneOf, table, text, uuid } from './declare.ts';
+import { bigint, flag, moment, nullable, numeric, oneOf, table, text, uuid } from './declare.ts';
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
@@ -91,6 +91,7 @@ export const tokenTables = {
       first_seen_at: moment('Receipt of the first answer that showed it so.'),
       last_seen_at: moment('Receipt of the last answer that showed it so.'),
       answer_id: bigint('That last answer.'),
+      asked: flag('True when a request by this name was answered with the entity; false when answers only show it.'),
     },
     {
       key: ['resource', 'kind', 'name', 'entity'],

@@ -4476,6 +4476,8 @@ create table sluice_ops."identities" (
   "last_seen_at" timestamp with time zone not null,
   -- That last answer.
   "answer_id" bigint not null,
+  -- True when a request by this name was answered with the entity; false when answers only show it.
+  "asked" boolean not null,
   constraint "identities_pkey" primary key ("resource", "kind", "name", "entity")
 );
 create index "identities_resource_entity_kind_idx" on sluice_ops."identities" using btree (resource, entity, kind);
