@@ -24,13 +24,7 @@ const bought = (scene: Scene, yaml: string) => scene.sync(yaml).then((it) => onl
 const givenBy = `select user_asked, count(*)::int as posts from sluice.photoshare_user_posts group by 1 order by 1`;
 
 eachWarehouse('an entity bought by one name', (open) => {
-  const PHOTO = [
-    'north_trail',
-    '@north_trail',
-    `${PHOTOS}/north_trail`,
-    '2000000000',
-    `${PHOTOS}/north_trail/`,
-  ];
+  const PHOTO = ['north_trail', '@north_trail', `${PHOTOS}/north_trail`, '2000000000', `${PHOTOS}/north_trail/`];
   it.each([
     ['photoshare.user', 'user', ['north_trail', '@north_trail', ' north_trail']],
     ['photoshare.user', 'user', [`${PHOTOS}/north_trail`, `${PHOTOS}/north_trail/`]],
