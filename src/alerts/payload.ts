@@ -35,10 +35,14 @@ export function payloadOf(it: AlertState, redact: (text: string) => string): Ale
     run_id: it.runId,
     text:
       it.state === 'raised'
-        ? `sluice: ${about}: ${because}${next === null ? '' : ` ${next}`}`
+        ? `sluice: ${about}: ${next === null ? because : sentences(because, next)}`
         : `sluice: resolved: ${about}: ${because}`,
   };
 }
+
+/** Two texts as sentences of one line; the first may have no end mark, or one of the service's own. */
+const sentences = (first: string, second: string): string =>
+  `${first}${'.!?…'.includes(first.at(-1) ?? '') ? ' ' : '. '}${second}`;
 
 /** What is sent to see whether it arrives. */
 export const testPayload = (now: Date): AlertPayload => ({

@@ -9,7 +9,8 @@ import { CredentialError, UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { ACCEPTED_ENCODINGS, decode } from './decode.ts';
 import { exchange, type WireHeaders } from './exchange.ts';
-import { reasonOf, tooLargeReason } from './lost.ts';
+import { connectorWithoutInterim, MAX_HEADER_BYTES } from './interim.ts';
+import { isTooLarge, reasonOf, tooLargeReason } from './lost.ts';
 import type { Outcome } from './outcome.ts';
 import { removalOf } from './spellings.ts';
 
@@ -67,8 +68,13 @@ export function openClient(options: ClientOptions): Client {
     pipelining: 1,
     // One request a connection: what is known of a connection's end is then known of the request.
     allowH2: false,
-    // Said aloud, so that no variable of the environment turns it off.
-    connect: { timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS, rejectUnauthorized: true },
+    maxHeaderSize: MAX_HEADER_BYTES,
+    connect: connectorWithoutInterim({
+      allowH2: false,
+      timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+      // Said aloud, so that no variable of the environment turns it off.
+      rejectUnauthorized: true,
+    }),
   });
   const underWay = new Set<Promise<Outcome>>();
   let closed = false;
@@ -84,7 +90,7 @@ export function openClient(options: ClientOptions): Client {
     if (!end.whole) {
       const reason = reasonOf(end, { deadlineMs, maxBodyBytes });
       if (!end.sent) return { kind: 'not_sent', reason };
-      return lost(reason, end.status, end.cause === 'too large');
+      return lost(reason, end.status, isTooLarge(end));
     }
     const receivedAt = options.now();
     const headers = plainHeaders(end.headers, withoutToken);

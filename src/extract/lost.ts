@@ -1,6 +1,7 @@
 /** Words for an exchange that did not end in a whole answer. Made from codes alone, so no secret can be in them. */
 import { errors } from 'undici';
 import type { Cause, Lost } from './exchange.ts';
+import { MAX_HEADER_BYTES } from './interim.ts';
 
 const UNOPENED: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -51,11 +52,16 @@ function brokenReason(cause: Error, answering: boolean): string {
   if (cause instanceof errors.HTTPParserError) return 'the answer is not HTTP';
   const code = codeOf(cause);
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') return 'the answer is not as long as its header says';
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return "the answer's headers are too large";
+  if (code === HEADERS_OVERFLOW) return `the answer's headers are larger than ${MAX_HEADER_BYTES / 2 ** 10} KiB`;
   return answering
     ? `the connection was lost in the middle of the answer (${code})`
     : `the connection was lost before an answer came (${code})`;
 }
+
+const HEADERS_OVERFLOW = 'UND_ERR_HEADERS_OVERFLOW';
+
+/** True of an answer that came and was larger than is taken, which it would be again. */
+export const isTooLarge = ({ cause }: Lost): boolean => cause === 'too large' || codeOf(cause) === HEADERS_OVERFLOW;
 
 function codeOf(cause: Cause): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

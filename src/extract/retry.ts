@@ -17,6 +17,10 @@ export interface Attempt {
   readonly paidRetries: number;
   /** Attempts so far that followed any other retry. */
   readonly surelyUnpaidRetries: number;
+  /** Earlier invocations that ended without its answer. */
+  readonly lostInvocations: number;
+  /** Whether the service has answered another request to the endpoint in this invocation. */
+  readonly endpointAnswered: boolean;
 }
 
 export interface RetryPolicy {
@@ -26,12 +30,15 @@ export interface RetryPolicy {
   readonly surelyUnpaidRetries: number;
   /** Of one request, of any kind. */
   readonly maxAttempts: number;
+  /** What follows a lost answer: it is asked again as a paid retry, or stays listed. */
+  readonly inDoubt: 'reconcile' | 'stop';
   readonly waits: Waits;
 }
 
 /** The shipped policy with this many paid retries (`service.retries`). */
-export const retryPolicy = (retries: number): RetryPolicy => ({
+export const retryPolicy = (retries: number, inDoubt: RetryPolicy['inDoubt'] = 'reconcile'): RetryPolicy => ({
   retries,
+  inDoubt,
   // Waits of up to 1, 2, 4, 8 and 16 s: outlasts a restart of the service. Fewer give up on one; more hold up a run
   // whose service is down for good.
   surelyUnpaidRetries: 5,
@@ -86,7 +93,21 @@ type Rule =
     };
 
 const CHECK_INPUT = 'Mend or remove this input; nothing was asked again.';
+const REDIRECTED: Rule = { rule: 'redirected' };
 const REJECTED: Rule = { rule: 'permanent', class: 'rejected', scope: 'input', next: CHECK_INPUT };
+
+/** Fewer would give up on a bad hour; more would pay for an input that breaks the service again and again. */
+export const INVOCATIONS_IN_VAIN = 3;
+
+/** What to do about an input of which no answer arrives. */
+export const LOST_AGAIN =
+  'No answer to this input arrives, and each attempt may be billed: correct or remove the input, or ask once more with --refresh.';
+
+/** Statuses that point to another address. 304 points nowhere, and 305 and 306 are out of use. */
+const REDIRECTS: readonly number[] = [300, 301, 302, 303, 307, 308];
+
+/** True of a status that points to another address. */
+export const isRedirect = (status: number): boolean => REDIRECTS.includes(status);
 
 /** Assumed: what each status means, seen at services of this shape; the contract shows none but success. */
 const BY_STATUS: Readonly<Record<number, Rule>> = {
@@ -109,7 +130,8 @@ const BY_STATUS: Readonly<Record<number, Rule>> = {
 
 const BY_FAMILY: Readonly<Record<number, Rule>> = {
   2: { rule: 'keep' },
-  3: { rule: 'redirected' },
+  // Without redirects. No request of ours has a condition that 304 could answer.
+  3: REJECTED,
   4: REJECTED,
   5: { rule: 'transient' },
 };
@@ -141,18 +163,22 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
           'Ask for less at once, with a smaller count or fewer options; asking the same again would be billed again.';
         return { do: 'fail', class: 'too_large', scope: 'input', because: outcome.reason, next };
       }
-      return {
-        do: 'doubt',
-        because: outcome.reason,
-        againAfterMs: mayRetry('transient', attempt, policy)
-          ? backoffMs(attempt.number, policy.waits, random)
-          : undefined,
-      };
+      return afterLoss(outcome.reason, attempt, policy, random);
   }
 }
 
+function afterLoss(because: string, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
+  if (policy.inDoubt === 'reconcile' && mayRetry('transient', attempt, policy))
+    return { do: 'doubt', because, againAfterMs: backoffMs(attempt.number, policy.waits, random) };
+  return attempt.lostInvocations + 1 >= INVOCATIONS_IN_VAIN
+    ? { do: 'fail', class: 'failing', scope: 'input', because, next: LOST_AGAIN }
+    : { do: 'doubt', because, againAfterMs: undefined };
+}
+
 function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
-  const it = BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED;
+  const it = isRedirect(answer.status)
+    ? REDIRECTED
+    : (BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED);
   // Before its body is looked at for a reason: reading one costs more than everything else here.
   if (it.rule === 'keep') return { do: 'keep' };
   const because = said(answer);
@@ -162,7 +188,7 @@ function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, ra
     case 'permanent':
       return { do: 'fail', class: it.class, scope: it.scope, because, next: it.next };
     case 'redirected':
-      return redirected(answer);
+      return redirected(answer, attempt);
     case 'token':
     case 'payment':
       return refused(answer, it.rule);
@@ -176,9 +202,6 @@ function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, ra
     }
   }
 }
-
-/** Fewer would give up on a bad hour; more would pay for an input that breaks the service again and again. */
-const INVOCATIONS_IN_VAIN = 3;
 
 function notManaged(
   kind: 'unpaid' | 'transient',
@@ -204,15 +227,19 @@ function said({ status, body, headers }: Answered): string {
   return text === '' ? `the service answered ${status} and gave no reason` : `the service answered ${status}: ${text}`;
 }
 
-function redirected({ status, headers }: Answered): Decision {
+function redirected({ status, headers }: Answered, { endpointAnswered }: Attempt): Decision {
   const to = printable(headers['location'] ?? '');
-  return {
-    do: 'fail',
-    class: 'redirected',
-    scope: 'endpoint',
-    because: `the service redirected to another address (${status}); the token was not sent there`,
-    next: to === '' ? 'Check service.url.' : `Check service.url; the service points to ${to}.`,
-  };
+  const because = `the service redirected to another address (${status}); the token was not sent there`;
+  const check = to === '' ? 'Check service.url.' : `Check service.url; the service points to ${to}.`;
+  return endpointAnswered
+    ? {
+        do: 'fail',
+        class: 'redirected',
+        scope: 'input',
+        because,
+        next: `The endpoint answered other inputs: correct or remove this one${to === '' ? '' : `, which the service points to ${to} for`}.`,
+      }
+    : { do: 'fail', class: 'redirected', scope: 'endpoint', because, next: check };
 }
 
 // "points" as a word or as a part of a code such as POINTS_LIMIT, but not of "endpoints".

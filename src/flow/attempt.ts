@@ -1,7 +1,7 @@
 /** The loop over attempts at one request: the ledger knows each before it is sent, and its answer before anything else does. */
 import type { Client } from '../extract/client.ts';
 import type { Answered, Outcome } from '../extract/outcome.ts';
-import { type Attempt, type Decision, decide, type RetryPolicy } from '../extract/retry.ts';
+import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../extract/retry.ts';
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
@@ -46,7 +46,10 @@ export interface Asking {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
-  readonly inDoubt: 'reconcile' | 'stop';
+  /** Earlier invocations that ended without its answer. */
+  readonly lostInvocations: number;
+  /** Whether the service has answered another request of the run in this invocation. */
+  readonly endpointAnswered: () => boolean;
   /** What the lost attempt that was just made cost; undefined when that can't be known. */
   readonly findOut: () => Promise<number | undefined>;
   readonly purse: Purse;
@@ -80,12 +83,19 @@ export interface Asking {
  */
 export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
-  let attempt: Attempt = { number: 1, earlier: request.attempts, paidRetries: 0, surelyUnpaidRetries: 0 };
+  let attempt: Omit<Attempt, 'endpointAnswered'> = {
+    number: 1,
+    earlier: request.attempts,
+    paidRetries: 0,
+    surelyUnpaidRetries: 0,
+    lostInvocations: it.lostInvocations,
+  };
   for (;;) {
     const made = await once(request, it, signal);
     if (!made) continue;
     if ('as' in made) return made;
-    const decision = decide(made.outcome, attempt, it.policy, it.random);
+    const endpointAnswered = it.endpointAnswered();
+    const decision = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
     if (endsTheRun(decision)) it.onRefused();
     // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
     const end = await settled(request, it, made, decision).finally(made.slot.release);
@@ -254,6 +264,11 @@ async function settled(
       const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
       // A service that did not manage says nothing of the input: the next run asks again.
       const state = decision.class === 'unavailable' ? 'planned' : 'failed';
+      if (outcome.kind === 'unknown') {
+        const invocations = outcome.tooLarge ? INVOCATIONS_IN_VAIN : 1;
+        const loss = { at: it.now(), reason: decision.because, invocations };
+        await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+      }
       await settleSurely(it, request.id, { state, at: it.now(), ...status, ...failure });
       return {
         as: 'failed',
@@ -279,10 +294,10 @@ async function settled(
         forAll: decision.exit !== EXIT.transient,
       };
     case 'doubt': {
-      const again = it.inDoubt === 'reconcile' && decision.againAfterMs !== undefined;
+      const again = decision.againAfterMs !== undefined;
       if (!again) aside.settle(it.points);
       it.onDoubt(decision.because, again);
-      const loss = { at: it.now(), reason: decision.because };
+      const loss = { at: it.now(), reason: decision.because, invocations: again ? 0 : 1 };
       await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
       await settleSurely(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
       return again ? undefined : { as: 'in_doubt', because: decision.because };

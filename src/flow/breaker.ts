@@ -1,5 +1,6 @@
 /** Gives an endpoint a rest that fails in a row, and gives it up when it keeps failing. */
 import type { Outcome } from '../extract/outcome.ts';
+import { isRedirect } from '../extract/retry.ts';
 
 /** Leave to make one call. */
 export interface Leave {
@@ -75,10 +76,10 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
   };
 }
 
-/** False of what a service in trouble does: no whole answer, a 5xx, or a 200 that is no JSON. */
+/** False of what a service in trouble does: no whole answer, a 5xx, a redirect, or a 200 that is no JSON. */
 export function wentWell(outcome: Outcome): boolean {
   if (outcome.kind !== 'answered') return outcome.kind === 'unknown' && outcome.tooLarge === true;
-  return outcome.status < 500 && (outcome.status !== 200 || looksLikeJson(outcome.body));
+  return !isRedirect(outcome.status) && outcome.status < 500 && (outcome.status !== 200 || looksLikeJson(outcome.body));
 }
 
 /** How arrays, objects and null begin, each with how it ends. */

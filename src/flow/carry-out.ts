@@ -6,7 +6,7 @@ import type { Client } from '../extract/client.ts';
 import type { Answered } from '../extract/outcome.ts';
 import { retryPolicy } from '../extract/retry.ts';
 import type { BudgetGuard } from '../ops/budget.ts';
-import { type LedgerRequest, moveAll, openRequests, triedRequests } from '../ops/ledger.ts';
+import { type LedgerRequest, moveAll, openRequests, settle, triedRequests } from '../ops/ledger.ts';
 import { operationsOf } from '../ops/schema.ts';
 import { mostOf } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
@@ -21,6 +21,7 @@ import type { Gate } from './gate.ts';
 import type { Taken } from './intake.ts';
 import { inTurns, maybeKnown } from './known.ts';
 import { openLoader, pointsOf } from './loader.ts';
+import { givenUp, readLostBefore } from './lost-before.ts';
 import { type Aside, openPurse } from './purse.ts';
 import { steadily } from './steady.ts';
 import { type Keeping, openStore } from './storing.ts';
@@ -70,8 +71,10 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const handling = pLimit(it.inFlight);
   const breaker = openBreaker(it.sleep);
   const purse = openPurse(it.budget);
+  const lostBefore = await steadily(() => readLostBefore(ops, it.definition, it.run.definitionHash), it);
   const inTurn = inTurns(it);
   let endpointRefused = false;
+  let endpointAnswered = false;
   // True when more may be planned than was looked at.
   let hasNews = false;
   const isNewsOrIdle = (): boolean => hasNews || isIdle();
@@ -111,6 +114,12 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     // Behind the loads, so that what came in was learned from.
     if (maybeKnown(it, request) && (await loader.served(request)) !== undefined) return it.onEnded(0, 0);
     if (either.aborted) return;
+    const lost = lostBefore.get(request.requestKey);
+    const failure = givenUp(lost);
+    if (failure) {
+      await steadily(() => settle(ops, request.id, { state: 'failed', at: it.now(), ...failure }), it);
+      return it.onEnded(0, 0);
+    }
     const turn = cutting.turnOf(request);
     if (turn.do === 'cut') return loader.inTurn(() => cutPlanned(it, request, turn.into, cutting)).finally(lookAgain);
     // It gives its place to others meanwhile.
@@ -126,14 +135,16 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
         breaker,
         purse,
         endpoint: it.definition.endpoint,
-        policy: retryPolicy(it.retries),
-        inDoubt: it.definition.inDoubt,
+        policy: retryPolicy(it.retries, it.definition.inDoubt),
+        lostInvocations: lost?.invocations ?? 0,
+        endpointAnswered: () => endpointAnswered,
         findOut: async () => {
           const found = await it.findOut?.(new Map([[request.id, points]]), either);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
         commits,
         store: (sent, answer, aside) => {
+          endpointAnswered = true;
           const stored = storeAndLoad(sent, answer, aside, { points, left });
           onAnswer();
           return stored;

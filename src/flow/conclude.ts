@@ -81,7 +81,7 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
     return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
   if (stop && stop.exit !== EXIT.rejects)
     return { state: 'interrupted', exitCode: stop.exit, error: stop.because, next: stop.next };
-  if (aborted && totals.left > 0) {
+  if (aborted && totals.left > 0 && !stop) {
     return {
       state: 'interrupted',
       exitCode: EXIT.transient,

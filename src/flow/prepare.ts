@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { planChunks } from '../ops/chunks.ts';
+import { forgetLosses } from '../ops/doubts.ts';
 import { freshAnswers } from '../ops/fresh-answers.ts';
 import { planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
@@ -26,19 +27,17 @@ import { readOnlyQuery } from '../warehouse/query.ts';
 import { asksFor } from '../normalize/redact-request.ts';
 import { readForgotten } from '../ops/erasures.ts';
 import { knownAnswers } from './known.ts';
+import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
+import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { type Steady, steadily } from './steady.ts';
-
-export interface PlanOptions {
-  readonly refresh: boolean;
-  readonly from?: string;
-  readonly to?: string;
-}
 
 /** The tasks of a sync as of now. */
 export interface Plan {
   readonly tasks: readonly Task[];
   /** By request key, the stored answer that serves. */
   readonly fresh: ReadonlyMap<string, string>;
+  /** Keys of requests that are not asked again, because no answer to them arrived in three invocations. */
+  readonly givenUp: ReadonlySet<string>;
   /** Inputs whose window was asked whole within `max_age`: nothing new is asked for them. */
   readonly covered: number;
   /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
@@ -102,7 +101,18 @@ export async function planSync(
     ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
   );
   const fresh = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
-  return { tasks: planned, fresh, covered, relied, forgotten: tasks.size - planned.length, maxAgeOf };
+  const lost: LostBefore = options.refresh
+    ? new Map()
+    : await readLostBefore(ops, definition, planHash(definition, options));
+  return {
+    tasks: planned,
+    fresh,
+    givenUp: givenUpAmong(planned, lost, fresh),
+    covered,
+    relied,
+    forgotten: tasks.size - planned.length,
+    maxAgeOf,
+  };
 }
 
 const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Input[]> =>
@@ -217,7 +227,7 @@ export async function prepareRun(
     return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await steadily(() => planSync(warehouse, definition, options, now), steady);
-  const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey));
+  const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey) && !plan.givenUp.has(requestKey));
   // A walk has one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, plan.fresh, chunkSize);
@@ -228,6 +238,7 @@ export async function prepareRun(
         const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
         if (begun) return begun;
         const created = await createRun(ops, quoted);
+        if (options.refresh) await forgetLosses(ops, definition.name);
         await planRequests(ops, created, plan.tasks, {
           at: now,
           freshAnswers: plan.fresh,
@@ -259,15 +270,6 @@ async function runBegun(
   const today = startedAt.slice(0, 10);
   return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
-
-const refreshHash = (definition: SyncDefinition, { from, to }: Pick<PlanOptions, 'from' | 'to'>): string =>
-  planHash(definition, { refresh: true, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
-
-/** A backfill and a refresh have plans of their own: an open run of the plain sync is not theirs to continue. */
-const planHash = (definition: SyncDefinition, { refresh, from, to }: PlanOptions): string =>
-  refresh || from !== undefined || to !== undefined
-    ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))
-    : definition.hash;
 
 /** By request key, the stored answers that are fresh enough to serve: to the same request, or about the same entity. */
 export async function freshFor(

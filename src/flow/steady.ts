@@ -36,6 +36,13 @@ export async function steadily<T>(
 }
 
 /**
+ * 08 connections, 25006 read-only until a failover is over, 25P03 and 25P04 sessions that the server ended for their
+ * time, 26000 a prepared statement that a pooler has on another connection, 40 transactions rolled back, 53 resources, 55
+ * objects that are in use or not yet in the state that a statement needs, 57 a server that starts, stops or cancels.
+ */
+const PASSING = /^(?:08|25006|25P0[34]|26000|40|53|55|57)/;
+
+/**
  * Deadlocks, serialization failures and locks that took too long; connections that were refused, lost or too many; a
  * server that starts, stops, has run out of something, or takes no writes until a failover is over.
  */
@@ -44,7 +51,7 @@ function isPassing(error: unknown): boolean {
   if (error instanceof TransientError) return errorCode(error.cause) !== CANCELED && isPassing(error.cause);
   const code = errorCode(error) ?? '';
   return (
-    /^(?:40001|40P01|55P03|25006|08|53|57)/.test(code) ||
+    PASSING.test(code) ||
     ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'EHOSTUNREACH'].includes(code) ||
     (error instanceof Error && WITHOUT_CODE.test(error.message))
   );

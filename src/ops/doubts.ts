@@ -13,6 +13,8 @@ export type Verdict = NonNullable<DoubtSummary['verdict']>;
 export interface Loss {
   readonly at: Date;
   readonly reason: string;
+  /** Invocations without an answer that it stands for; see `lostInvocations`. */
+  readonly invocations?: number;
 }
 
 /** Whose last attempts were lost: one request's, or those of a run or a chunk that were under way or in doubt. */
@@ -22,7 +24,7 @@ export type Lost = { readonly requestId: string } | { readonly part: Part };
  * Lists last attempts as lost, each once however often it is noticed. Of readings of the log nothing is ever known: to
  * look for them there would lead to more of them.
  */
-export async function recordLosses(ops: Ops, whose: Lost, { at, reason }: Loss): Promise<void> {
+export async function recordLosses(ops: Ops, whose: Lost, { at, reason, invocations = 0 }: Loss): Promise<void> {
   const noticed = at.toISOString();
   await ops
     .insertInto('doubts')
@@ -37,6 +39,7 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason }: Loss):
       'reason',
       'verdict',
       'settled_at',
+      'lost_invocations',
     ])
     .expression((eb) => {
       const lost = eb
@@ -53,6 +56,10 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason }: Loss):
           sql<string>`${reason}::text`.as('reason'),
           sql<Verdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
           sql<Date | null>`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`.as('settled_at'),
+          // The log is free, and a sync that did not read it any more would be blind.
+          sql<string>`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`.as(
+            'lost_invocations',
+          ),
         ])
         .where('attempts', '>', '0')
         .where('sent_at', 'is not', null);
@@ -61,6 +68,67 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason }: Loss):
         : lost.where(isOf(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
     })
     .onConflict((conflict) => conflict.columns(['request_id', 'attempt']).doNothing())
+    .execute();
+}
+
+/** What earlier invocations lost of a request. */
+export interface LostInvocations {
+  readonly requestKey: string;
+  /** Invocations that ended without its answer. */
+  readonly invocations: number;
+  /** True when an answer came that was larger than is taken. */
+  readonly tooLarge: boolean;
+  /** How the last was lost. */
+  readonly reason: string;
+}
+
+/** The requests of a sync whose answers were lost since the last one that was stored, in runs of these plans. */
+export async function lostInvocations(
+  ops: Ops,
+  sync: string,
+  definitionHashes: readonly string[],
+): Promise<LostInvocations[]> {
+  const rows = await ops
+    .selectFrom('doubts as d')
+    .innerJoin('requests as r', 'r.id', 'd.request_id')
+    .innerJoin('runs as n', 'n.id', 'r.run_id')
+    .select([
+      'r.request_key',
+      sql<string>`sum(d.lost_invocations)`.as('invocations'),
+      sql<boolean>`bool_or(d.lost_invocations > 1)`.as('too_large'),
+      sql<string>`(array_agg(d.reason order by d.noticed_at desc, d.attempt desc))[1]`.as('reason'),
+    ])
+    .where('d.sync', '=', sync)
+    .where('d.lost_invocations', '>', '0')
+    .where('n.definition_hash', 'in', [...definitionHashes])
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('answers as a')
+            .select('a.id')
+            .whereRef('a.request_key', '=', 'r.request_key')
+            .whereRef('a.received_at', '>', 'd.noticed_at'),
+        ),
+      ),
+    )
+    .groupBy('r.request_key')
+    .execute();
+  return rows.map((row) => ({
+    requestKey: row.request_key,
+    invocations: Number(row.invocations),
+    tooLarge: row.too_large,
+    reason: row.reason,
+  }));
+}
+
+/** Lets the requests of a sync be asked again whose answers were lost. */
+export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
+  await ops
+    .updateTable('doubts')
+    .set({ lost_invocations: '0' })
+    .where('sync', '=', sync)
+    .where('lost_invocations', '>', '0')
     .execute();
 }
 

@@ -147,6 +147,7 @@ export interface RunTotals {
   readonly missing: number;
   readonly failed: number;
   readonly inDoubt: number;
+  /** Requests without an outcome: still planned, or skipped because their endpoint was given up. */
   readonly left: number;
   readonly truncated: number;
   readonly points: number;
@@ -166,7 +167,9 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
       count("state = 'missing'").as('missing'),
       count("state = 'failed'").as('failed'),
       count("state in ('in_doubt', 'sent')").as('in_doubt'),
-      count("state = 'planned'").as('open'),
+      sql<string>`count(*) filter (where state = 'planned' or (state = 'skipped' and not ${isCut('requests')}))`.as(
+        'open',
+      ),
       sql<string>`coalesce(sum(points), 0)`.as('points'),
     ])
     .where('run_id', '=', runId)

@@ -36,7 +36,7 @@ export interface SyncSummary {
   readonly inDoubt: number;
   /** Slices of which more may exist than was returned. */
   readonly truncated: number;
-  /** Requests still planned when the run stopped. */
+  /** Requests not sent when the run stopped: those that stay planned, and those skipped because their endpoint was given up. */
   readonly left: number;
   /** Points by the price book; the request log has the true figure. */
   readonly points: number;

@@ -29,4 +29,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0017_readings_apart': () => import('../../migrations/0017_readings_apart.ts'),
   '0018_texts_shared': () => import('../../migrations/0018_texts_shared.ts'),
   '0021_asked_names': () => import('../../migrations/0021_asked_names.ts'),
+  '0024_lost_invocations': () => import('../../migrations/0024_lost_invocations.ts'),
 };

@@ -1,5 +1,5 @@
 /** The machinery's tables about the token and its money: the gate, shared limits, lost answers, the request log, names. */
-import { bigint, flag, moment, nullable, numeric, oneOf, table, text, uuid } from './declare.ts';
+import { bigint, flag, moment, nullable, numeric, oneOf, table, text, uuid, zero } from './declare.ts';
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
@@ -57,6 +57,11 @@ export const tokenTables = {
       log_id: nullable(uuid('The row of the log that shows the attempt.')),
       points: nullable(numeric('What the attempt cost by the log.')),
       settled_at: nullable(moment('When the verdict was found.')),
+      lost_invocations: zero(
+        bigint(
+          'Invocations without an answer that it stands for: 1 for the last attempt of an invocation, 3 for an answer larger than is taken, 0 for any other; --refresh sets it back to 0.',
+        ),
+      ),
     },
     {
       key: ['request_id', 'attempt'],

@@ -192,7 +192,7 @@ eachWarehouse('alerts', (openWarehouse) => {
         because: 'the service is away',
         next: 'Run it again.',
         run_id: '7',
-        text: 'sluice: pages: failed: the service is away Run it again.',
+        text: 'sluice: pages: failed: the service is away. Run it again.',
       },
     });
     await tell([ended({})], {}, { now: () => LATER });
@@ -426,6 +426,16 @@ eachWarehouse('alerts', (openWarehouse) => {
     expect(await tellAlerts(config, broken, { syncs: [FAILED] }, effects())).toEqual({ judged: false, told: false });
     expect(notices).toEqual([expect.stringMatching(/could not be looked after/)]);
   });
+});
+
+it.each([
+  ['Invalid token', 'Invalid token. Put a valid API token.'],
+  ['the service answered 500: oh!', 'the service answered 500: oh! Put a valid API token.'],
+  ['It ended.', 'It ended. Put a valid API token.'],
+])('reason and next step are two sentences of the text: %j', (because, said) => {
+  const alert = { sync: 'pages', kind: 'failed', state: 'raised', since: NOW, because, runId: '7' } as const;
+  const state = { ...alert, next: 'Put a valid API token.', webhookAt: null, commandAt: null };
+  expect(payloadOf(state, (text) => text).text).toBe(`sluice: pages: failed: ${said}`);
 });
 
 it('a test is told as an alert is', async () => {

@@ -139,10 +139,11 @@ describe('perhaps bought', () => {
   });
 
   it("when the answer's headers have no end", async () => {
-    const { host } = await answering(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}`, '', 'stay');
+    const { host } = await answering(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(300_000)}`, '', 'stay');
     expect(await noted(askOnce(`http://${host}`))).toEqual({
       kind: 'unknown',
-      reason: "the answer's headers are too large",
+      reason: "the answer's headers are larger than 256 KiB",
+      tooLarge: true,
     });
   });
 

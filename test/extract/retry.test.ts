@@ -6,7 +6,14 @@ import type { Outcome } from '../../src/extract/outcome.ts';
 import { type Attempt, type Decision, decide, retryPolicy } from '../../src/extract/retry.ts';
 
 const POLICY = retryPolicy(2);
-const FIRST: Attempt = { number: 1, earlier: 0, paidRetries: 0, surelyUnpaidRetries: 0 };
+const FIRST: Attempt = {
+  number: 1,
+  earlier: 0,
+  paidRetries: 0,
+  surelyUnpaidRetries: 0,
+  lostInvocations: 0,
+  endpointAnswered: false,
+};
 const half = (): number => 0.5;
 
 const answered = (status: number, body = '', headers: Record<string, string> = {}): Outcome => ({
@@ -65,7 +72,7 @@ describe('an answer', () => {
     });
   });
 
-  it.each([300, 301, 302, 303, 304, 307, 308])('of %i is a redirect that is not followed', (status) => {
+  it.each([300, 301, 302, 303, 307, 308])('of %i is a redirect that is not followed', (status) => {
     expect(after(answered(status, '', { location: 'https://elsewhere.example/\u202ex' }))).toEqual({
       do: 'fail',
       class: 'redirected',

@@ -93,19 +93,23 @@ describe('a Postgres', () => {
     expect(Object.keys(await rowsOf(scene.warehouse))).toContain('microblog_users');
   });
 
-  it('that refuses from a point on ends the run with 5, and the next goes on', async () => {
+  it.each([
+    ['ECONNREFUSED', 'connect ECONNREFUSED'],
+    ['55000', 'object is not in prerequisite state'],
+    ['55006', 'object is being accessed by other users'],
+    ['25P03', 'terminating connection due to idle-in-transaction timeout'],
+    ['26000', 'prepared statement "s1" does not exist'],
+  ])('that refuses with %s from a point on ends the run with 5, and the next goes on', async (code, message) => {
     const warehouse = await open();
     const scene = await sceneIn(warehouse);
     const point = { when: 'before', statement: STEP.store, nth: 2 } as const;
-    const failing = failingFrom(warehouse, point, () =>
-      Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
-    );
+    const failing = failingFrom(warehouse, point, () => Object.assign(new Error(message), { code }));
 
     const { exitCode, syncs } = await scene.sync(CONFIG, { warehouse: failing.warehouse });
 
     expect(exitCode).toBe(5);
     expect(syncs).toMatchObject([
-      { exitCode: 5, error: 'the database could not be used: connect ECONNREFUSED' },
+      { exitCode: 5, error: `the database could not be used: ${message}` },
       { exitCode: 5 },
     ]);
     await expireLeases(warehouse);

@@ -5,7 +5,7 @@ import { openClient } from '../../src/extract/client.ts';
 import type { Notice, Summary } from '../../src/ops/summary.ts';
 import { runSyncs } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { clockFrom } from './clock.ts';
+import { type Clock, clockFrom } from './clock.ts';
 import { configOf, countingIds } from './scene.ts';
 
 /** Writes an answer to a call; whatever it leaves open stays so until the client gives up. */
@@ -72,20 +72,22 @@ export interface HostileOptions {
   /** What a call may take in all, by a real clock. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
+  readonly refresh?: boolean;
+  /** Absent, each run begins at the same instant. */
+  readonly clock?: Clock;
 }
 
 /** Runs syncs against that server with the shipped client, whose deadline alone is scaled down. */
 export async function syncFrom(
   { host }: HostileServer,
   warehouse: Warehouse,
-  { yaml = ONE_CALL, deadlineMs = 20_000, maxBodyBytes }: HostileOptions = {},
+  { yaml = ONE_CALL, deadlineMs = 20_000, maxBodyBytes, refresh = false, clock = clockFrom() }: HostileOptions = {},
 ): Promise<HostileRun> {
-  const clock = clockFrom();
   const notices: Notice[] = [];
   const summary = await runSyncs(
     await configOf(yaml, `http://${host}`),
     warehouse,
-    { names: [], refresh: false, failOnTruncated: false },
+    { names: [], refresh, failOnTruncated: false },
     {
       now: clock.now,
       sleep: clock.sleep,

@@ -8,7 +8,8 @@ const SHORT_MS = 400;
 const NOT_WHOLE = /^the answer was not whole within 0\.4 s$/;
 const NO_ANSWER = /^no answer within 0\.4 s$/;
 const NO_HTTP = /^the answer is not HTTP$/;
-const HEADERS_TOO_LARGE = /^the answer's headers are too large$/;
+const HEADERS_TOO_LARGE = /^the answer's headers are larger than 256 KiB$/;
+const CONTINUED = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n[]');
 /** Status and headers of the valid answer. */
 const full = head(200, { 'content-length': VALID.length, 'content-type': 'application/json' });
 
@@ -194,8 +195,20 @@ const bombs: readonly HostileCase[] = [
   },
 ];
 
+/** These bytes, each in a piece of its own. */
+const dribbled =
+  (bytes: string): Answer =>
+  (socket) => {
+    socket.setNoDelay(true);
+    const send = (at: number): void => {
+      if (at < bytes.length && !socket.destroyed)
+        socket.write(bytes.slice(at, at + 1), () => setImmediate(send, at + 1));
+    };
+    send(0);
+  };
+
 const statuses: readonly HostileCase[] = [
-  ...[301, 302, 303, 307, 308, 300, 304].map(
+  ...[301, 302, 303, 307, 308, 300].map(
     (status): HostileCase => ({
       does: `redirects (${status}) to another host`,
       answer: (socket) => socket.write(head(status, { location: 'http://127.0.0.1:1/elsewhere', 'content-length': 0 })),
@@ -203,6 +216,12 @@ const statuses: readonly HostileCase[] = [
       because: new RegExp(`^the service redirected to another address \\(${status}\\); the token was not sent there$`),
     }),
   ),
+  {
+    does: 'answers 304, though no call has a condition',
+    answer: (socket) => socket.write(head(304, { etag: '"x"' })),
+    ends: 'rejected',
+    because: /^the service answered 304 and gave no reason$/,
+  },
   {
     does: 'answers 204',
     answer: (socket) => socket.write(head(204)),
@@ -232,12 +251,62 @@ const statuses: readonly HostileCase[] = [
     ends: 'loaded',
     kept: VALID,
   },
+  ...(
+    [
+      ['100 Continue', `HTTP/1.1 100 Continue\r\n\r\n${full}`],
+      ['100 Continue with headers', `HTTP/1.1 100 Continue\r\nx-note: a\r\ndate: now\r\n\r\n${full}`],
+      ['100 Continue without a reason', `HTTP/1.1 100\r\n\r\n${full}`],
+      ['100 Continue of HTTP/1.0', `HTTP/1.0 100 Continue\r\n\r\n${full}`],
+      ['ten of 100 Continue', `${'HTTP/1.1 100 Continue\r\n\r\n'.repeat(10)}${full}`],
+      [
+        '102, 100, 103 and 100 in turn',
+        `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\nHTTP/1.1 100 \r\n\r\n${full}`,
+      ],
+      ['199', `HTTP/1.1 199 Whatever\r\n\r\n${full}`],
+    ] as const
+  ).flatMap(([what, first]): HostileCase[] => [
+    {
+      does: `sends an unasked ${what} first`,
+      answer: raw(first + VALID.toString(), 'stay'),
+      ends: 'loaded',
+      kept: VALID,
+    },
+    {
+      does: `sends an unasked ${what} first, byte by byte`,
+      answer: dribbled(first + VALID.toString()),
+      ends: 'loaded',
+      kept: VALID,
+    },
+  ]),
   {
-    // Assumed: nobody does. Undici takes it for a broken connection, as no call asks to be told to go on.
-    does: 'tells to go on (100) unasked',
-    answer: raw(`HTTP/1.1 100 Continue\r\n\r\n${full}${VALID.toString()}`, 'stay'),
+    does: 'sends an unasked 100 Continue and closes',
+    answer: raw('HTTP/1.1 100 Continue\r\n\r\n', 'close'),
     ends: 'doubt',
     because: LOST,
+  },
+  {
+    does: 'sends a body that begins like an interim answer, in a piece of its own',
+    answer: (socket) => {
+      socket.write(head(200, { 'content-length': CONTINUED.length }), () => {
+        setTimeout(() => socket.write(CONTINUED), 20);
+      });
+    },
+    ends: 'quarantined',
+    kept: CONTINUED,
+  },
+  ...['HTTP/1.0 200 OK', 'HTTP/1.1 200', 'HTTP/1.1 200 '].map(
+    (line): HostileCase => ({
+      does: `begins its answer with "${line}"`,
+      answer: raw(`${line}\r\ncontent-length: ${VALID.length}\r\n\r\n${VALID.toString()}`, 'stay'),
+      ends: 'loaded',
+      kept: VALID,
+    }),
+  ),
+  {
+    does: 'begins its answer in lower case',
+    answer: raw(`http/1.1 200 ok\r\ncontent-length: ${VALID.length}\r\n\r\n${VALID.toString()}`, 'stay'),
+    ends: 'doubt',
+    because: NO_HTTP,
   },
   {
     does: 'changes the protocol (101)',
@@ -266,15 +335,33 @@ const statuses: readonly HostileCase[] = [
     because: NO_HTTP,
   },
   {
-    does: 'sends a header of 64 KiB',
-    answer: raw(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(65_536)}\r\ncontent-length: 2\r\n\r\n[]`, 'stay'),
-    ends: 'doubt',
+    does: 'sends a header of 250 KiB',
+    answer: raw(
+      `HTTP/1.1 200 OK\r\nx: ${'x'.repeat(250 * 1024)}\r\ncontent-length: ${VALID.length}\r\n\r\n${VALID.toString()}`,
+      'stay',
+    ),
+    ends: 'loaded',
+    kept: VALID,
+  },
+  {
+    does: 'sends 20,000 header lines',
+    answer: raw(
+      `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}content-length: ${VALID.length}\r\n\r\n${VALID.toString()}`,
+      'stay',
+    ),
+    ends: 'loaded',
+    kept: VALID,
+  },
+  {
+    does: 'sends a header of 300 KiB',
+    answer: raw(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(300 * 1024)}\r\ncontent-length: 2\r\n\r\n[]`, 'stay'),
+    ends: 'tooLarge',
     because: HEADERS_TOO_LARGE,
   },
   {
-    does: 'sends 100,000 header lines',
-    answer: raw(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(100_000)}content-length: 2\r\n\r\n[]`, 'stay'),
-    ends: 'doubt',
+    does: 'sends 150,000 header lines',
+    answer: raw(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(150_000)}content-length: 2\r\n\r\n[]`, 'stay'),
+    ends: 'tooLarge',
     because: HEADERS_TOO_LARGE,
   },
   loads('sends headers in bytes that are no ASCII', VALID, { headers: { 'x-note': 'zo\u00eb \u00ff' } }),

@@ -4363,6 +4363,8 @@ create table sluice_ops."doubts" (
   "points" numeric,
   -- When the verdict was found.
   "settled_at" timestamp with time zone,
+  -- Invocations without an answer that it stands for: 1 for the last attempt of an invocation, 3 for an answer larger than is taken, 0 for any other; --refresh sets it back to 0.
+  "lost_invocations" bigint default 0 not null,
   constraint "doubts_pkey" primary key ("request_id", "attempt"),
   constraint "doubts_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
 );

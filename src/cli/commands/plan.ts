@@ -72,6 +72,8 @@ interface Planned {
 interface SyncQuote extends Quote {
   readonly sync: string;
   readonly endpoint: string;
+  /** Requests that are listed as failing and not asked again; they count in no other figure. */
+  readonly failing: number;
   /** Syncs of the same plan that would first bring what this one's query reads. */
   readonly waitsFor: readonly string[];
 }
@@ -96,10 +98,11 @@ async function quote(
   const seen: Record<string, readonly Level[]> = {};
   for (const definition of selectSyncs(config.syncs, names)) {
     const endpoint = definition.endpoint.name;
-    const { tasks, fresh, covered } = await planSync(warehouse, definition, options, at);
+    const { tasks, fresh, givenUp, covered } = await planSync(warehouse, definition, options, at);
     const prices = await readPrices(warehouse, config, definition);
-    const quoted = quoteOf(tasks, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
-    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered };
+    const open = tasks.filter(({ requestKey }) => !givenUp.has(requestKey));
+    const quoted = quoteOf(open, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
+    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: givenUp.size };
     syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
     seen[endpoint] = prices.levels;
   }
@@ -144,7 +147,7 @@ function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): st
     it.most > 0 ? SURE[it.sure] : '',
     it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
-  return `${table(columns, rows, channel)}${[sentence(syncs.length, total), ...notes(syncs, total, asked)].join('\n')}\n`;
+  return `${table(columns, rows, channel)}${[sentence(syncs, total), ...notes(syncs, total, asked)].join('\n')}\n`;
 }
 
 /** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
@@ -154,10 +157,18 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
     ({ sync, waitsFor }) =>
       `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
   );
-  if (total.requests === total.fresh) return readings;
+  const failing = syncs.flatMap(({ sync, failing: count }) =>
+    count === 0
+      ? []
+      : [
+          `${sync}: ${counted(count, 'request')} brought no answer before and ${count === 1 ? 'is' : 'are'} not sent; --refresh sends ${count === 1 ? 'it' : 'them'} again.`,
+        ],
+  );
+  if (total.requests === total.fresh) return [...readings, ...failing];
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
+    ...failing,
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
       : []),
@@ -165,10 +176,12 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
   ];
 }
 
-function sentence(syncs: number, total: Quote): string {
+function sentence(planned: readonly SyncQuote[], total: Quote): string {
+  const syncs = planned.length;
   const { requests, fresh, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
-  if (requests === 0) return 'Nothing to ask: there are no inputs.';
+  if (requests === 0)
+    return `Nothing to ask${planned.some(({ failing }) => failing > 0) ? '' : ': there are no inputs'}.`;
   if (asked === 0)
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
