@@ -111,7 +111,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     // Behind the loads, so that what came in was learned from.
     if (maybeKnown(it, request) && (await loader.served(request)) !== undefined) return it.onEnded(0, 0);
     if (either.aborted) return;
-    const turn = cutting.turnOf(request);
+    const turn = request.asksAgain ? ({ do: 'ask' } as const) : cutting.turnOf(request);
     if (turn.do === 'cut') return loader.inTurn(() => cutPlanned(it, request, turn.into, cutting)).finally(lookAgain);
     // It gives its place to others meanwhile.
     if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));

@@ -52,6 +52,8 @@ interface SyncQuote extends Quote {
   readonly endpoint: string;
   /** Syncs of the same plan that would first bring what this one's query reads. */
   readonly waitsFor: readonly string[];
+  /** Requests that are not asked for now, since their last answers could not be read. */
+  readonly failing: number;
 }
 
 async function quote(
@@ -74,11 +76,13 @@ async function quote(
   const seen: Record<string, readonly Level[]> = {};
   for (const definition of selectSyncs(config.syncs, names)) {
     const endpoint = definition.endpoint.name;
-    const { tasks, fresh, covered } = await planSync(warehouse, definition, options, at);
+    const { tasks: planned, fresh, failing, covered } = await planSync(warehouse, definition, options, at);
+    const tasks = planned.filter(({ requestKey }) => !failing.has(requestKey));
     const prices = await readPrices(warehouse, config, definition);
     const quoted = quoteOf(tasks, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered };
-    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
+    const waitsFor = parentsAmong(syncs, definition);
+    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, failing: failing.size, waitsFor });
     seen[endpoint] = prices.levels;
   }
   return { syncs, total: totalQuote(syncs, config.service), prices: seen };
@@ -122,7 +126,7 @@ function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): st
     it.most > 0 ? SURE[it.sure] : '',
     it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
-  return `${table(columns, rows, channel)}${[sentence(syncs.length, total), ...notes(syncs, total, asked)].join('\n')}\n`;
+  return `${table(columns, rows, channel)}${[sentence(syncs, total), ...notes(syncs, total, asked)].join('\n')}\n`;
 }
 
 /** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
@@ -132,10 +136,16 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { names, perRun }: Ask
     ({ sync, waitsFor }) =>
       `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
   );
-  if (total.requests === total.fresh) return readings;
+  const failing = syncs.filter((it) => it.failing > 0);
+  const gaps = failing.map(
+    (it) =>
+      `${it.sync}: ${counted(it.failing, 'request')} not asked, as the last answers could not be read; sluice sync --refresh ${it.sync} asks again.`,
+  );
+  if (total.requests === total.fresh) return [...readings, ...gaps];
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
+    ...gaps,
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
       : []),
@@ -143,10 +153,14 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { names, perRun }: Ask
   ];
 }
 
-function sentence(syncs: number, total: Quote): string {
+function sentence(planned: readonly SyncQuote[], total: Quote): string {
+  const syncs = planned.length;
   const { requests, fresh, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
-  if (requests === 0) return 'Nothing to ask: there are no inputs.';
+  if (requests === 0)
+    return planned.some(({ failing }) => failing > 0)
+      ? 'Nothing to ask for now.'
+      : 'Nothing to ask: there are no inputs.';
   if (asked === 0)
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
