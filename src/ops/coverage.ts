@@ -121,7 +121,7 @@ export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Prom
     filters,
     returned: Number(returned),
     reason: reason ?? '',
-    unreadable,
+    ...(unreadable && { unreadable: true }),
   }));
 }
 
@@ -255,7 +255,7 @@ async function standing(
       filters: row.filters,
       returned: Number(row.returned),
       reason: row.reason ?? '',
-      unreadable: row.unreadable,
+      ...(row.unreadable && { unreadable: true }),
       input: row.input ?? {},
       asOf: row.as_of,
     },

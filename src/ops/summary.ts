@@ -90,8 +90,8 @@ export interface LowerBound {
   readonly filters: unknown;
   readonly returned: number;
   readonly reason: string;
-  /** The answer could not be read, so that nothing is known of the slice. */
-  readonly unreadable: boolean;
+  /** True where the answer could not be read, so that nothing is known of the slice. */
+  readonly unreadable?: true;
 }
 
 /** A request whose answer could not be read. */

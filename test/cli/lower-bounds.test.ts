@@ -7,7 +7,6 @@ const bound = (day: number, filters: unknown = { date_from: `2024-01-0${day}` })
   filters,
   returned: 1100,
   reason: 'as many items as asked for',
-  unreadable: false,
 });
 
 it('has a line for each, at most five, and how many more there are', () => {

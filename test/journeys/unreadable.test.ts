@@ -57,7 +57,9 @@ describe('an answer that cannot be read', () => {
     const first = await once(scene, yaml);
     expect(first).toMatchObject({
       ...{ exitCode: 4, state: 'partial', loaded: 0, unreadable: 1, truncated: 1, sent: 1 },
-      error: expect.stringMatching(/could not be read: .*"date_from":"2026-02-02".*cut off or not valid JSON/) as string,
+      error: expect.stringMatching(
+        /could not be read: .*"date_from":"2026-02-02".*cut off or not valid JSON/,
+      ) as string,
       gaps: [{ filters: expect.objectContaining(WEEK) as object, failing: false }],
     });
     expect(await inTable(scene)).toEqual([]);
@@ -81,7 +83,7 @@ describe('an answer that cannot be read', () => {
     expect(again[0]).toEqual(asked[0]);
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
     expect(await share(scene)).toBe(1);
-    expect(await view(scene, "select state, unreadable from sluice.sync_runs order by run_id")).toEqual([
+    expect(await view(scene, 'select state, unreadable from sluice.sync_runs order by run_id')).toEqual([
       { state: 'partial', unreadable: '1' },
       { state: 'complete', unreadable: '0' },
     ]);
@@ -139,6 +141,14 @@ describe('an answer that cannot be read', () => {
     const expected = inWorld(scene, { date_from: '2026-01-05', date_to: '2026-02-15' });
     const missing = inWorld(scene, { date_from: lost.date_from, date_to: lost.date_to });
     expect(await inTable(scene)).toHaveLength(expected.length - missing.length);
+    // The parts of a window are told from the question that they are parts of.
+    const inputs = await view(
+      scene,
+      `select distinct whole.question::jsonb ->> 'date_from' as first, whole.question::jsonb ->> 'date_to' as last
+       from sluice.sync_inputs part join sluice.sync_inputs whole on whole.request_key = part.part_of
+       where part.depth = 1 and whole.depth = 0`,
+    );
+    expect(inputs).toEqual([{ first: '2026-01-05', last: '2026-02-15' }]);
 
     // Neither the mark nor the answers to the other parts are asked for again, also days later.
     scene.clock.advance(2 * DAY_MS);
@@ -154,7 +164,8 @@ describe('an answer that cannot be read', () => {
     const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
     const yaml = filings('accept: { rejects: 1% }');
 
-    for (const _ of [1, 2, 3, 4, 5]) expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+    for (const _ of [1, 2, 3, 4, 5])
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
     expect(new Set(days(scene))).toEqual(new Set(['2026-02-02..2026-02-08']));
     expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete' });
     expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
@@ -218,7 +229,8 @@ syncs:
 `;
     const found = (await once(scene, yaml(''))).loaded;
     expect(found).toBeGreaterThan(20);
-    const share = (found_: number, by: number): string => `, accept: { rejects: ${((100 / (100 + found_)) * 100 + by).toFixed(2)}% }`;
+    const share = (found_: number, by: number): string =>
+      `, accept: { rejects: ${((100 / (100 + found_)) * 100 + by).toFixed(2)}% }`;
     expect(await once(scene, yaml(share(found, -1)))).toMatchObject({ exitCode: 4, state: 'partial' });
     expect(await once(scene, yaml(share(found, 1)))).toMatchObject({ exitCode: 0, state: 'partial', unreadable: 1 });
   });
@@ -274,12 +286,15 @@ syncs:
     const first = await once(scene, log);
     expect(first).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1 });
     expect(await view(scene, "select value from sluice_ops.marks where name = 'log'")).toEqual([]);
-    const walk = scene.arrived().map(({ query }) => query);
+    const walk = bodies(scene);
+    expect(walk).toHaveLength(2);
 
     const second = await once(scene, log);
     expect(second).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0, truncated: 0 });
-    expect(scene.arrived().map(({ query }) => query)[0]).toEqual(walk[1]);
+    expect(bodies(scene)[0]).toEqual(walk[1]);
     expect(await view(scene, 'select count(*)::int as n from sluice.fact_request_costs')).toEqual([{ n: 150 }]);
-    expect((await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')).toMatchObject({ truncated: 0 });
+    expect((await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')).toMatchObject({
+      truncated: 0,
+    });
   });
 });
