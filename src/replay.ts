@@ -3,12 +3,14 @@ import { sql } from 'kysely';
 import { EXIT, UsageError } from './errors.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
 import { loadsOf, resourceOf, type Taken } from './flow/intake.ts';
+import { readAgain } from './flow/read-slices.ts';
 import type { Served, Serving } from './flow/reading.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
 import { TOGETHER } from './load/group.ts';
 import { goneBodies, type GoneBodies } from './ops/pruning.ts';
 import { recordLoads } from './ops/record.ts';
+import { recordReadSlices } from './ops/unreadable-answers.ts';
 import { type Ops, operationsOf } from './ops/schema.ts';
 import { readAnswers } from './ops/vault.ts';
 import type { RequestBody } from './service/asked.ts';
@@ -100,7 +102,13 @@ async function loadAgain(
     if (options.rebuild && gone) refuseLoss(gone);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) await createEmpty(warehouse, into);
-    const how = { ...effects, settles: false, ...(options.rebuild && { into }) };
+    const how = {
+      ...effects,
+      settles: false,
+      // The slices of what can be read at last are no gaps any more.
+      also: (inside: Ops, takens: readonly Taken[]) => recordReadSlices(inside, readAgain(takens)),
+      ...(options.rebuild && { into }),
+    };
     for await (const takens of loadsOf(warehouse, answersIn(ops, due, effects, signal), how)) {
       for (const { answer, asked, batch, receipt } of takens) {
         if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answer.id)))
@@ -242,6 +250,7 @@ async function swap(
     for (const { lease } of held) await assertLease(ops, lease);
     const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
     await recordLoads(ops, loads, now);
+    await recordReadSlices(ops, readAgain(rejecting));
     const all = tables.map(({ name }) => `${quoted(warehouse.schema)}.${quoted(name)}`).join(', ');
     await sql.raw(`truncate ${all}`).execute(tx);
     for (const table of tables) {

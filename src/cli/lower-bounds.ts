@@ -1,6 +1,6 @@
-/** Slices of which more may exist than was returned, as summary and status tell them to people: a line each. */
+/** Slices of which more may exist than was returned, and requests that could not be read, as people see them: a line each. */
 import { filtersTold } from '../ops/filters.ts';
-import type { LowerBound } from '../ops/summary.ts';
+import type { Gap, LowerBound } from '../ops/summary.ts';
 import { visible } from '../ops/visible.ts';
 import { counted, grouped } from './print.ts';
 
@@ -16,8 +16,24 @@ export function lowerBoundLines(bounds: readonly (LowerBound & { readonly sync: 
   return [...shown.map(lineOf), ...(more > 0 ? [`and ${counted(more, 'more lower bound')}\n`] : [])];
 }
 
-function lineOf({ sync, filters, returned, reason }: LowerBound & { readonly sync: string }): string {
+/** A line for each of these requests whose answer could not be read, at most 5, and how many more there are of them all. */
+export function gapLines(gaps: readonly (Gap & { readonly sync: string })[], all: number): string[] {
+  const shown = gaps.slice(0, MOST_LINES).map(({ sync, filters, reason, failing, answerId }) => {
+    const then = failing ? 'not asked again without --refresh' : 'the next run asks again';
+    return `${visible(`unreadable: ${sync} ${shortened(filters)}: ${reason} (answer ${answerId}; ${then})`)}\n`;
+  });
+  const more = all - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${counted(more, 'more request')} whose answer could not be read\n`] : [])];
+}
+
+const lineOf = ({ sync, filters, returned, reason, unreadable }: LowerBound & { readonly sync: string }): string =>
+  `${visible(
+    unreadable
+      ? `unreadable: ${sync} ${shortened(filters)}: ${reason}`
+      : `lower bound: ${sync} ${shortened(filters)}: ${grouped(returned)} returned, ${reason}`,
+  )}\n`;
+
+function shortened(filters: unknown): string {
   const asked = filtersTold(filters);
-  const short = asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
-  return `${visible(`lower bound: ${sync} ${short}: ${grouped(returned)} returned, ${reason}`)}\n`;
+  return asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
 }

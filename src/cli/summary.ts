@@ -3,12 +3,12 @@ import type { QuotedPoints, Summary, SyncSummary } from '../ops/summary.ts';
 import { visible } from '../ops/visible.ts';
 import type { Channel } from './context.ts';
 import { lostAnswers } from './lost-answers.ts';
-import { lowerBoundLines } from './lower-bounds.ts';
+import { gapLines, lowerBoundLines } from './lower-bounds.ts';
 import { counted, duration, grouped, paint, table } from './print.ts';
 
 type Count = 'asked' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
 /** Shown only when there is something to show. */
-type Trouble = 'superseded' | 'missing' | 'failed' | 'inDoubt' | 'left';
+type Trouble = 'superseded' | 'missing' | 'failed' | 'unreadable' | 'inDoubt' | 'left';
 
 const COUNTS: Readonly<Record<Count, string>> = {
   asked: 'asked',
@@ -24,6 +24,7 @@ const TROUBLES: Readonly<Record<Trouble, string>> = {
   superseded: 'superseded',
   missing: 'missing',
   failed: 'failed',
+  unreadable: 'unreadable',
   inDoubt: 'in doubt',
   left: 'left',
 };
@@ -49,8 +50,15 @@ export function summaryText(summary: Summary, channel: Channel): string {
     score(syncs),
     ...lostAnswers(syncs),
     ...lowerBoundLines(
-      syncs.flatMap((it) => it.lowerBounds.map((bound) => ({ ...bound, sync: it.sync }))),
-      sum('truncated'),
+      syncs
+        .flatMap((it) => it.lowerBounds.map((bound) => ({ ...bound, sync: it.sync })))
+        .filter((it) => !it.unreadable),
+      // What could not be read has lines of its own; only searches have slices.
+      syncs.reduce((total, it) => total + it.truncated - Math.min(it.truncated, it.unreadable), 0),
+    ),
+    ...gapLines(
+      syncs.flatMap((it) => it.gaps.map((gap) => ({ ...gap, sync: it.sync }))),
+      sum('unreadable'),
     ),
     ...endings(syncs, channel),
     ...nextSteps(syncs),

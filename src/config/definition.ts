@@ -79,6 +79,8 @@ export interface SyncDefinition {
   readonly inDoubt: 'reconcile' | 'stop';
   /** Share of rejected items and inputs, 0 to 1, above which a run ends with exit 4. */
   readonly acceptRejects: number;
+  /** True where the config itself says what share is accepted; absent, no answer may be unreadable. */
+  readonly acceptsUnreadable?: boolean;
   /** Points this sync may spend in one run. */
   readonly budgetPerRun: number | undefined;
   /** Changes when anything that shapes the requests changes; a run is continued only by the same definition. */

@@ -144,6 +144,7 @@ function syncsOf(tree: MapTree, source: Source, report: Report, settings: Settin
   if (at.value.entries.length === 0) report(at.keySpan, 'syncs is empty; name at least one sync and its endpoint');
   const defaults = {
     acceptRejects: settings?.accept?.rejects ?? 0.01,
+    isAcceptSet: settings?.accept?.rejects !== undefined,
     inDoubt: settings?.in_doubt ?? 'reconcile',
   } as const;
   const syncs = at.value.entries.flatMap((entry) => syncOf(entry, { source, report, defaults }) ?? []);

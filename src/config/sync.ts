@@ -20,6 +20,8 @@ import { logStartOf, windowOf } from './window.ts';
 /** What holds for every sync that doesn't say otherwise. */
 export interface SyncDefaults {
   readonly acceptRejects: number;
+  /** The config says so itself. */
+  readonly isAcceptSet: boolean;
   readonly inDoubt: 'reconcile' | 'stop';
 }
 
@@ -121,6 +123,7 @@ function define(
     schedule,
     inDoubt: settings.in_doubt ?? defaults.inDoubt,
     acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
+    ...((settings.accept?.rejects !== undefined || defaults.isAcceptSet) && { acceptsUnreadable: true }),
     budgetPerRun: settings.budget?.per_run,
     hash: digestOf(canonicalJson(asks)),
     windowHash: digestOf(canonicalJson(holds)),

@@ -120,7 +120,7 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
       await steadily(() => settle(ops, request.id, { state: 'failed', at: it.now(), ...failure }), it);
       return it.onEnded(0, 0);
     }
-    const turn = cutting.turnOf(request);
+    const turn = request.asksAgain ? ({ do: 'ask' } as const) : cutting.turnOf(request);
     if (turn.do === 'cut') return loader.inTurn(() => cutPlanned(it, request, turn.into, cutting)).finally(lookAgain);
     // It gives its place to others meanwhile.
     if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));

@@ -1,22 +1,24 @@
 /** Ends a run: moves its marks, sums it up, and says what to do next. */
-import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
-import { DAY_MS } from '../config/quantity.ts';
 import { EXIT } from '../errors.ts';
 import { lowerBoundsOf, standingBounds } from '../ops/coverage.ts';
-import { isCut } from '../ops/cut.ts';
 import { doubtsOf } from '../ops/doubts.ts';
-import { newestLogged } from '../ops/log-readings.ts';
-import { readMark, readMarks, writeMark } from '../ops/marks.ts';
+import { filtersTold } from '../ops/filters.ts';
 import type { Ops } from '../ops/schema.ts';
 import { endRun, type Run, type RunTotals, runTotals } from '../ops/runs.ts';
-import type { RunState, SyncSummary } from '../ops/summary.ts';
-import { dayIn } from '../service/paging.ts';
+import type { Gap, RunState, SyncSummary } from '../ops/summary.ts';
+import {
+  gapsOf,
+  MOST_UNREADABLE,
+  recordFailingSlices,
+  removeReadPages,
+  type UnreadableSum,
+  unreadableSum,
+} from '../ops/unreadable-answers.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
-import { microsOf } from '../service/instant.ts';
 import type { Stop } from './course.ts';
-import { LOG_MARK, windowMark, type WindowMark, windowMarkName } from './prepare.ts';
+import { moveMarks } from './move-marks.ts';
 
 export interface Conclusion {
   readonly definition: SyncDefinition;
@@ -40,8 +42,20 @@ export interface Conclusion {
 /** Records the end of a run and returns its summary. */
 export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary> {
   if (!it.backfill) await moveMarks(ops, it);
+  const { paging } = it.definition.endpoint;
+  if (paging.by !== 'once') await recordFailingSlices(ops, it.run.id);
   const totals = await runTotals(ops, it.run.id);
-  const end = endOf(it, totals, it.failOnTruncated ? await earlierBounds(ops, it) : 0);
+  const unread = await unreadableSum(ops, it.run.id);
+  const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [it.run.id], SHOWN_BOUNDS);
+  const end = endOf(it, {
+    totals,
+    unread,
+    gaps,
+    earlier: it.failOnTruncated ? await earlierBounds(ops, it) : 0,
+  });
+  // A walk begins before what could not be read, as the mark does not move past that.
+  if (paging.by === 'cursor' && !it.backfill && end.state === 'complete')
+    await removeReadPages(ops, it.run.sync, it.run.id);
   const at = it.now();
   await endRun(ops, it.run.id, { ...end, at }, totals);
   return {
@@ -56,6 +70,7 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
     quote: it.run.quote,
     doubts: await doubtsOf(ops, it.run.id, it.lost),
     lowerBounds: await lowerBoundsOf(ops, it.run.id, SHOWN_BOUNDS),
+    gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
     tookMs: at.getTime() - it.startedAt.getTime(),
   };
 }
@@ -76,7 +91,17 @@ interface RunEnd {
   readonly next: string | null;
 }
 
-function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, totals: RunTotals, earlier: number): RunEnd {
+/** What a run is judged by. */
+interface Sums {
+  readonly totals: RunTotals;
+  readonly unread: UnreadableSum;
+  readonly gaps: readonly Gap[];
+  /** Lower bounds of earlier runs that count. */
+  readonly earlier: number;
+}
+
+function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, sums: Sums): RunEnd {
+  const { totals, unread, gaps, earlier } = sums;
   if (stop?.exit === EXIT.budget)
     return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
   if (stop && stop.exit !== EXIT.rejects)
@@ -110,18 +135,21 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
         : 'They stay listed; with in_doubt: reconcile they are asked again.',
     };
   }
-  const rejects = totals.quarantined + totals.failed;
-  const share = rejects / Math.max(1, totals.received + totals.failed);
+  const rejects = totals.quarantined + totals.failed + unread.items;
+  const all = totals.received + totals.failed + unread.items;
+  const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
+  const isUnread = unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true);
   // What stops a whole endpoint is never within the share that is accepted.
-  if (stop || share > definition.acceptRejects) {
-    const error =
-      stop?.because ??
-      `${rejects} of ${totals.received + totals.failed} items and inputs were rejected, more than accept.rejects allows`;
+  if (stop || isTooMuch || isUnread) {
+    const error = isUnread
+      ? unreadError(gaps, unread.requests)
+      : `${rejects} of ${all} items and inputs were rejected, more than accept.rejects allows`;
+    const next = isUnread ? unreadNext(definition, unread) : 'See them with sluice quarantine list and sluice status.';
     return {
       state: 'partial',
       exitCode: EXIT.rejects,
-      error,
-      next: stop?.next ?? 'See them with sluice quarantine list and sluice status.',
+      error: stop?.because ?? error,
+      next: stop?.next ?? next,
     };
   }
   if (failOnTruncated && totals.truncated > 0) {
@@ -138,11 +166,27 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, total
     return { state: 'partial', exitCode: EXIT.rejects, error, next: 'See them with sluice status.' };
   }
   return {
-    state: totals.failed > 0 ? 'partial' : 'complete',
+    state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
     exitCode: EXIT.complete,
     error: null,
-    next: advice(totals),
+    next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
   };
+}
+
+/** Names the slices whose answers could not be read, as many as fit a line. */
+function unreadError(gaps: readonly Gap[], requests: number): string {
+  const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersTold(filters)}: ${reason}`);
+  const more = requests - shown.length;
+  const answers = requests === 1 ? 'the answer to 1 request' : `the answers to ${requests} requests`;
+  return `${answers} could not be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+const NAMED_GAPS = 3;
+
+function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
+  const again = `Run the sync again: it asks again for exactly what could not be read.`;
+  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MOST_UNREADABLE} times.`;
+  return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 
 function advice(totals: RunTotals): string | null {
@@ -151,73 +195,3 @@ function advice(totals: RunTotals): string | null {
     return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
   return null;
 }
-
-async function moveMarks(ops: Ops, it: Conclusion): Promise<void> {
-  const { paging } = it.definition.endpoint;
-  if (paging.by === 'cursor') await moveLogMark(ops, it);
-  if (paging.by === 'window' && paging.days && it.definition.window) await moveWindowMarks(ops, it, paging.days);
-}
-
-/** The log is read up to the first day that is still open, or up to the start of this run. */
-async function moveLogMark(ops: Ops, { run, definition, schema, now }: Conclusion): Promise<void> {
-  if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
-  const open = await ops
-    .selectFrom('requests')
-    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(body ->> 'start_time')`.as('from')])
-    .where('run_id', '=', run.id)
-    .where('state', 'not in', ['loaded', 'empty', 'missing', 'fresh'])
-    .executeTakeFirstOrThrow();
-  const upTo = Number(open.n) === 0 ? run.startedAt : open.from;
-  if (upTo === null) return;
-  const mark = earlier(upTo, await surelyRead(ops, schema, run));
-  // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
-  const before = Number(open.n) === 0 ? undefined : await readMark(ops, definition.name, LOG_MARK);
-  if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
-    await writeMark(ops, definition.name, LOG_MARK, mark, now());
-}
-
-/**
- * The instant before which no row can come any more, by clocks that may differ: that of the newest row, as the service
- * had come so far; in a quiet log a day before the run, as no clock is a day behind.
- */
-async function surelyRead(ops: Ops, schema: string, run: Run): Promise<string> {
-  const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
-  return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
-}
-
-const earlier = (a: string, b: string): string => ((microsOf(a) ?? 0n) < (microsOf(b) ?? 0n) ? a : b);
-
-async function moveWindowMarks(
-  ops: Ops,
-  it: Conclusion,
-  days: { readonly to: string; readonly timeZone: string },
-): Promise<void> {
-  const rows = await ops
-    .selectFrom('requests as r')
-    .leftJoin('answers as a', 'a.id', 'r.answer_id')
-    .select([
-      'r.input',
-      // An entity that is not known today may be tomorrow, with all its past.
-      sql<boolean>`bool_and(${isCut('r')} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as('done'),
-      sql<string | null>`max(r.body ->> ${sql.lit(days.to)})`.as('to'),
-      sql<string | null>`to_char(min(a.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.as('as_of'),
-    ])
-    .where('r.run_id', '=', it.run.id)
-    .groupBy('r.input')
-    .execute();
-  const marks = await readMarks(ops, it.definition.name);
-  for (const { input, done, to, as_of: asOf } of rows) {
-    if (!done || to === null || asOf === null || !it.definition.window) continue;
-    const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
-    const name = windowMarkName(it.definition, input);
-    const before = windowMark(marks.get(name), it.definition);
-    const first = it.definition.window.from;
-    // The days known before reach further back, as long as none was left out in between.
-    const from = before && dayBefore(first) <= before.lastCompleteDay ? before.from : first;
-    const mark: WindowMark = { from, lastCompleteDay: to < over ? to : over, to, asOf };
-    await writeMark(ops, it.definition.name, name, JSON.stringify(mark), it.now());
-  }
-}
-
-const dayBefore = (day: string): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10);

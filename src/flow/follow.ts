@@ -6,17 +6,19 @@ import { recordSlices, type Slice } from '../ops/coverage.ts';
 import { planRequests } from '../ops/ledger.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Ops, OpsDatabase } from '../ops/schema.ts';
+import { isUnreadable, unreadableReason } from '../ops/unreadable-answers.ts';
 import { readAnswer, type VaultAnswer } from '../ops/vault.ts';
 import type { MaxAgeOf } from '../plan/max-age.ts';
 import { taskOf } from '../plan/plan.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { dayIn, type Follow, isFull, type Step } from '../service/paging.ts';
+import { type Follow, isFull, type Step } from '../service/paging.ts';
 import { LOOK_BACK } from '../service/walk.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { CutTold } from './cut-notice.ts';
 import { changedFields, type Cutting } from './cutting.ts';
 import type { Taken } from './intake.ts';
 import { freshFor } from './prepare.ts';
+import { lastDayHadEnded } from './read-slices.ts';
 
 export interface Following {
   readonly definition: SyncDefinition;
@@ -95,13 +97,13 @@ export async function planFollowing(it: Following, ops: Ops, takens: readonly Ta
 async function planOf(
   it: Following,
   ops: Ops,
-  { answer, asked, batch, receipt }: Taken,
+  { answer, asked, batch }: Taken,
   row: Row,
   { walks, cutting }: Known,
 ): Promise<{ readonly added: number; readonly slice: Slice | undefined }> {
   const { endpoint } = it.definition;
   const isWalk = endpoint.paging.by === 'cursor';
-  const unreadable = batch.items.length === 0 && receipt.quarantined > 0;
+  const unreadable = isUnreadable(batch);
   const isTold = !unreadable && answer.status !== 412;
   const step = stepOf(it, answer, batch.items);
   const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
@@ -114,7 +116,7 @@ async function planOf(
   if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
   if (follow.requests.length > 0 && !isWalk)
     it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
-  if (follow.lowerBound === undefined && isWalk) return { added, slice: undefined };
+  if (follow.lowerBound === undefined && isWalk && !unreadable) return { added, slice: undefined };
   const { count, ...filters } = asked.request;
   const slice = {
     requestId: row.id,
@@ -127,7 +129,8 @@ async function planOf(
     returned: batch.items.length,
     depth: Number(row.depth),
     complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
-    lowerBound: follow.lowerBound,
+    lowerBound: unreadable ? `its answer could not be read: ${unreadableReason(batch) ?? ''}` : follow.lowerBound,
+    unreadable,
     asOf: answer.receivedAt,
   };
   return { added, slice };
@@ -221,13 +224,6 @@ async function stepsBefore(
   const decoded = decode(answer.body);
   const step = stepOf(it, answer, decoded.kind === 'items' ? decoded.items : []);
   return [...(await stepsBefore(it, ops, parent.parent_id, walks, most - 1)), step];
-}
-
-/** A day that is not over in the source's time zone can still get more. */
-function lastDayHadEnded(endpoint: Endpoint, answer: VaultAnswer): boolean {
-  const { days } = endpoint.paging;
-  const last = days && answer.request[days.to];
-  return !days || (typeof last === 'string' && last < dayIn(days.timeZone, new Date(answer.receivedAt)));
 }
 
 /** Stored answers that serve this run and lead to more: bridges of its own, further slices, pages of a walk. */

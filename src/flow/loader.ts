@@ -3,6 +3,7 @@ import type { Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import { settlePoints } from '../ops/prices.ts';
 import { operationsOf } from '../ops/schema.ts';
+import { isUnreadable } from '../ops/unreadable-answers.ts';
 import { unloadedAnswers } from '../ops/vault.ts';
 import { costOf, mostOf, type PriceBook } from '../plan/price-book.ts';
 import { countOf } from '../service/endpoint.ts';
@@ -138,8 +139,7 @@ const settledOf = (it: Pick<Loading, 'prices'>) => (taken: Taken) => ({
 /** What an answer cost, in points; one that could not be read may have held any number of items. */
 export function pointsOf({ prices }: Pick<Loading, 'prices'>, { answer, batch, receipt }: Taken): number {
   const asked = countOf(answer.request);
-  const isUnread = batch.items.length === 0 && receipt.quarantined > 0;
-  if (isUnread) return mostOf(prices, asked);
+  if (isUnreadable(batch)) return mostOf(prices, asked);
   return costOf(prices, {
     asked,
     returned: receipt.received,

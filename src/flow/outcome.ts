@@ -25,11 +25,13 @@ const nothing = (
   failed: 0,
   inDoubt: 0,
   truncated: 0,
+  unreadable: 0,
   left: 0,
   points: 0,
   quote: null,
   doubts: [],
   lowerBounds: [],
+  gaps: [],
 });
 
 /** A sync that was not begun, for this reason. */

@@ -5,7 +5,7 @@ import type { SyncDefinition } from '../config/definition.ts';
 import { planChunks } from '../ops/chunks.ts';
 import { forgetLosses } from '../ops/doubts.ts';
 import { freshAnswers } from '../ops/fresh-answers.ts';
-import { planRequests } from '../ops/ledger.ts';
+import { planRequests, type StoredAnswers } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
 import type { Notice } from '../ops/summary.ts';
@@ -21,15 +21,17 @@ import type { Task } from '../plan/task.ts';
 import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { canonicalJson, digestOf } from '../service/identity.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
 import { asksFor } from '../normalize/redact-request.ts';
 import { readForgotten } from '../ops/erasures.ts';
+import { type Failing, failingRequests } from '../ops/unreadable-answers.ts';
 import { knownAnswers } from './known.ts';
 import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
+import { LOG_MARK } from './move-marks.ts';
 import { type Steady, steadily } from './steady.ts';
+import { isCovered, reachedDay, slicesToRetry, windowMark, windowMarkName, withoutOverlap } from './window-mark.ts';
 
 /** The tasks of a sync as of now. */
 export interface Plan {
@@ -38,6 +40,8 @@ export interface Plan {
   readonly fresh: ReadonlyMap<string, string>;
   /** Keys of requests that are not asked again, because no answer to them arrived in three invocations. */
   readonly givenUp: ReadonlySet<string>;
+  /** By request key, what is not asked for now, since its last answers could not be read. */
+  readonly failing: ReadonlyMap<string, Failing>;
   /** Inputs whose window was asked whole within `max_age`: nothing new is asked for them. */
   readonly covered: number;
   /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
@@ -46,24 +50,6 @@ export interface Plan {
   readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
-
-/** Name of the mark that says up to when the log was read. */
-export const LOG_MARK = 'log';
-
-/** How far the window of one input is known. */
-export interface WindowMark {
-  /** The first day that was asked for. */
-  readonly from: string;
-  /** The last day that had ended when it was asked; everything from the first up to it is in. */
-  readonly lastCompleteDay: string;
-  /** The last day asked for. */
-  readonly to: string;
-  readonly asOf: string;
-}
-
-/** Name of the mark of one input's window; a definition that asks for other things has marks of its own. */
-export const windowMarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
-  `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
 /** Plans a sync; spends nothing. Throws a UsageError for inputs that break the contract. */
 export async function planSync(
@@ -83,24 +69,33 @@ export async function planSync(
     ...(options.to !== undefined && { to: options.to }),
   };
   const tasks = new Map<string, Task>();
+  const readSince: { readonly requestKey: string; readonly since: Date }[] = [];
   let covered = 0;
   const relied: RequestBody[] = [];
   for (const { fields: input } of inputs) {
     const mark = windowMark(marks.get(windowMarkName(definition, input)), definition);
     if (mark && !backfill) relied.push(input);
-    if (mark && !backfill && isCovered(definition, maxAgeOf(input), mark, today, now)) {
+    const isDone = mark && !backfill && isCovered(definition, maxAgeOf(input), mark, { today, now });
+    const unread = mark && !backfill ? slicesToRetry(definition, input, mark) : [];
+    if (isDone && unread.length === 0) {
       covered += 1;
       continue;
     }
-    const facts = { today, lastCompleteDay: mark?.lastCompleteDay, logMark: marks.get(LOG_MARK), ...range };
-    for (const task of planTasks(definition, [input], facts))
+    const lastCompleteDay = mark && (backfill ? mark.lastCompleteDay : reachedDay(mark));
+    const facts = { today, lastCompleteDay, logMark: marks.get(LOG_MARK), ...range };
+    const windows = isDone ? [] : planTasks(definition, [input], facts);
+    const { retried, rest } = withoutOverlap(definition, unread, windows);
+    // One that was read since, as by a replay, is asked no more, however old it is.
+    for (const { task, asOf } of retried) readSince.push({ requestKey: task.requestKey, since: new Date(asOf) });
+    for (const task of [...retried.map((slice) => slice.task), ...rest])
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
   }
   const forgotten = await readForgotten(ops);
   const planned = [...tasks.values()].filter(
     ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
   );
-  const fresh = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
+  const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
+  const fresh = new Map([...(options.refresh ? [] : await freshAnswers(ops, readSince)), ...stored.fresh]);
   const lost: LostBefore = options.refresh
     ? new Map()
     : await readLostBefore(ops, definition, planHash(definition, options));
@@ -108,6 +103,7 @@ export async function planSync(
     tasks: planned,
     fresh,
     givenUp: givenUpAmong(planned, lost, fresh),
+    failing: stored.failing,
     covered,
     relied,
     forgotten: tasks.size - planned.length,
@@ -140,26 +136,6 @@ export async function maxAgesAgain(
     if (error instanceof UsageError) return anew;
     throw error;
   }
-}
-
-/** The mark, if it says something of the sync's window: that is nothing of days before its own first. */
-export function windowMark(
-  text: string | undefined,
-  { window }: Pick<SyncDefinition, 'window'>,
-): WindowMark | undefined {
-  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowMark);
-  return mark && window && mark.from <= window.from ? mark : undefined;
-}
-
-function isCovered(
-  { window }: SyncDefinition,
-  maxAgeMs: number | undefined,
-  mark: WindowMark,
-  today: string,
-  now: Date,
-): boolean {
-  const to = window === undefined || window.to === 'today' ? today : window.to;
-  return maxAgeMs !== undefined && mark.to >= to && now.getTime() - Date.parse(mark.asOf) <= maxAgeMs;
 }
 
 export interface Prepared {
@@ -227,10 +203,11 @@ export async function prepareRun(
     return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
   }
   const plan = await steadily(() => planSync(warehouse, definition, options, now), steady);
-  const asked = plan.tasks.filter(({ requestKey }) => !plan.fresh.has(requestKey) && !plan.givenUp.has(requestKey));
+  const settled = new Map<string, unknown>([...plan.fresh, ...plan.failing]);
+  const asked = plan.tasks.filter(({ requestKey }) => !settled.has(requestKey) && !plan.givenUp.has(requestKey));
   // A walk has one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
-  const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, plan.fresh, chunkSize);
+  const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
   const quoted = { ...request, quote: { requests: asked.length, ...pointsQuoteOf(asked, prices) } };
   const run = await steadily(
     (failures) =>
@@ -241,7 +218,7 @@ export async function prepareRun(
         if (options.refresh) await forgetLosses(ops, definition.name);
         await planRequests(ops, created, plan.tasks, {
           at: now,
-          freshAnswers: plan.fresh,
+          freshAnswers: plan,
           ...(chunks && { chunks: chunks.of }),
         });
         if (chunks) await planChunks(ops, created.id, chunks.sizes);
@@ -271,23 +248,31 @@ async function runBegun(
   return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
 }
 
-/** By request key, the stored answers that are fresh enough to serve: to the same request, or about the same entity. */
+/**
+ * What stored answers mean for these tasks: which of them one serves that is fresh enough, to the same request or about the
+ * same entity, and which are asked no more for now because their last answers could not be read.
+ */
 export async function freshFor(
   ops: Ops,
   endpoint: Endpoint,
   tasks: readonly Task[],
   maxAgeOf: MaxAgeOf,
   now: Date,
-): Promise<ReadonlyMap<string, string>> {
+): Promise<StoredAnswers> {
   const asked = tasks.flatMap(({ requestKey, request, input }) => {
     const maxAgeMs = maxAgeOf(input);
     return maxAgeMs === undefined ? [] : [{ requestKey, request, since: new Date(now.getTime() - maxAgeMs) }];
   });
-  const fresh = await freshAnswers(ops, asked);
+  const exact = await freshAnswers(ops, asked);
   const known = await knownAnswers(
     ops,
     endpoint,
+    asked.filter(({ requestKey }) => !exact.has(requestKey)),
+  );
+  const fresh = new Map([...exact, ...known]);
+  const failing = await failingRequests(
+    ops,
     asked.filter(({ requestKey }) => !fresh.has(requestKey)),
   );
-  return new Map([...fresh, ...known]);
+  return { fresh, failing };
 }

@@ -23,6 +23,8 @@ export interface Slice {
   readonly complete: boolean;
   /** Why more may exist than was returned, when nothing more can be asked. */
   readonly lowerBound: string | undefined;
+  /** The answer could not be read; `lowerBound` says why. */
+  readonly unreadable: boolean;
   readonly asOf: string;
 }
 
@@ -49,6 +51,7 @@ export async function recordSlices(ops: Ops, slices: readonly Slice[]): Promise<
       'complete',
       'reason',
       'as_of',
+      'unreadable',
     ])
     .expression(
       sql`select * from unnest(
@@ -63,7 +66,8 @@ export async function recordSlices(ops: Ops, slices: readonly Slice[]): Promise<
         ${array(({ depth }) => depth)}::bigint[],
         ${array(({ complete }) => complete)}::boolean[],
         ${array(({ lowerBound }) => lowerBound ?? null)}::text[],
-        ${array(({ asOf }) => asOf)}::timestamptz[])`,
+        ${array(({ asOf }) => asOf)}::timestamptz[],
+        ${array(({ unreadable }) => unreadable)}::boolean[])`,
     )
     .execute();
 }
@@ -107,13 +111,18 @@ export async function slicesAsked(ops: Ops, sync: string, endpoint: string, most
 export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Promise<LowerBound[]> {
   const rows = await ops
     .selectFrom('coverage')
-    .select(['filters', 'returned', 'reason'])
+    .select(['filters', 'returned', 'reason', 'unreadable'])
     .where('run_id', '=', runId)
     .where('reason', 'is not', null)
     .orderBy('id')
     .limit(most)
     .execute();
-  return rows.map(({ filters, returned, reason }) => ({ filters, returned: Number(returned), reason: reason ?? '' }));
+  return rows.map(({ filters, returned, reason, unreadable }) => ({
+    filters,
+    returned: Number(returned),
+    reason: reason ?? '',
+    ...(unreadable && { unreadable: true }),
+  }));
 }
 
 /** A slice that is a lower bound as things stand. */
@@ -166,6 +175,7 @@ async function standing(
           'returned',
           'reason',
           'as_of',
+          'unreadable',
         ])
         .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
         .select([day(from).as('first_day'), day(to).as('last_day')])
@@ -188,6 +198,7 @@ async function standing(
         .select(['sync', 'question', 'first_day', 'last_day'])
         .select((eb) => eb.fn.max('id').as('id'))
         .whereRef('returned', '<', 'asked')
+        .where('unreadable', '=', false)
         .groupBy(['sync', 'question', 'first_day', 'last_day']),
     )
     // Held, so that questions are compared by one join: pair by pair it would take the square of the slices.
@@ -220,7 +231,7 @@ async function standing(
     .selectFrom('bounds as c')
     .leftJoin('told as t', 't.id', 'c.id')
     .leftJoin('requests as r', 'r.id', 'c.request_id')
-    .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'r.input'])
+    .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'c.unreadable', 'r.input'])
     .where('t.id', 'is', null)
     .where((eb) =>
       eb.not(
@@ -244,6 +255,7 @@ async function standing(
       filters: row.filters,
       returned: Number(row.returned),
       reason: row.reason ?? '',
+      ...(row.unreadable && { unreadable: true }),
       input: row.input ?? {},
       asOf: row.as_of,
     },

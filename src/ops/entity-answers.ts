@@ -129,6 +129,7 @@ export async function answersAbout(
           .where(sql<SqlBool>`request_key = c.request_key and received_at >= c.since`)
           .where('loaded_at', 'is not', null)
           .where('body', 'is not', null)
+          .where('unreadable', '=', false)
           .where('status', '<>', '412')
           .offset(0)
           .as('a'),

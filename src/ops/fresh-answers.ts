@@ -8,7 +8,7 @@ const CHUNK = 1000;
 
 /**
  * By request key, the newest stored answer to each of these requests that was received no earlier than its `since`, over
- * all syncs. Empty and "no such entity" answers count as bought.
+ * all syncs. Empty and "no such entity" answers count as bought; one that could not be read does not.
  */
 export async function freshAnswers(
   ops: Ops,
@@ -27,6 +27,7 @@ export async function freshAnswers(
       .whereRef('a.received_at', '>=', 't.since')
       // One whose body is gone can fill no bridge.
       .where('a.body', 'is not', null)
+      .where('a.unreadable', '=', false)
       .groupBy('t.request_key')
       .execute();
     for (const { request_key: key, id } of rows) found.set(key, id);

@@ -8,6 +8,7 @@ import { arrayLiteral, arrayLiteralOf } from '../warehouse/array.ts';
 import { isHeld, type Lease } from './lease.ts';
 import { isOf, type Part } from './part.ts';
 import type { Ops, RequestState } from './schema.ts';
+import { type Failing, UNREADABLE } from './unreadable-answers.ts';
 
 /** A request as the ledger holds it, without its answer. */
 export interface LedgerRequest {
@@ -19,6 +20,16 @@ export interface LedgerRequest {
   readonly attempts: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
+  /** An earlier answer to it could not be read, so it is asked again as it was. */
+  readonly asksAgain?: boolean;
+}
+
+/** What stored answers mean for the requests of a plan, by request key. */
+export interface StoredAnswers {
+  /** The answer that serves. */
+  readonly fresh: ReadonlyMap<string, string>;
+  /** Requests that are asked no more for now, since their last answers could not be read. */
+  readonly failing: ReadonlyMap<string, Failing>;
 }
 
 /** Rows a statement takes at once; more would only hold more memory. */
@@ -29,14 +40,14 @@ export interface Entering {
   readonly at: Date;
   /** The request that led to them, whose chunk is theirs too. */
   readonly parentId?: string;
-  readonly freshAnswers?: ReadonlyMap<string, string>;
+  readonly freshAnswers?: StoredAnswers;
   /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
   readonly chunks?: readonly number[];
 }
 
 /**
- * Enters tasks into the ledger as planned, or as fresh when a stored answer serves them; one already there in this run
- * is left alone. Returns how many were new.
+ * Enters tasks into the ledger as planned, as fresh when a stored answer serves them, or as failed when their last answers
+ * could not be read; one already there in this run is left alone. Returns how many were new.
  */
 export async function planRequests(
   ops: Ops,
@@ -68,6 +79,7 @@ function entryOf(
   tasks: readonly Task[],
   { at, parentId, freshAnswers, chunks }: Entering,
 ) {
+  const failing = (key: string): Failing | undefined => freshAnswers?.failing.get(key);
   const source = sql<{
     request_key: string;
     body: RequestBody;
@@ -75,6 +87,7 @@ function entryOf(
     input: RequestBody;
     depth: string;
     answer_id: string | null;
+    error: string | null;
     chunk: string | null;
   }>`(select * from unnest(
     ${arrayLiteralOf(tasks, ({ requestKey }) => requestKey)}::text[],
@@ -82,9 +95,10 @@ function entryOf(
     ${arrayLiteralOf(tasks, ({ body }) => canonicalJson(body))}::jsonb[],
     ${arrayLiteralOf(tasks, ({ input }) => canonicalJson(input))}::jsonb[],
     ${arrayLiteralOf(tasks, ({ depth }) => depth)}::bigint[],
-    ${arrayLiteralOf(tasks, ({ requestKey }) => freshAnswers?.get(requestKey) ?? null)}::bigint[],
+    ${arrayLiteralOf(tasks, ({ requestKey }) => freshAnswers?.fresh.get(requestKey) ?? failing(requestKey)?.answerId ?? null)}::bigint[],
+    ${arrayLiteralOf(tasks, ({ requestKey }) => errorOf(failing(requestKey)))}::text[],
     ${arrayLiteral(tasks.map((_, place) => chunks?.[place] ?? null))}::bigint[])
-    with ordinality as t(request_key, body, sent_body, input, depth, answer_id, chunk, place) order by place)`;
+    with ordinality as t(request_key, body, sent_body, input, depth, answer_id, error, chunk, place) order by place)`;
   return ops
     .insertInto('requests')
     .columns([
@@ -101,6 +115,9 @@ function entryOf(
       'answer_id',
       'planned_at',
       'finished_at',
+      'failure_class',
+      'error',
+      'next',
       'chunk',
     ])
     .expression((eb) =>
@@ -116,12 +133,17 @@ function entryOf(
           't.input',
           't.depth',
           sql<string | null>`${parentId ?? null}::bigint`.as('parent_id'),
-          sql<RequestState>`case when t.answer_id is null then 'planned' else 'fresh' end`.as('state'),
+          sql<RequestState>`case when t.answer_id is null then 'planned' when t.error is null then 'fresh' else 'failed' end`.as(
+            'state',
+          ),
           't.answer_id',
           sql<Date>`${at.toISOString()}::timestamptz`.as('planned_at'),
           sql<Date | null>`case when t.answer_id is null then null else ${at.toISOString()}::timestamptz end`.as(
             'finished_at',
           ),
+          sql<string | null>`case when t.error is not null then ${UNREADABLE}::text end`.as('failure_class'),
+          't.error',
+          sql<string | null>`case when t.error is not null then ${askedAgainBy(run.sync)}::text end`.as('next'),
           parentId === undefined
             ? 't.chunk'
             : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
@@ -129,6 +151,12 @@ function entryOf(
     )
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
+
+const errorOf = (failing: Failing | undefined): string | null =>
+  failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
+
+const askedAgainBy = (sync: string): string =>
+  `It is not asked again until max_age has passed; sluice sync --refresh ${sync} asks again now.`;
 
 /**
  * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
@@ -161,6 +189,17 @@ const planned = (ops: Ops, part: Part) =>
   ops
     .selectFrom('requests')
     .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('answers as a')
+            .select('a.id')
+            .whereRef('a.request_key', '=', 'requests.request_key')
+            .where('a.unreadable', '=', sql<boolean>`true`),
+        )
+        .as('asks_again'),
+    )
     .where(isOf(part))
     .where('state', '=', 'planned')
     .orderBy('id');
@@ -174,6 +213,7 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
     input: row.input,
     attempts: Number(row.attempts),
     xRequestId: row.x_request_id,
+    ...(row.asks_again === true && { asksAgain: true }),
   }));
 }
 

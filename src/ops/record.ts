@@ -5,6 +5,7 @@ import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Ops, RequestState } from './schema.ts';
 import { unguessed } from './unguessed.ts';
+import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
 import type { VaultAnswer } from './vault.ts';
 
 /** One answer's load, as the books need it. */
@@ -62,7 +63,9 @@ const counted = (loads: readonly RecordedLoad[], of: (load: RecordedLoad) => str
 
 async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   const receipts = sql<
-    Record<'id' | 'received' | 'loaded' | 'changed' | 'unchanged' | 'superseded' | 'quarantined', string>
+    Record<'id' | 'received' | 'loaded' | 'changed' | 'unchanged' | 'superseded' | 'quarantined', string> & {
+      readonly unreadable: boolean;
+    }
   >`(
     select * from unnest(
       ${counted(loads, ({ answer }) => answer.id)}::bigint[],
@@ -71,8 +74,9 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
       ${counted(loads, ({ receipt }) => receipt.changed)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.unchanged)}::bigint[],
       ${counted(loads, ({ receipt }) => receipt.superseded)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[]
-    ) as u(id, received, loaded, changed, unchanged, superseded, quarantined))`;
+      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[],
+      ${arrayLiteral(loads.map(({ batch }) => isUnreadable(batch)))}::boolean[]
+    ) as u(id, received, loaded, changed, unchanged, superseded, quarantined, unreadable))`;
   await ops
     .updateTable('answers')
     .from(receipts.as('r'))
@@ -83,6 +87,7 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
       unchanged: eb.ref('r.unchanged'),
       superseded: eb.ref('r.superseded'),
       quarantined: eb.ref('r.quarantined'),
+      unreadable: eb.ref('r.unreadable'),
       loaded_at: now,
     }))
     .whereRef('answers.id', '=', 'r.id')
@@ -123,7 +128,30 @@ async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string
       loads.filter(({ answer }) => ids.has(answer.id)),
     );
   }
+  await recordReadable(ops, loads);
   await closeRejects(ops, loads, now);
+}
+
+/** An answer that can be read after all serves its requests again, those that were given up because of it included. */
+async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
+  const readable = loads.filter(({ batch }) => !isUnreadable(batch)).map(({ answer }) => answer.id);
+  if (readable.length === 0) return;
+  const cleared = await ops
+    .updateTable('answers')
+    .set({ unreadable: false })
+    .where('id', '=', sql<string>`any(${arrayLiteral(readable)}::bigint[])`)
+    .where('unreadable', '=', true)
+    .returning(['id', 'request_key'])
+    .execute();
+  if (cleared.length === 0) return;
+  await ops
+    .updateTable('requests')
+    .set({ state: 'fresh', failure_class: null, error: null, next: null })
+    .where('request_key', '=', sql<string>`any(${arrayLiteral(cleared.map((it) => it.request_key))}::text[])`)
+    .where('answer_id', '=', sql<string>`any(${arrayLiteral(cleared.map(({ id }) => id))}::bigint[])`)
+    .where('state', '=', 'failed')
+    .where('failure_class', '=', UNREADABLE)
+    .execute();
 }
 
 /** Puts other counts in the place of those of answers that are held. */

@@ -5,6 +5,7 @@ import { recordLosses } from './doubts.ts';
 import type { Ops } from './schema.ts';
 import { moveAll } from './ledger.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
+import { unreadableSum } from './unreadable-answers.ts';
 
 export interface Run {
   readonly id: string;
@@ -150,6 +151,7 @@ export interface RunTotals {
   /** Requests without an outcome: still planned, or skipped because their endpoint was given up. */
   readonly left: number;
   readonly truncated: number;
+  readonly unreadable: number;
   readonly points: number;
 }
 
@@ -210,6 +212,7 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
     superseded: Number(answers.superseded),
     quarantined: Number(answers.quarantined),
     truncated: Number(coverage.truncated),
+    unreadable: (await unreadableSum(ops, runId)).requests,
   };
 }
 
@@ -240,6 +243,7 @@ export async function endRun(
       failed: String(totals.failed),
       missing: String(totals.missing),
       truncated: String(totals.truncated),
+      unreadable: String(totals.unreadable),
       points: String(totals.points),
     })
     .where('id', '=', runId)

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type StandingBound, standingBounds } from './coverage.ts';
 import { isSync } from './log-readings.ts';
 import { type Ops, operationsOf } from './schema.ts';
+import { gapsOf, type SyncGap, UNREADABLE } from './unreadable-answers.ts';
 
 export interface SyncStatus {
   readonly sync: string;
@@ -26,6 +27,8 @@ export interface SyncStatus {
   readonly quarantined: number;
   /** Inputs that failed in the newest run. */
   readonly failed: number;
+  /** Requests of the newest run whose answer could not be read. */
+  readonly unreadable: number;
   /** Slices of any run of which more may exist than was returned, as things stand. */
   readonly truncated: number;
 }
@@ -51,6 +54,8 @@ export interface Status {
   readonly syncs: readonly SyncStatus[];
   /** What failed or is in doubt in the newest runs, at most 20 requests. */
   readonly failures: readonly FailureStatus[];
+  /** Requests of the newest runs whose answer could not be read, at most 20. */
+  readonly gaps: readonly SyncGap[];
   /** Slices of which more may exist than was returned, as things stand, at most 20, the newest first. */
   readonly lowerBounds: readonly StandingBound[];
   /** What differs most from the contract, at most 20 places. */
@@ -63,6 +68,11 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
   const newest = await newestRuns(ops);
   const bySync = new Map((await sumsBySync(ops)).map((row) => [row.sync, row]));
   const bounds = await standingBounds(ops);
+  const gaps = await gapsOf(
+    ops,
+    newest.map(({ id }) => id),
+    MOST_GAPS,
+  );
   return {
     syncs: newest.map((run) => {
       const sums = bySync.get(run.sync);
@@ -81,6 +91,7 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
         unloaded: Number(sums?.unloaded ?? 0),
         quarantined: Number(sums?.quarantined ?? 0),
         failed: Number(run.failed),
+        unreadable: gaps.filter(({ sync }) => sync === run.sync).length,
         truncated: bounds.filter(({ sync }) => sync === run.sync).length,
       };
     }),
@@ -88,12 +99,16 @@ export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]):
       ops,
       newest.map(({ id }) => id),
     ),
+    gaps: gaps.slice(0, SHOWN_GAPS),
     lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
     drift: await topDrift(ops),
   };
 }
 
 const SHOWN_BOUNDS = 20;
+const SHOWN_GAPS = 20;
+/** More of them are not counted one by one. */
+const MOST_GAPS = 10_000;
 
 const newestRuns = (ops: Ops) =>
   ops
@@ -152,7 +167,7 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
     .where('run_id', 'in', [...runIds])
     .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
     // What went wrong with an earlier attempt stays noted, and matters no more once there is an answer.
-    .where('answer_id', 'is', null)
+    .where((eb) => eb.or([eb('answer_id', 'is', null), eb('failure_class', '=', UNREADABLE)]))
     .orderBy('id')
     .limit(20)
     .execute();

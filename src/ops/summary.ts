@@ -34,8 +34,10 @@ export interface SyncSummary {
   readonly failed: number;
   /** Requests whose outcome is unknown and stays listed. */
   readonly inDoubt: number;
-  /** Slices of which more may exist than was returned. */
+  /** Slices of which more may exist than was returned, those whose answer could not be read included. */
   readonly truncated: number;
+  /** Requests whose answer could not be read, those that are asked no more for it included. */
+  readonly unreadable: number;
   /** Requests not sent when the run stopped: those that stay planned, and those skipped because their endpoint was given up. */
   readonly left: number;
   /** Points by the price book; the request log has the true figure. */
@@ -46,6 +48,8 @@ export interface SyncSummary {
   readonly doubts: readonly DoubtSummary[];
   /** Slices of this run of which more may exist than was returned, at most 20. */
   readonly lowerBounds: readonly LowerBound[];
+  /** What is missing because an answer could not be read, at most 20 requests. */
+  readonly gaps: readonly Gap[];
   readonly tookMs: number;
   /** Why it ended as it did, when not complete. */
   readonly error: string | null;
@@ -86,6 +90,21 @@ export interface LowerBound {
   readonly filters: unknown;
   readonly returned: number;
   readonly reason: string;
+  /** True where the answer could not be read, so that nothing is known of the slice. */
+  readonly unreadable?: true;
+}
+
+/** A request whose answer could not be read. */
+export interface Gap {
+  /** The canonical request, without its `count`. */
+  readonly filters: unknown;
+  /** The fields that tell the request from the others of its sync. */
+  readonly input: unknown;
+  /** The answer, as it was stored. */
+  readonly answerId: string;
+  readonly reason: string;
+  /** False when the next run asks again; true when only `--refresh` does until `max_age` has passed. */
+  readonly failing: boolean;
 }
 
 export interface Summary {

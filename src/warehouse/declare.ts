@@ -52,6 +52,15 @@ export const zero = <S, I>(it: Declared<S, I>): Declared<S, I | undefined, I> =>
   default: '0',
 });
 
+/** A flag that begins as false. */
+export const unset = (it: Declared<boolean, boolean>): Declared<boolean, boolean | undefined, boolean> => ({
+  name: it.name,
+  type: it.type,
+  about: it.about,
+  nullable: false,
+  default: 'false',
+});
+
 type Columns = Readonly<Record<string, DdlColumn & Typed<unknown, unknown, unknown>>>;
 type Rest = Pick<DdlTable, 'key'> & Partial<Pick<DdlTable, 'unique' | 'indexes' | 'foreignKeys'>>;
 

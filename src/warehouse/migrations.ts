@@ -28,6 +28,7 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0016_gate_wanted': () => import('../../migrations/0016_gate_wanted.ts'),
   '0017_readings_apart': () => import('../../migrations/0017_readings_apart.ts'),
   '0018_texts_shared': () => import('../../migrations/0018_texts_shared.ts'),
+  '0019_unreadable': () => import('../../migrations/0019_unreadable.ts'),
   '0021_asked_names': () => import('../../migrations/0021_asked_names.ts'),
   '0024_lost_invocations': () => import('../../migrations/0024_lost_invocations.ts'),
 };

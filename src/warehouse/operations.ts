@@ -15,6 +15,7 @@ import {
   type RowOf,
   table,
   text,
+  unset,
   uuid,
   zero,
 } from './declare.ts';
@@ -71,6 +72,7 @@ export const operations = {
       error: nullable(text('Why the run ended early.')),
       quote: nullable(json<unknown>('What the plan was quoted at, in points, before anything was sent.')),
       summary: nullable(json<unknown>('What the run printed at its end.')),
+      unreadable: counter('Requests whose answer could not be read, those no longer asked included.'),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),
@@ -188,6 +190,7 @@ export const operations = {
           'When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.',
         ),
       ),
+      unreadable: unset(flag('True of a loaded answer that is quarantined whole; it serves no request.')),
     },
     {
       key: ['id'],
@@ -195,6 +198,7 @@ export const operations = {
         { columns: ['request_key', 'received_at'] },
         { columns: ['request_id'] },
         { columns: ['id'], where: 'loaded_at IS NULL', named: 'waiting' },
+        { columns: ['request_key', 'received_at'], where: 'unreadable', named: 'unreadable' },
       ],
     },
   ),
@@ -241,6 +245,7 @@ export const operations = {
       complete: flag('True when this is all there is; false when it is a lower bound.'),
       reason: nullable(text('Why it is a lower bound.')),
       as_of: moment('Receipt of the answer.'),
+      unreadable: unset(flag('True when the answer could not be read, so that nothing is known of the slice.')),
     },
     {
       key: ['id'],
@@ -249,6 +254,7 @@ export const operations = {
         { columns: ['request_id'] },
         { columns: ['run_id'] },
         { columns: ['sync', 'request_key', 'id'] },
+        { columns: ['request_key'], where: 'unreadable', named: 'unreadable' },
       ],
     },
   ),

@@ -174,7 +174,7 @@ syncs:
   it('is known of a run that was cut short too', async () => {
     const scene = await sceneIn(await open());
     const values = (age: string) =>
-      `select * from (values ('north_trail', '${age}'), ('2000000000', '${age}')) as t("user", max_age)`;
+      `select * from (values ('north_trail', '${age}'), ('@north_trail', '${age}')) as t("user", max_age)`;
     const config = USERS(`{ query: ${JSON.stringify(values('1h'))} }`);
     const dying = dyingAt(scene.warehouse, { when: 'before', statement: STEP.send, nth: 1 });
     await expect(scene.sync(config, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);

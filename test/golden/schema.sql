@@ -3633,7 +3633,7 @@ create view sluice."sync_freshness" (
   "last_ended_at" timestamp with time zone,
   -- Why the newest run ended early; null when it did not.
   "last_error" text,
-  -- End of the newest run that asked all it had planned: complete, or partial for rejects.
+  -- End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects.
   "refreshed_at" timestamp with time zone,
   -- End of the newest complete run.
   "completed_at" timestamp with time zone,
@@ -3677,7 +3677,7 @@ create view sluice."sync_freshness" (
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
           ORDER BY runs.sync, runs.id DESC) n
-     CROSS JOIN LATERAL ( SELECT max(r.ended_at) FILTER (WHERE r.state = ANY (ARRAY['complete'::text, 'partial'::text])) AS refreshed_at,
+     CROSS JOIN LATERAL ( SELECT max(r.ended_at) FILTER (WHERE (r.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND r.unreadable = 0) AS refreshed_at,
             max(r.ended_at) FILTER (WHERE r.state = 'complete'::text) AS completed_at
            FROM runs r
           WHERE r.sync = n.sync) t
@@ -3719,7 +3719,13 @@ create view sluice."sync_inputs" (
   -- Items in the answer; null without one.
   "received" bigint,
   -- The run that asked last.
-  "run_id" bigint
+  "run_id" bigint,
+  -- The canonical request body, as JSON: what tells the parts of a window from each other.
+  "question" text,
+  -- How many times the question was cut to make this one; 0 for a question of the plan.
+  "depth" bigint,
+  -- request_key of the question that this one is a part or a further page of; null for a question of the plan, also for a slice that a later run asked again.
+  "part_of" text
 ) as
  SELECT request.sync,
     request.endpoint,
@@ -3745,7 +3751,12 @@ create view sluice."sync_inputs" (
                 END, ', '::text ORDER BY field.key) AS string_agg
            FROM jsonb_each(request.input) field(key, value)) AS input_value,
     answer.received,
-    request.run_id
+    request.run_id,
+    request.body::text AS question,
+    request.depth,
+    ( SELECT p.request_key
+           FROM requests p
+          WHERE p.id = request.parent_id) AS part_of
    FROM ( SELECT DISTINCT ON (requests.request_key, requests.sync) requests.id,
             requests.sync,
             requests.endpoint,
@@ -3754,6 +3765,9 @@ create view sluice."sync_inputs" (
             requests.state,
             requests.attempts,
             requests.input,
+            requests.body,
+            requests.depth,
+            requests.parent_id,
             requests.answer_id,
             requests.error,
             requests.next,
@@ -3970,7 +3984,9 @@ create view sluice."sync_runs" (
   -- Why the run ended early; null when it did not.
   "error" text,
   -- Of the loaded items, those whose rows were there and said something else.
-  "changed" bigint
+  "changed" bigint,
+  -- Requests whose answer could not be read, those no longer asked included.
+  "unreadable" bigint
 ) as
  SELECT id AS run_id,
     sync,
@@ -3994,7 +4010,8 @@ create view sluice."sync_runs" (
     truncated,
     points,
     error,
-    changed
+    changed,
+    unreadable
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
@@ -4018,7 +4035,7 @@ create view sluice."sync_slices" (
   "returned" bigint,
   -- How many times the question was cut to make this slice.
   "depth" bigint,
-  -- complete when this is all there is; lower_bound when more may exist; open when its parts were asked or its last day had not ended.
+  -- complete when this is all there is; lower_bound when more may exist, also when the answer could not be read; open when its parts were asked or its last day had not ended.
   "extent" text,
   -- Why it is a lower bound.
   "reason" text,
@@ -4041,6 +4058,7 @@ create view sluice."sync_slices" (
             c_1.complete,
             c_1.reason,
             c_1.as_of,
+            c_1.unreadable,
             w.facets,
             c_1.filters - w.day_from - w.day_to AS question,
                 CASE
@@ -4068,6 +4086,7 @@ create view sluice."sync_slices" (
             slices.complete,
             slices.reason,
             slices.as_of,
+            slices.unreadable,
             slices.facets,
             slices.question,
             slices.first_day,
@@ -4082,7 +4101,7 @@ create view sluice."sync_slices" (
             slices.last_day,
             max(slices.id) AS id
            FROM slices
-          WHERE slices.returned < slices.asked
+          WHERE slices.returned < slices.asked AND NOT slices.unreadable
           GROUP BY slices.sync, slices.endpoint, slices.question, slices.first_day, slices.last_day
         ), wider AS MATERIALIZED (
          SELECT c_1.id,
@@ -4274,10 +4293,13 @@ create table sluice_ops."answers" (
   "redacted_at" timestamp with time zone,
   -- Of the loaded items, those whose rows were there and said something else.
   "changed" bigint,
+  -- True of a loaded answer that is quarantined whole; it serves no request.
+  "unreadable" boolean default false not null,
   constraint "answers_pkey" primary key ("id")
 );
 create index "answers_request_id_idx" on sluice_ops."answers" using btree (request_id);
 create index "answers_request_key_received_at_idx" on sluice_ops."answers" using btree (request_key, received_at);
+create index "answers_unreadable_idx" on sluice_ops."answers" using btree (request_key, received_at) where unreadable;
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
 
 -- The chunks of runs that several workers share.
@@ -4330,12 +4352,15 @@ create table sluice_ops."coverage" (
   "reason" text,
   -- Receipt of the answer.
   "as_of" timestamp with time zone not null,
+  -- True when the answer could not be read, so that nothing is known of the slice.
+  "unreadable" boolean default false not null,
   constraint "coverage_pkey" primary key ("id")
 );
 create index "coverage_request_id_idx" on sluice_ops."coverage" using btree (request_id);
 create index "coverage_run_id_idx" on sluice_ops."coverage" using btree (run_id);
 create index "coverage_sync_as_of_idx" on sluice_ops."coverage" using btree (sync, as_of);
 create index "coverage_sync_request_key_id_idx" on sluice_ops."coverage" using btree (sync, request_key, id);
+create index "coverage_unreadable_idx" on sluice_ops."coverage" using btree (request_key) where unreadable;
 
 -- Each attempt whose answer was lost, and what the request log says became of it.
 create table sluice_ops."doubts" (
@@ -4672,6 +4697,8 @@ create table sluice_ops."runs" (
   "quote" jsonb,
   -- Of the loaded items, those whose rows were there and said something else.
   "changed" bigint,
+  -- Requests whose answer could not be read, those no longer asked included.
+  "unreadable" bigint default 0 not null,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

@@ -107,6 +107,9 @@ eachWarehouse('sync_inputs', (open) => {
         input_value: 'u',
         received: answer ? String(answer.received ?? 3) : null,
         run_id: expect.stringMatching(/^\d+$/),
+        question: '{}',
+        depth: '0',
+        part_of: null,
       });
     }
     const { rows } = await sql`select * from sluice.sync_inputs order by request_key`.execute(warehouse.db);

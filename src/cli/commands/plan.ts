@@ -98,11 +98,12 @@ async function quote(
   const seen: Record<string, readonly Level[]> = {};
   for (const definition of selectSyncs(config.syncs, names)) {
     const endpoint = definition.endpoint.name;
-    const { tasks, fresh, givenUp, covered } = await planSync(warehouse, definition, options, at);
+    const { tasks, fresh, givenUp, failing, covered } = await planSync(warehouse, definition, options, at);
     const prices = await readPrices(warehouse, config, definition);
-    const open = tasks.filter(({ requestKey }) => !givenUp.has(requestKey));
+    const notAsked = new Set([...givenUp, ...failing.keys()]);
+    const open = tasks.filter(({ requestKey }) => !notAsked.has(requestKey));
     const quoted = quoteOf(open, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
-    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: givenUp.size };
+    const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notAsked.size };
     syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
     seen[endpoint] = prices.levels;
   }
@@ -157,18 +158,16 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
     ({ sync, waitsFor }) =>
       `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
   );
-  const failing = syncs.flatMap(({ sync, failing: count }) =>
-    count === 0
-      ? []
-      : [
-          `${sync}: ${counted(count, 'request')} brought no answer before and ${count === 1 ? 'is' : 'are'} not sent; --refresh sends ${count === 1 ? 'it' : 'them'} again.`,
-        ],
+  const failing = syncs.filter((it) => it.failing > 0);
+  const gaps = failing.map(
+    (it) =>
+      `${it.sync}: ${counted(it.failing, 'request')} not asked, as the last answers could not be read or never arrived; sluice sync --refresh ${it.sync} asks again.`,
   );
-  if (total.requests === total.fresh) return [...readings, ...failing];
+  if (total.requests === total.fresh) return [...readings, ...gaps];
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
-    ...failing,
+    ...gaps,
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
       : []),
@@ -181,7 +180,9 @@ function sentence(planned: readonly SyncQuote[], total: Quote): string {
   const { requests, fresh, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
   if (requests === 0)
-    return `Nothing to ask${planned.some(({ failing }) => failing > 0) ? '' : ': there are no inputs'}.`;
+    return planned.some(({ failing }) => failing > 0)
+      ? 'Nothing to ask for now.'
+      : 'Nothing to ask: there are no inputs.';
   if (asked === 0)
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =

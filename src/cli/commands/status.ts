@@ -5,7 +5,8 @@ import type { EngineStanding } from '../../engine/standing.ts';
 import type { Reconciliation } from '../../ops/reconciliation.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { lowerBoundLines } from '../lower-bounds.ts';
+import { filtersTold } from '../../ops/filters.ts';
+import { gapLines, lowerBoundLines } from '../lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, duration, table } from '../print.ts';
 import { reconciliationLine } from '../reconciliation-line.ts';
@@ -68,7 +69,7 @@ type Found = Reconciled & {
 async function readAll(config: Config, context: Context): Promise<Found> {
   // Opened for each look, so that between two looks an embedded warehouse is another's to use.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
-    if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], lowerBounds: [], drift: [] };
+    if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
     const [{ readStatus }, { readReconciliation }, { readStanding }] = await Promise.all([
       import('../../ops/status.ts'),
       import('../../ops/reconciliation.ts'),
@@ -91,7 +92,7 @@ const wholeText = (found: Found, context: Context): string =>
     standingText(found.engine, context),
   ].join('');
 
-function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Context): string {
+function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet: sluice sync begins\n';
   const columns = ['sync', 'state', 'exit', 'last run', 'complete', 'newest answer', ...COUNTS].map((name) => ({
     name,
@@ -105,6 +106,10 @@ function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Co
     ago(it.newestAnswerAt, context),
     ...countsOf(it),
   ]);
+  const others = lowerBounds.filter(
+    ({ sync, unreadable, filters }) =>
+      !unreadable || !gaps.some((gap) => gap.sync === sync && filtersTold(gap.filters) === filtersTold(filters)),
+  );
   const errors = syncs.flatMap(({ sync, error }) =>
     error === null ? [] : [`${visible(`${sync}: ${causeOf(sync, error)}`)}\n`],
   );
@@ -112,8 +117,13 @@ function statusText({ syncs, failures, lowerBounds, drift }: Status, context: Co
     table(columns, rows, context.out),
     ...errors,
     ...lowerBoundLines(
-      lowerBounds,
-      syncs.reduce((sum, { truncated }) => sum + truncated, 0),
+      // The gaps of the newest runs have lines of their own.
+      others,
+      syncs.reduce((sum, { truncated }) => sum + truncated, 0) - (lowerBounds.length - others.length),
+    ),
+    ...gapLines(
+      gaps,
+      syncs.reduce((sum, { unreadable }) => sum + unreadable, 0),
     ),
     failuresText(failures, context),
     driftText(drift, context),

@@ -34,6 +34,11 @@ export const syncViews = [
       input_value: text('The input’s values without their names, with commas between them; an URN as type:value.'),
       received: bigint('Items in the answer; null without one.'),
       run_id: bigint('The run that asked last.'),
+      question: text('The canonical request body, as JSON: what tells the parts of a window from each other.'),
+      depth: bigint('How many times the question was cut to make this one; 0 for a question of the plan.'),
+      part_of: text(
+        'request_key of the question that this one is a part or a further page of; null for a question of the plan, also for a slice that a later run asked again.',
+      ),
     },
   ),
   view('sync_runs', 'The runs of each sync, with how they ended and what they brought: one row a run.', ['run_id'], {
@@ -56,6 +61,7 @@ export const syncViews = [
     points: numeric('Points spent, by the service’s own count where it told one, else by the price list.'),
     error: text('Why the run ended early; null when it did not.'),
     changed: bigint('Of the loaded items, those whose rows were there and said something else.'),
+    unreadable: bigint('Requests whose answer could not be read, those no longer asked included.'),
   }),
   view('sync_freshness', 'How fresh each sync’s rows are: one row a sync.', ['sync'], {
     sync,
@@ -66,7 +72,9 @@ export const syncViews = [
     last_started_at: moment('When the newest run started.'),
     last_ended_at: moment('When the newest run ended; null while it runs or when its process was killed.'),
     last_error: text('Why the newest run ended early; null when it did not.'),
-    refreshed_at: moment('End of the newest run that asked all it had planned: complete, or partial for rejects.'),
+    refreshed_at: moment(
+      'End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects.',
+    ),
     completed_at: moment('End of the newest complete run.'),
     answered_at: moment('Receipt of the newest answer.'),
     loaded_at: moment('When an answer was last loaded.'),
@@ -90,7 +98,7 @@ export const syncViews = [
       returned: bigint('Items that came.'),
       depth: bigint('How many times the question was cut to make this slice.'),
       extent: text(
-        'complete when this is all there is; lower_bound when more may exist; open when its parts were asked or its last day had not ended.',
+        'complete when this is all there is; lower_bound when more may exist, also when the answer could not be read; open when its parts were asked or its last day had not ended.',
       ),
       reason: text('Why it is a lower bound.'),
       as_of: moment('Receipt of the answer.'),

@@ -1,0 +1,310 @@
+/** Answers that could not be read: asked again twice by later runs, never taken for complete, and listed until they are read. */
+import { describe, expect, it } from 'vitest';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
+import { planSync } from '../../src/flow/prepare.ts';
+import { readStatus } from '../../src/ops/status.ts';
+import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
+import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
+import { BUSY, days, inTable, inWorld } from '../flow/filings.ts';
+import { select } from '../flow/rows.ts';
+import { configOf, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
+
+const CUT: Responded = { body: '[{"@type":"@sec_filing","accession_number":"0000' };
+const WEEK = { date_from: '2026-02-02', date_to: '2026-02-08' };
+
+/** A service whose answers are cut where the test says so. */
+const cutting = (isCut: (request: RespondRequest & { readonly text: string }) => boolean) => {
+  const state = { isCut };
+  return {
+    state,
+    respond: (request: RespondRequest) =>
+      state.isCut({ ...request, text: JSON.stringify(request.body) }) ? CUT : undefined,
+  };
+};
+
+const filings = (more: string): string => `${service()}
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { count: 100 }
+    window: { from: ${WEEK.date_from}, to: ${WEEK.date_to} }
+    ${more}
+`;
+const LARGE = `${service()}
+syncs:
+  filings:
+    endpoint: sec.search.companies
+    request: { count: 50 }
+    window: { from: 2026-01-05, to: 2026-02-15 }
+    max_age: 30d
+`;
+const bodies = (scene: Scene): unknown[] => scene.arrived().map(({ body }) => body);
+const once = async (scene: Scene, yaml: string, more?: SyncMore) => only(await scene.sync(yaml, more));
+const view = (scene: Scene, text: string) => select(scene.warehouse, text);
+const share = async (scene: Scene): Promise<unknown> =>
+  (await view(scene, 'select complete_share from sluice.sync_coverage'))[0]?.['complete_share'];
+
+describe('an answer that cannot be read', () => {
+  const open = postgresWarehouses();
+  const openEmbedded = embeddedWarehouses();
+
+  it('to a whole window is named with exit 4, and the next run asks for exactly that and gets everything', async () => {
+    const service = cutting(({ number }) => number === 1);
+    const scene = await sceneIn(await openEmbedded(), { size: BUSY, respond: service.respond });
+    const yaml = filings('max_age: 30d');
+
+    const first = await once(scene, yaml);
+    expect(first).toMatchObject({
+      exitCode: 4,
+      state: 'partial',
+      loaded: 0,
+      unreadable: 1,
+      truncated: 1,
+      sent: 1,
+      error: expect.stringMatching(
+        /could not be read: .*"date_from":"2026-02-02".*cut off or not valid JSON/,
+      ) as string,
+      gaps: [{ filters: expect.objectContaining(WEEK) as object, failing: false }],
+    });
+    expect(await inTable(scene)).toEqual([]);
+    expect(await share(scene)).toBe(0);
+    expect(await view(scene, 'select refreshed_at, completed_at from sluice.sync_freshness')).toEqual([
+      { refreshed_at: null, completed_at: null },
+    ]);
+    expect((await readStatus(scene.warehouse)).gaps).toMatchObject([{ sync: 'filings', failing: false }]);
+    const config = await configOf(yaml, scene.sandbox.url);
+    const definition = config.syncs[0];
+    if (!definition) throw new Error('the config has no sync');
+    const plan = await planSync(scene.warehouse, definition, { refresh: false }, scene.clock.now());
+    expect(plan).toMatchObject({ covered: 0, tasks: [{ request: WEEK }] });
+    expect([plan.fresh.size, plan.failing.size]).toEqual([0, 0]);
+    const asked = bodies(scene);
+
+    scene.clock.advance(HOUR_MS);
+    const second = await once(scene, yaml);
+    expect(second).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0, gaps: [], error: null });
+    const again = bodies(scene);
+    expect(again[0]).toEqual(asked[0]);
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
+    expect(await view(scene, 'select state, unreadable from sluice.sync_runs order by run_id')).toEqual([
+      { state: 'partial', unreadable: '1' },
+      { state: 'complete', unreadable: '0' },
+    ]);
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', sent: 0 });
+  });
+
+  it('from a service that always cuts it is asked for three times in all, then reported until --refresh', async () => {
+    const service = cutting(() => true);
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+    const yaml = filings('max_age: 30d');
+
+    for (const nth of [1, 2, 3]) {
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+      expect(bodies(scene), `run ${nth}`).toHaveLength(1);
+      scene.clock.advance(DAY_MS);
+    }
+    for (const _ of [4, 5]) {
+      const later = await once(scene, yaml);
+      expect(later).toMatchObject({
+        exitCode: 4,
+        state: 'partial',
+        sent: 0,
+        failed: 1,
+        unreadable: 1,
+        truncated: 1,
+        gaps: [{ failing: true }],
+        next: expect.stringMatching(/sluice sync --refresh filings/) as string,
+      });
+      expect(later.error).toMatch(/2026-02-02/);
+    }
+    expect((await readStatus(scene.warehouse)).failures).toMatchObject([
+      { state: 'failed', error: expect.stringMatching(/last 3 answers could not be read/) as string },
+    ]);
+    expect(await share(scene)).toBe(0);
+
+    expect(await once(scene, yaml, { refresh: true })).toMatchObject({ exitCode: 4, sent: 1 });
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 0 });
+    service.state.isCut = () => false;
+    expect(await once(scene, yaml, { refresh: true })).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0 });
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', sent: 0 });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+    expect(await share(scene)).toBe(1);
+  });
+
+  it('to one part of a window leaves the mark before it, and the next run asks for that part alone', async () => {
+    const service = cutting(({ number }) => number === 4);
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+
+    const first = await once(scene, LARGE);
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1, left: 0 });
+    expect(first.sent).toBeGreaterThan(5);
+    const asked = bodies(scene);
+    const lost = asked[3] as { readonly date_from: string; readonly date_to: string };
+    expect(first.gaps).toMatchObject([{ filters: { date_from: lost.date_from, date_to: lost.date_to } }]);
+    expect(await share(scene)).toBeLessThan(1);
+    const [row] = await view(scene, "select value from sluice_ops.marks where name like 'window:%'");
+    const { lastCompleteDay } = JSON.parse(String(row?.['value'])) as { readonly lastCompleteDay: string };
+    expect(lastCompleteDay < lost.date_from).toBe(true);
+    const expected = inWorld(scene, { date_from: '2026-01-05', date_to: '2026-02-15' });
+    const missing = inWorld(scene, { date_from: lost.date_from, date_to: lost.date_to });
+    expect(await inTable(scene)).toHaveLength(expected.length - missing.length);
+    // The parts of a window are told from the question that they are parts of.
+    const inputs = await view(
+      scene,
+      `select distinct whole.question::jsonb ->> 'date_from' as first, whole.question::jsonb ->> 'date_to' as last
+       from sluice.sync_inputs part join sluice.sync_inputs whole on whole.request_key = part.part_of
+       where part.depth = 1 and whole.depth = 0`,
+    );
+    expect(inputs).toEqual([{ first: '2026-01-05', last: '2026-02-15' }]);
+
+    // Neither the mark nor the answers to the other parts are asked for again, also days later.
+    scene.clock.advance(2 * DAY_MS);
+    expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, state: 'complete', sent: 1 });
+    expect(bodies(scene)).toEqual([lost]);
+    expect(await inTable(scene)).toEqual(expected);
+    expect(await share(scene)).toBe(1);
+    expect(await once(scene, LARGE)).toMatchObject({ exitCode: 0, sent: 0 });
+  });
+
+  it('without max_age is asked for again with the days that can be new, as often as the sync runs', async () => {
+    const service = cutting(({ number }) => number <= 5);
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+    const yaml = filings('accept: { rejects: 1% }');
+
+    for (const _ of [1, 2, 3, 4, 5])
+      expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+    expect(new Set(days(scene))).toEqual(new Set(['2026-02-02..2026-02-08']));
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+  });
+
+  it('read later by a replay is covered again, and no run asks for it', async () => {
+    const scene = await sceneIn(await open(), { size: BUSY, respond: cutting(({ number }) => number <= 1).respond });
+    const yaml = filings('max_age: 30d').replace('count: 100', 'count: 7');
+    const first = await once(scene, yaml);
+    expect(first).toMatchObject({ exitCode: 4, unreadable: 1 });
+    scene.arrived();
+    // As a newer version of this program would read it.
+    await view(
+      scene,
+      `update sluice_ops.answers set body = convert_to('[]', 'UTF8'), encoding = 'identity', bytes = 2,
+         sha256 = encode(sha256('[]'), 'hex')`,
+    );
+
+    expect((await scene.replay({ quarantined: true })).quarantined).toBe(0);
+    expect((await readStatus(scene.warehouse)).gaps).toEqual([]);
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ truncated: 0, unreadable: 0 }]);
+    expect(await share(scene)).toBe(1);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0 });
+    expect(bodies(scene)).toEqual([]);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', fresh: 1, sent: 0 });
+  });
+
+  it.each([
+    ['null', 200],
+    ['<html><body>Bad gateway</body></html>', 200],
+    ['{"error":"try later"}', 200],
+    ['[]', 206],
+  ])('of people (%s, %s) is asked for again, and serves no other sync', async (body, status) => {
+    let calls = 0;
+    const scene = await sceneIn(await openEmbedded(), {
+      respond: () => ((calls += 1) <= 1 ? { status, body } : undefined),
+    });
+    const yaml = (name: string): string => `${service()}
+syncs:
+  ${name}: { endpoint: pronet.search.users, request: { title: engineer, count: 40 }, for_each: { location: [Berlin, Paris] }, max_age: 7d }
+`;
+
+    const first = await once(scene, yaml('first'));
+    expect(first).toMatchObject({ exitCode: 4, unreadable: 1, gaps: [{ input: { location: ['Berlin'] } }] });
+    expect(await share(scene)).toBeLessThan(1);
+    scene.arrived();
+
+    expect(await once(scene, yaml('second'))).toMatchObject({ exitCode: 0, fresh: 1, sent: 1, unreadable: 0 });
+    expect(bodies(scene)).toMatchObject([{ location: ['Berlin'] }]);
+    expect(await once(scene, yaml('first'))).toMatchObject({ exitCode: 0, state: 'complete', fresh: 2, sent: 0 });
+    const hits = 'select distinct request_key from sluice.pronet_user_search_hits where sync = ';
+    expect(await view(scene, `${hits}'first'`)).toHaveLength(2);
+  });
+
+  it('weighs as the items that it asked for, and in the config an accepted share allows for it', async () => {
+    const respond = cutting(({ text }) => text.includes('Berlin')).respond;
+    const scene = await sceneIn(await open(), { respond, size: { people: 3000 } });
+    const yaml = (rejects: string): string => `${service()}
+syncs:
+  people: { endpoint: pronet.search.users, request: { count: 100 }, for_each: { location: [Berlin, Paris] }${rejects} }
+`;
+    const found = (await once(scene, yaml(''))).loaded;
+    expect(found).toBeGreaterThan(20);
+    const share = (found_: number, by: number): string =>
+      `, accept: { rejects: ${((100 / (100 + found_)) * 100 + by).toFixed(2)}% }`;
+    expect(await once(scene, yaml(share(found, -1)))).toMatchObject({ exitCode: 4, state: 'partial' });
+    expect(await once(scene, yaml(share(found, 1)))).toMatchObject({ exitCode: 0, state: 'partial', unreadable: 1 });
+  });
+
+  it('about an entity is asked for again under the same name, twice and no more', async () => {
+    const respond = cutting(({ text }) => text.includes('two')).respond;
+    const scene = await sceneIn(await openEmbedded(), { respond });
+    const yaml = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one, two, three] }, max_age: 7d }
+`;
+    const sent: number[] = [];
+    for (const _ of [1, 2, 3, 4]) {
+      const run = await once(scene, yaml);
+      expect(run).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, gaps: [{ input: { user: 'two' } }] });
+      sent.push(scene.arrived().filter(({ body }) => (body as { readonly user: string }).user === 'two').length);
+    }
+    expect(sent).toEqual([1, 1, 1, 0]);
+  });
+
+  it('that a crash left to be loaded is not asked for by the run that goes on, but by the next', async () => {
+    const service = cutting(({ number }) => number === 1);
+    const scene = await sceneIn(await open(), { size: BUSY, respond: service.respond });
+    const yaml = filings('max_age: 30d');
+    const dying = dyingAt(scene.warehouse, { when: 'after', statement: STEP.store, nth: 1 });
+    await expect(scene.sync(yaml, { warehouse: dying.warehouse })).rejects.toThrow(/^died/);
+    await expireLeases(scene.warehouse);
+    scene.arrived();
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, continued: true, unreadable: 1 });
+    expect(bodies(scene)).toEqual([]);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, continued: false, state: 'complete' });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
+  });
+
+  it('of the log ends no walk as complete: the mark stays before it, and the next run reads on', async () => {
+    const requests = Array.from({ length: 150 }, (_, at) => `user${at}`);
+    const service_ = cutting(() => false);
+    const scene = await sceneIn(await open(), { respond: service_.respond });
+    const users = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [${requests.join(', ')}] }, accept: { rejects: 100% } }
+`;
+    await scene.sync(users);
+    const log = `${service()}
+syncs:
+  costs: { endpoint: token.requests, max_age: 1d }
+`;
+    let pages = 0;
+    service_.state.isCut = ({ endpoint }) => endpoint === 'token.requests' && (pages += 1) === 2;
+    scene.arrived();
+
+    const first = await once(scene, log);
+    expect(first).toMatchObject({ exitCode: 4, state: 'partial', unreadable: 1, truncated: 1 });
+    expect(await view(scene, "select value from sluice_ops.marks where name = 'log'")).toEqual([]);
+    const walk = bodies(scene);
+    expect(walk).toHaveLength(2);
+
+    const second = await once(scene, log);
+    expect(second).toMatchObject({ exitCode: 0, state: 'complete', unreadable: 0, truncated: 0 });
+    expect(bodies(scene)[0]).toEqual(walk[1]);
+    expect(await view(scene, 'select count(*)::int as n from sluice.fact_request_costs')).toEqual([{ n: 150 }]);
+    expect((await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')).toMatchObject({
+      truncated: 0,
+    });
+  });
+});
