@@ -93,6 +93,9 @@ export async function slicesAsked(ops: Ops, sync: string, endpoint: string, most
     .where('c.sync', '=', sync)
     .where('c.endpoint', '=', endpoint)
     .where((eb) => eb.or([eb('c.depth', '>', '0'), eb('c.returned', '>=', eb.ref('c.asked'))]))
+    // An answer that could not be read, and "no such entity", say nothing of how much there is.
+    .where((eb) => eb.or([eb('c.returned', '>', '0'), eb('c.complete', '=', true)]))
+    .where('c.unreadable', '=', false)
     .orderBy('c.id', 'desc')
     .limit(most)
     .execute();
