@@ -1,4 +1,5 @@
 /** The names by which answers and requests call an entity, each in one spelling, so that two spellings are one name. */
+import { withoutTrailing } from './trailing.ts';
 import { urnOf } from './urn.ts';
 
 /** Kinds of names. What ids and URNs name never changes; aliases change hands, and addresses with them. */
@@ -94,7 +95,7 @@ function addressOf(text: string): Address | undefined {
   const full = HAS_SCHEME.test(text) ? text : `https://${text}`;
   if (!URL.canParse(full)) return undefined;
   const { host, pathname, search } = new URL(full);
-  const path = pathname.replace(/\/+$/, '');
+  const path = withoutTrailing(pathname, '/');
   if (path === '' && search === '') return undefined;
   const plain = `${host.replace(/^www\./, '')}${path}`;
   return { whole: `${plain}${search}`, plain };
