@@ -1,6 +1,7 @@
 /** Loads a config: reads the file, fills in its variables, checks all of it, and tells every problem at once. */
 import { resolve } from 'node:path';
 import type { Price } from '../service/endpoint.ts';
+import { withoutTrailing } from '../service/trailing.ts';
 import { ALERT_KINDS, USUAL_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
 import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
@@ -69,7 +70,7 @@ function settingsOf({
   const told = alerts && alertsOf(alerts);
   return {
     service: {
-      url: service.url.replace(/\/+$/, ''),
+      url: withoutTrailing(service.url, '/'),
       token: token === '' ? undefined : new Secret(token),
       inFlight: service.in_flight,
       requestsPerSecond: service.requests_per_second,

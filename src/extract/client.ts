@@ -2,17 +2,19 @@
  * The one place that speaks to the service: one pool for its one origin, one attempt a call. An attempt always ends,
  * and ends in an outcome; what to do about it is decided elsewhere.
  */
+import { isUtf8 } from 'node:buffer';
 import { Pool } from 'undici';
 import about from '../../package.json' with { type: 'json' };
 import type { Secret } from '../config/secret.ts';
 import { CredentialError, UsageError } from '../errors.ts';
+import { type Redaction, redactionOf } from '../redaction/redaction.ts';
 import type { RequestBody } from '../service/asked.ts';
+import { withoutTrailing } from '../service/trailing.ts';
 import { ACCEPTED_ENCODINGS, decode } from './decode.ts';
 import { exchange, type WireHeaders } from './exchange.ts';
 import { connectorWithoutInterim, MAX_HEADER_BYTES } from './interim.ts';
 import { isTooLarge, reasonOf, tooLargeReason } from './lost.ts';
 import type { Outcome } from './outcome.ts';
-import { removalOf } from './spellings.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
@@ -60,7 +62,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A client for the service at `url`. Throws a CredentialError without a usable token, a UsageError for an unusable url. */
 export function openClient(options: ClientOptions): Client {
   const token = usableToken(options.token);
-  const withoutToken = removalOf(token.reveal(), String(token));
+  const withoutToken = redactionOf([token.reveal()], String(token));
   const { origin, prefix } = addressOf(options.url);
   const maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES;
   const pool = new Pool(origin, {
@@ -101,7 +103,7 @@ export function openClient(options: ClientOptions): Client {
       status: end.status,
       headers,
       // A refusal may quote the token it refuses; what was paid for is kept to the byte.
-      body: isSuccess(end.status) ? body : Buffer.from(withoutToken(body.toString('latin1')), 'latin1'),
+      body: isSuccess(end.status) ? body : redacted(body, withoutToken),
       receivedAt,
       tookMs: Math.max(0, receivedAt.getTime() - startedAt.getTime()),
     };
@@ -133,6 +135,11 @@ const lost = (reason: string, status: number | undefined, tooLarge: boolean): Ou
   ...(tooLarge && { tooLarge }),
 });
 
+function redacted(body: Buffer, redaction: Redaction): Buffer {
+  const encoding = isUtf8(body) ? 'utf8' : 'latin1';
+  return Buffer.from(redaction(body.toString(encoding)), encoding);
+}
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 function usableToken(secret: Secret | undefined): Secret {
@@ -155,7 +162,7 @@ function addressOf(url: string): { readonly origin: string; readonly prefix: str
       next: 'Write it as in https://service.example or https://service.example/prefix.',
     });
   }
-  return { origin: it.origin, prefix: it.pathname.replace(/\/+$/, '') };
+  return { origin: it.origin, prefix: withoutTrailing(it.pathname, '/') };
 }
 
 function wireOf(call: Call, prefix: string, token: Secret) {
@@ -181,7 +188,7 @@ function wireOf(call: Call, prefix: string, token: Secret) {
 const pair = ([name, value]: readonly [string, unknown]): string =>
   `${encodeURIComponent(name)}=${encodeURIComponent(String(value).toWellFormed())}`;
 
-function plainHeaders(headers: WireHeaders, withoutToken: (text: string) => string): Readonly<Record<string, string>> {
+function plainHeaders(headers: WireHeaders, withoutToken: Redaction): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers)
       .filter(([name, value]) => value !== undefined && !/^set-cookie2?$/.test(name))

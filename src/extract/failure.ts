@@ -1,5 +1,5 @@
 /** What the service says about a failure, made fit to be shown in a terminal, a log or a table. */
-import { stripVTControlCharacters } from 'node:util';
+import { withoutTerminalSequences } from '../redaction/terminal.ts';
 
 const MAX_CHARACTERS = 300;
 /** An error's text is short; a page sent in its place is not worth reading whole. */
@@ -21,7 +21,7 @@ export function statedCause(body: Uint8Array, headers: Readonly<Record<string, s
 
 /** The text on one line, without anything that a terminal acts upon or that hides what it says. */
 export function printable(text: string): string {
-  const line = stripVTControlCharacters(text.slice(0, MAX_READ_BYTES))
+  const line = withoutTerminalSequences(text.slice(0, MAX_READ_BYTES))
     .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
     // Format characters turn the direction of a line or take no room; lone surrogates and the like are no text.
     .replace(/\p{C}+/gu, '')

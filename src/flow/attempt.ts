@@ -15,6 +15,7 @@ import type { OnCheckpoint } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
 import type { Gate, Slot } from './gate.ts';
 import { settleSurely } from './mark.ts';
+import { orAborted } from './or-aborted.ts';
 import type { Aside, Purse } from './purse.ts';
 import type { RunSpans } from './spans.ts';
 import { steadily } from './steady.ts';
@@ -162,16 +163,6 @@ const GIVEN_UP: End = {
   next: 'Run the sync again later; it goes on where it stopped.',
   forAll: false,
 };
-
-/** What the work gives; undefined when the signal ended it. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return undefined;
-  }
-}
 
 /**
  * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before

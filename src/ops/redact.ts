@@ -1,44 +1,25 @@
 /** Keeps secrets out of everything that is said: any occurrence of their values, however written, becomes `[redacted]`. */
+import { type Redaction, redactionOf } from '../redaction/redaction.ts';
 
 const REDACTED = '[redacted]';
 
-/**
- * Below this length a value is no secret worth the name, and replacing it would shred every message that holds the same
- * few letters by chance.
- */
-const SHORTEST = 4;
-
 /** The secrets known so far, and the text without them. */
 export interface Redactor {
-  /** Makes a value secret from now on: as it is, URL-encoded, decoded, and as JSON writes it. */
+  /** Makes a value secret from now on, in every form in which it might be written. */
   readonly add: (value: string) => void;
-  readonly redact: (text: string) => string;
+  readonly redact: Redaction;
 }
 
 export function createRedactor(values: readonly string[] = []): Redactor {
-  const forms = new Set<string>();
-  let pattern: RegExp | undefined;
-  const add = (value: string): void => {
-    for (const form of formsOf(value)) if (form.length >= SHORTEST) forms.add(form);
-    // The longest first: a form that begins like a longer one would leave the longer one's end standing.
-    const longestFirst = [...forms].toSorted((a, b) => b.length - a.length);
-    pattern = forms.size === 0 ? undefined : new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g');
+  const secrets = new Set(values);
+  let redaction = redactionOf([...secrets], REDACTED);
+  return {
+    add: (value) => {
+      secrets.add(value);
+      redaction = redactionOf([...secrets], REDACTED);
+    },
+    redact: (text) => redaction(text),
   };
-  for (const value of values) add(value);
-  return { add, redact: (text) => (pattern ? text.replace(pattern, REDACTED) : text) };
-}
-
-function formsOf(value: string): string[] {
-  const spellings = [value, encodeURIComponent(value.toWellFormed()), encodeURI(value.toWellFormed()), decoded(value)];
-  return spellings.flatMap((spelling) => [spelling, JSON.stringify(spelling).slice(1, -1)]);
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }
 
 /** The password inside a database address, as written there; undefined when it has none. */

@@ -1,4 +1,5 @@
 /** The names by which answers and requests call an entity, each in one spelling, so that two spellings are one name. */
+import { withoutTrailing } from './trailing.ts';
 import { urnOf } from './urn.ts';
 
 /** Kinds of names. What ids and URNs name never changes; aliases change hands, and addresses with them. */
@@ -99,7 +100,7 @@ function addressOf(text: string): Address | undefined {
   if (!URL.canParse(full)) return undefined;
   const { host, pathname, search, searchParams, hash, username, password } = new URL(full);
   if (username !== '' || password !== '') return undefined;
-  const path = pathname.replace(/\/{1,100}$/, '');
+  const path = withoutTrailing(pathname, '/');
   const query = [...searchParams.keys()].every((name) => TRACKING.test(name)) ? '' : search;
   const route = /^#!?\//.test(hash) ? hash : '';
   if (path === '' && query === '' && route === '') return undefined;

@@ -1,4 +1,5 @@
 /** JSON text into values with every number exact: one that a double would round keeps its digits. */
+import { withoutTrailing } from './trailing.ts';
 
 /**
  * Numbers of so many digits, or with so large an exponent, may not survive as a double. What stands around digits says
@@ -36,7 +37,7 @@ function plainDecimal(source: string): string | undefined {
   if (source.length + Math.abs(point) > 4 * LONGEST_NUMBER) return undefined;
   const digits = ('0'.repeat(Math.max(0, 1 - point)) + whole + fraction).padEnd(point, '0');
   const at = Math.max(1, point);
-  const rest = digits.slice(at).replace(/0+$/, '');
+  const rest = withoutTrailing(digits.slice(at), '0');
   const plain = digits.slice(0, at).replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
   if (plain.length > LONGEST_NUMBER) return undefined;
   return plain === '0' ? plain : sign + plain;

@@ -37,7 +37,8 @@ export function emailsOf($: CheerioAPI): string[] {
   return unique([...linked, ...(visibleText($).match(EMAIL) ?? [])].map((email) => email.toLowerCase()));
 }
 
-const EMAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}/g;
+/** Parts are as long as addresses allow: without limits, a long run of letters would be read once for each of its letters. */
+const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}/g;
 
 /** Phone numbers in the page's text and in its tel links, as digits with a leading plus where there is one. */
 export function phonesOf($: CheerioAPI): string[] {
