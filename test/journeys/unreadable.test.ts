@@ -56,7 +56,12 @@ describe('an answer that cannot be read', () => {
 
     const first = await once(scene, yaml);
     expect(first).toMatchObject({
-      ...{ exitCode: 4, state: 'partial', loaded: 0, unreadable: 1, truncated: 1, sent: 1 },
+      exitCode: 4,
+      state: 'partial',
+      loaded: 0,
+      unreadable: 1,
+      truncated: 1,
+      sent: 1,
       error: expect.stringMatching(
         /could not be read: .*"date_from":"2026-02-02".*cut off or not valid JSON/,
       ) as string,
@@ -104,7 +109,12 @@ describe('an answer that cannot be read', () => {
     for (const _ of [4, 5]) {
       const later = await once(scene, yaml);
       expect(later).toMatchObject({
-        ...{ exitCode: 4, state: 'partial', sent: 0, failed: 1, unreadable: 1, truncated: 1 },
+        exitCode: 4,
+        state: 'partial',
+        sent: 0,
+        failed: 1,
+        unreadable: 1,
+        truncated: 1,
         gaps: [{ failing: true }],
         next: expect.stringMatching(/sluice sync --refresh filings/) as string,
       });
