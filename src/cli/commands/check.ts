@@ -8,7 +8,7 @@ import type { SchemaFinding } from '../../warehouse/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
-import { readConfig, withWarehouseToRead } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, paint } from '../print.ts';
 import { show } from '../show.ts';
 
@@ -65,7 +65,9 @@ async function checkAll(into: Check[], config: Config, context: Context): Promis
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
       into.push(passed('warehouse', `${warehouse.place} answers`));
-      into.push(await checkSchema(warehouse));
+      const schema = await checkSchema(warehouse);
+      into.push(schema);
+      if (schema.ok) into.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
     into.push(failed('warehouse', error));
@@ -116,6 +118,16 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
         'schema',
         new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
       );
+}
+
+/** Rows that were deleted by hand are no error, but stay away as long as their answers are fresh. */
+async function checkRows(warehouse: Warehouse): Promise<Check[]> {
+  if (!(await hasSchema(warehouse))) return [];
+  const [{ deletedRows }, { deletedText }] = await Promise.all([
+    import('../../flow/deleted-rows.ts'),
+    import('../../ops/deleted-text.ts'),
+  ]);
+  return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedText(deleted)));
 }
 
 /** More are not read by anybody at once. */
