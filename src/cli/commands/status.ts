@@ -31,7 +31,7 @@ export const status = command({
     'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
     'quarantined is what could not be understood, truncated are slices of which more may exist than was returned, as things stand: ' +
     'also those of earlier runs that no later answer made good. ' +
-    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Needs no token. ' +
+    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Requests whose answer could not be read are listed with what follows, and rows that the newest answers brought and that are not in their tables any more. Needs no token. ' +
     'Where schedule or worker ran, they follow: the processes that are alive, jobs that wait, runs whose chunks are at work, what was given up, and when each sync fires next.',
   options: {
     ...configOption,
@@ -46,7 +46,7 @@ export const status = command({
   run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const found = await readAll(config, context, watch === true);
+      const found = await readAll(config, context, watch);
       // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, found, () => wholeText(found, context));
