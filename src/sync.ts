@@ -2,6 +2,7 @@
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
 import { concludeRun } from './flow/conclude.ts';
+import { deletedNotice, deletedRows } from './flow/deleted-rows.ts';
 import type { Stop } from './flow/course.ts';
 import { lostNotice } from './flow/doubt.ts';
 import { hold } from './flow/hold.ts';
@@ -189,6 +190,9 @@ async function runOnce(
         return concludeRun(ops, { ...ending, aborted: signal.aborted, schema: warehouse.schema, now: effects.now });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
+      else if (summary.fresh > covered)
+        for (const it of await steadily(() => deletedRows(warehouse, run.id), effects))
+          effects.onNotice(deletedNotice(it));
       return summary;
     } finally {
       await held.end();

@@ -31,7 +31,8 @@ const exitMeanings: Readonly<Record<keyof typeof EXIT, Meaning>> = {
   },
   rejects: {
     short: 'too many rejects',
-    meaning: 'The run finished, with more rejected items and inputs than `accept.rejects` allows.',
+    meaning:
+      'The run finished, with more rejected items and inputs than `accept.rejects` allows, or with an answer that could not be read.',
     next: 'Read `sluice quarantine`, mend the inputs, and load again with `sluice quarantine retry`.',
   },
   transient: {

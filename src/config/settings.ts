@@ -87,7 +87,11 @@ const prices = z
 const shared = {
   accept: z
     .strictObject({
-      rejects: share.default(0.01).describe('Share of rejected items and inputs above which a run ends with exit 4.'),
+      rejects: share
+        .default(0.01)
+        .describe(
+          'Share of rejected items and inputs above which a run ends with exit 4. An answer that could not be read weighs as many items as it was asked for; without accept, one such answer gives exit 4.',
+        ),
     })
     .optional()
     .describe('What a run may reject.'),

@@ -59,7 +59,7 @@ export type FailureClass =
   | 'too_large';
 
 export type Decision =
-  /** Store the answer and read it; one that can't be read is quarantined and not bought again. */
+  /** Store the answer and read it; one that can't be read is quarantined and not asked for again in this run. */
   | { readonly do: 'keep' }
   /** The service knows no such thing: an outcome of its own, no failure. */
   | { readonly do: 'missing'; readonly because: string }

@@ -21,6 +21,7 @@ import {
 } from './declare.ts';
 import type { DdlTable } from './ddl.ts';
 import { alertTables } from './alert-tables.ts';
+import { chunkTables } from './chunk-tables.ts';
 import { erasureTables } from './erasure-tables.ts';
 import { tokenTables } from './token-tables.ts';
 
@@ -139,23 +140,7 @@ export const operations = {
       ],
     },
   ),
-  chunks: table(
-    'The chunks of runs that several workers share.',
-    {
-      run_id: bigint('The run.'),
-      number: bigint('Its place in the run, from 0.'),
-      state: oneOf('How it stands; the one that ended the run is concluded.', ['open', 'ended', 'concluded']),
-      requests: bigint('Requests planned for it at first.'),
-      exit_code: nullable(bigint('Exit code of what stopped it; null when nothing did.')),
-      error: nullable(text('What stopped it.')),
-      next: nullable(text('What to do about it.')),
-      ended_at: nullable(moment('When it ended.')),
-    },
-    {
-      key: ['run_id', 'number'],
-      foreignKeys: [{ columns: ['run_id'], table: 'runs', references: ['id'], onDelete: 'cascade' }],
-    },
-  ),
+  ...chunkTables,
   answers: table(
     'The vault: every answer that was paid for, as received. Ids rise in the order of storing.',
     {

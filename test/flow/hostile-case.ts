@@ -5,7 +5,12 @@ import type { Answer } from './hostile-server.ts';
 export const ENDS = {
   loaded: { state: 'loaded', exitCode: 0, calls: 1, words: 'kept and loaded' },
   empty: { state: 'empty', exitCode: 0, calls: 1, words: 'kept; an answer without items' },
-  quarantined: { state: 'quarantined', exitCode: 4, calls: 1, words: 'kept; quarantined, and not bought again' },
+  quarantined: {
+    state: 'quarantined',
+    exitCode: 4,
+    calls: 1,
+    words: 'kept; quarantined, and not asked again in this run',
+  },
   doubt: { state: 'in_doubt', exitCode: 5, calls: 2, words: 'asked once more, then listed as in doubt' },
   tooLarge: { state: 'failed', exitCode: 4, calls: 1, words: 'refused, and not asked again' },
   redirected: { state: 'failed', exitCode: 4, calls: 1, words: 'not followed; the endpoint is asked no more' },

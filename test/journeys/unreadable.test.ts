@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
+import { deletedRows } from '../../src/flow/deleted-rows.ts';
 import { planSync } from '../../src/flow/prepare.ts';
 import { readStatus } from '../../src/ops/status.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
@@ -306,5 +307,42 @@ syncs:
     expect((await readStatus(scene.warehouse)).syncs.find(({ sync }) => sync === 'costs')).toMatchObject({
       truncated: 0,
     });
+  });
+});
+
+describe('rows that were deleted by hand while their answers are fresh', () => {
+  const open = postgresWarehouses();
+
+  it('are reported by the next sync and by status, and a replay brings them back at no cost', async () => {
+    const respond = ({ body }: RespondRequest): Responded => {
+      const { user } = body as { readonly user: string };
+      return {
+        body: [{ rest_id: user, internal_id: user, name: user, alias: user, url: `https://m.example/${user}` }],
+      };
+    };
+    const scene = await sceneIn(await open(), { respond });
+    const yaml = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one, two, three] }, max_age: 7d }
+`;
+    await scene.sync(yaml);
+    expect(await deletedRows(scene.warehouse)).toEqual([]);
+    await view(
+      scene,
+      'delete from sluice.microblog_users where rest_id = (select max(rest_id) from sluice.microblog_users)',
+    );
+
+    expect(await once(scene, yaml)).toMatchObject({ fresh: 3, sent: 0, exitCode: 0 });
+    expect(scene.notices.at(-1)).toMatchObject({
+      level: 'warn',
+      sync: 'users',
+      message: expect.stringMatching(/^1 row .* not in microblog_users any more; sluice replay users/) as string,
+    });
+    expect(await deletedRows(scene.warehouse)).toEqual([{ sync: 'users', table: 'microblog_users', rows: 1 }]);
+    await scene.replay({ names: ['users'] });
+    expect(await deletedRows(scene.warehouse)).toEqual([]);
+    const notices = scene.notices.length;
+    await scene.sync(yaml);
+    expect(scene.notices).toHaveLength(notices);
   });
 });

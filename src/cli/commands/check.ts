@@ -8,7 +8,7 @@ import type { SchemaFinding } from '../../warehouse/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
-import { readConfig, withWarehouseToRead } from '../open.ts';
+import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { counted, paint } from '../print.ts';
 import { show } from '../show.ts';
 
@@ -75,7 +75,9 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
     await withWarehouseToRead(context, config, async (warehouse) => {
       checks.push(passed('warehouse', `${warehouse.place} answers`));
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
-      checks.push(await checkSchema(warehouse));
+      const schema = await checkSchema(warehouse);
+      checks.push(schema);
+      if (schema.ok) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
     checks.push(failed('warehouse', error));
@@ -138,6 +140,16 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
         'schema',
         new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
       );
+}
+
+/** Rows that were deleted by hand are no error, but stay away as long as their answers are fresh. */
+async function checkRows(warehouse: Warehouse): Promise<Check[]> {
+  if (!(await hasSchema(warehouse))) return [];
+  const [{ deletedRows }, { deletedText }] = await Promise.all([
+    import('../../flow/deleted-rows.ts'),
+    import('../../ops/deleted-text.ts'),
+  ]);
+  return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedText(deleted)));
 }
 
 /** More are not read by anybody at once. */

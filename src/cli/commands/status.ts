@@ -14,9 +14,12 @@ import { show } from '../show.ts';
 import { standingText } from '../standing.ts';
 import { causeOf } from '../summary.ts';
 import { spoolFolder } from '../spool.ts';
+import { type DeletedRows, deletedText } from '../../ops/deleted-text.ts';
 import { visible } from '../../ops/visible.ts';
 
 interface Reconciled extends Status {
+  /** Rows that the newest answers brought and that are not there; absent of a status that is watched. */
+  readonly deleted?: readonly DeletedRows[];
   /** Absent when the request log was never read. */
   readonly reconciliation?: Reconciliation;
   /** Absent when no engine ever ran here. */
@@ -28,7 +31,7 @@ export const status = command({
     'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
     'quarantined is what could not be understood, truncated are slices of which more may exist than was returned, as things stand: ' +
     'also those of earlier runs that no later answer made good. ' +
-    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Needs no token. ' +
+    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Requests whose answer could not be read are listed with what follows, and rows that the newest answers brought and that are not in their tables any more. Needs no token. ' +
     'Where schedule or worker ran, they follow: the processes that are alive, jobs that wait, runs whose chunks are at work, what was given up, and when each sync fires next.',
   options: {
     ...configOption,
@@ -43,7 +46,7 @@ export const status = command({
   run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const found = await readAll(config, context);
+      const found = await readAll(config, context, watch);
       // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
       show(context, found, () => wholeText(found, context));
@@ -66,7 +69,7 @@ type Found = Reconciled & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
 };
 
-async function readAll(config: Config, context: Context): Promise<Found> {
+async function readAll(config: Config, context: Context, isWatched: boolean): Promise<Found> {
   // Opened for each look, so that between two looks an embedded warehouse is another's to use.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
     if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
@@ -77,7 +80,15 @@ async function readAll(config: Config, context: Context): Promise<Found> {
     ]);
     const reconciliation = await readReconciliation(warehouse, context.now());
     const engine = await readStanding(warehouse, context.now());
-    return { ...(await readStatus(warehouse)), ...(reconciliation && { reconciliation }), ...(engine && { engine }) };
+    // It reads answers from the vault, which is too much for every two seconds.
+    const { deletedRows } = await import('../../flow/deleted-rows.ts');
+    const deleted = isWatched ? undefined : await deletedRows(warehouse);
+    return {
+      ...(await readStatus(warehouse)),
+      ...(deleted && { deleted }),
+      ...(reconciliation && { reconciliation }),
+      ...(engine && { engine }),
+    };
   });
   const { spoolCounts } = await import('../../ops/spool.ts');
   const folder = spoolFolder(context);
@@ -87,6 +98,7 @@ async function readAll(config: Config, context: Context): Promise<Found> {
 const wholeText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
+    ...(found.deleted ?? []).map((it) => `${visible(`${it.sync}: ${deletedText(it)}`)}\n`),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
     standingText(found.engine, context),
