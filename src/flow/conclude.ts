@@ -43,9 +43,9 @@ export interface Conclusion {
 export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary> {
   if (!it.backfill) await moveMarks(ops, it);
   const { paging } = it.definition.endpoint;
-  if (paging.by !== 'once') await recordFailingSlices(ops, it.run.id);
-  const totals = await runTotals(ops, it.run.id);
   const unread = await unreadableSum(ops, it.run.id);
+  if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, it.run.id);
+  const totals = { ...(await runTotals(ops, it.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [it.run.id], SHOWN_BOUNDS);
   const end = endOf(it, {
     totals,

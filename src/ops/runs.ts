@@ -5,7 +5,6 @@ import { recordLosses } from './doubts.ts';
 import type { Ops } from './schema.ts';
 import { moveAll } from './ledger.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
-import { unreadableSum } from './unreadable-answers.ts';
 
 export interface Run {
   readonly id: string;
@@ -151,7 +150,6 @@ export interface RunTotals {
   /** Requests without an outcome: still planned, or skipped because their endpoint was given up. */
   readonly left: number;
   readonly truncated: number;
-  readonly unreadable: number;
   readonly points: number;
 }
 
@@ -212,7 +210,6 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
     superseded: Number(answers.superseded),
     quarantined: Number(answers.quarantined),
     truncated: Number(coverage.truncated),
-    unreadable: (await unreadableSum(ops, runId)).requests,
   };
 }
 
@@ -221,7 +218,7 @@ export async function endRun(
   ops: Ops,
   runId: string,
   end: { readonly state: RunState; readonly exitCode: number; readonly error: string | null; readonly at: Date },
-  totals: RunTotals,
+  totals: RunTotals & { readonly unreadable?: number },
 ): Promise<void> {
   await ops
     .updateTable('runs')
@@ -243,7 +240,7 @@ export async function endRun(
       failed: String(totals.failed),
       missing: String(totals.missing),
       truncated: String(totals.truncated),
-      unreadable: String(totals.unreadable),
+      unreadable: String(totals.unreadable ?? 0),
       points: String(totals.points),
     })
     .where('id', '=', runId)

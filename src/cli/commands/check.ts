@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
+import { operationsOf } from '../../ops/schema.ts';
 import { visible } from '../../ops/visible.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import type { SchemaFinding } from '../../warehouse/finding.ts';
@@ -145,6 +146,9 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
 /** Rows that were deleted by hand are no error, but stay away as long as their answers are fresh. */
 async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   if (!(await hasSchema(warehouse))) return [];
+  // Most starts do without what reads answers.
+  const any = await operationsOf(warehouse).selectFrom('answers').select('id').limit(1).executeTakeFirst();
+  if (!any) return [];
   const [{ deletedRows }, { deletedText }] = await Promise.all([
     import('../../flow/deleted-rows.ts'),
     import('../../ops/deleted-text.ts'),

@@ -81,10 +81,11 @@ async function readAll(config: Config, context: Context, isWatched: boolean): Pr
     const reconciliation = await readReconciliation(warehouse, context.now());
     const engine = await readStanding(warehouse, context.now());
     // It reads answers from the vault, which is too much for every two seconds.
-    const { deletedRows } = await import('../../flow/deleted-rows.ts');
-    const deleted = isWatched ? undefined : await deletedRows(warehouse);
+    const found = await readStatus(warehouse);
+    const isCompared = !isWatched && found.syncs.length > 0;
+    const deleted = isCompared ? await (await import('../../flow/deleted-rows.ts')).deletedRows(warehouse) : undefined;
     return {
-      ...(await readStatus(warehouse)),
+      ...found,
       ...(deleted && { deleted }),
       ...(reconciliation && { reconciliation }),
       ...(engine && { engine }),
