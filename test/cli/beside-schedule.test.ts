@@ -93,7 +93,7 @@ it('query, status, costs and report go through it, and what would write is refus
         'with gone as (delete from sluice_ops.runs returning 1) select * from gone',
         'would change something: it has a data-modifying statement in WITH',
       ],
-      [`select set_config('transaction_read_only', 'off', false)`, 'read-write mode'],
+      [`select set_config('transaction_read_only', 'off', false)`, "A superuser's query may not use set_config"],
     ] as const) {
       const refused = await here('query', statement);
       expect({ statement, code: refused.code, out: refused.out }).toEqual({ statement, code: 2, out: '' });

@@ -62,7 +62,7 @@ describe('costs of nothing', () => {
     expect(await costs()).toMatchObject({ code: 0, out: 'nothing was paid yet: sluice sync begins\n', err: '' });
     expect((await costs(['--since', '2026-01-01'])).out).toBe('nothing was paid since 2026-01-01\n');
     expect((await costs(['--csv'])).out).toBe(
-      'date,endpoint,plan,sync,requests,points,failed_requests,failed_points\r\n',
+      'date,endpoint,plan,sync,requests,points,failed_requests,failed_points\n',
     );
     expect(await json()).toMatchObject({ total: { points: 0 }, days: [], syncs: [], next: [] });
   });
@@ -114,10 +114,7 @@ describe('costs of 90 days', () => {
     const sumOf = (all: readonly Sum[]): number => all.reduce((sum, { points }) => sum + points, 0);
     expect([sumOf(found.syncs), sumOf(found.endpoints)]).toEqual([total?.points, total?.points]);
 
-    const cells = parse((await costs([...words, '--csv'])).out, {
-      columns: true,
-      record_delimiter: '\r\n',
-    }) as Readonly<Record<string, string>>[];
+    const cells = parse((await costs([...words, '--csv'])).out, { columns: true }) as Readonly<Record<string, string>>[];
     expect(cells.reduce((sum, cell) => sum + Number(cell['points']), 0)).toBe(total?.points);
     expect(cells.reduce((sum, cell) => sum + Number(cell['requests']), 0)).toBe(total?.requests);
     const grouped = String(total?.points).replaceAll(/\B(?=(\d{3})+$)/g, ',');

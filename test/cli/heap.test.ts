@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 
 const HEAP = new URL('../../src/cli/heap.ts', import.meta.url).href;
 
-/** Megabytes at which it stops. */
-const EARLY = 32;
+/** Megabytes at which it stops: 32, and a page that a collection in progress may hold. */
+const EARLY = 33;
 
 /**
  * Megabytes of the young generation after a process has made and dropped so many millions, with waits in which others

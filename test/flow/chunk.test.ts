@@ -104,11 +104,12 @@ it('has leases of its own each time it is shared', async () => {
   expect(await select(scene.warehouse, "select name from sluice_ops.leases where name like 'chunk:%'")).toEqual([]);
 });
 
-it('asks for nobody whom another chunk bought under another name', async () => {
+it('asks for nobody whom another chunk bought under another spelling of the same name', async () => {
   const scene = await sceneIn(await open());
   const bare = { with_creation_date: false, with_similar_users: false, with_posts: false };
   const users = [0, 1, 2, 3].map((at) => scene.sandbox.world.photoshare.item(at, bare, String, 1));
-  const names = [...users.map((it) => it['alias']), ...users.map((it) => it['id'])].map(String);
+  const aliases = users.map((it) => String(it['alias']));
+  const names = [...aliases, ...aliases.map((alias) => `@${alias}`)];
   const yaml = `${service()}
 syncs: { users: { endpoint: photoshare.user, max_age: 1d, for_each: { user: ${JSON.stringify(names)} } } }`;
   const { orders, work } = await shared(scene, yaml);
