@@ -114,7 +114,9 @@ describe('costs of 90 days', () => {
     const sumOf = (all: readonly Sum[]): number => all.reduce((sum, { points }) => sum + points, 0);
     expect([sumOf(found.syncs), sumOf(found.endpoints)]).toEqual([total?.points, total?.points]);
 
-    const cells = parse((await costs([...words, '--csv'])).out, { columns: true }) as Readonly<Record<string, string>>[];
+    const cells = parse((await costs([...words, '--csv'])).out, { columns: true }) as Readonly<
+      Record<string, string>
+    >[];
     expect(cells.reduce((sum, cell) => sum + Number(cell['points']), 0)).toBe(total?.points);
     expect(cells.reduce((sum, cell) => sum + Number(cell['requests']), 0)).toBe(total?.requests);
     const grouped = String(total?.points).replaceAll(/\B(?=(\d{3})+$)/g, ',');
