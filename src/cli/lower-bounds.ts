@@ -19,8 +19,8 @@ export function lowerBoundLines(bounds: readonly (LowerBound & { readonly sync: 
 /** A line for each of these requests whose answer could not be read, at most 5, and how many more there are of them all. */
 export function gapLines(gaps: readonly (Gap & { readonly sync: string })[], all: number): string[] {
   const shown = gaps.slice(0, MOST_LINES).map(({ sync, filters, reason, failing, answerId }) => {
-    const then = failing ? 'not asked again without --refresh' : 'the next run asks again';
-    return `${visible(`unreadable: ${sync} ${shortened(filters)}: ${reason} (answer ${answerId}; ${then})`)}\n`;
+    const then = failing ? '; not asked again without --refresh' : '';
+    return `${visible(`unreadable: ${sync} ${shortened(filters)}: ${reason} (answer ${answerId}${then})`)}\n`;
   });
   const more = all - shown.length;
   return [...shown, ...(more > 0 ? [`and ${counted(more, 'more request')} whose answer could not be read\n`] : [])];

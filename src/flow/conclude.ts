@@ -184,7 +184,7 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 const NAMED_GAPS = 3;
 
 function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
-  const again = `Run the sync again: it asks again for exactly what could not be read.`;
+  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MOST_UNREADABLE} times within max_age.`;
   const given = `sluice sync --refresh ${name} asks again for what could not be read ${MOST_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }

@@ -103,7 +103,7 @@ export interface Gap {
   /** The answer, as it was stored. */
   readonly answerId: string;
   readonly reason: string;
-  /** False when the next run asks again; true when only `--refresh` does until `max_age` has passed. */
+  /** True when this run did not ask it any more: only `--refresh` does, until `max_age` has passed. */
   readonly failing: boolean;
 }
 
