@@ -23,14 +23,30 @@ export interface Order {
   readonly role?: Role;
   /** Most requests of a chunk. */
   readonly chunkSize?: number;
+  /** How far the clock of the process is ahead of the true one; negative, behind. */
+  readonly clockAheadMs?: number;
+  /** By how much the clock steps once the process has read it a hundred times. */
+  readonly clockStepMs?: number;
 }
 
 /** What it says: once when it begins, once when it ends. */
 export type Said = { readonly began: true } | { readonly summary: Summary; readonly notices: readonly string[] };
 
 const order = JSON.parse(process.argv[2] ?? '') as Order;
-const { config: file, die, longestWaitMs = Number.POSITIVE_INFINITY, role, chunkSize } = order;
-const now = (): Date => new Date();
+const {
+  config: file,
+  die,
+  longestWaitMs = Number.POSITIVE_INFINITY,
+  role,
+  chunkSize,
+  clockAheadMs = 0,
+  clockStepMs = 0,
+} = order;
+let clockReads = 0;
+const now = (): Date => {
+  clockReads += 1;
+  return new Date(Date.now() + clockAheadMs + (clockReads > 100 ? clockStepMs : 0));
+};
 const sleep = (ms: number, signal?: AbortSignal, beside?: 'heartbeat'): Promise<void> =>
   wait(beside ? ms : Math.min(ms, longestWaitMs), undefined, signal && { signal });
 const say = (said: Said): void => void process.send?.(said);

@@ -6,6 +6,7 @@ import type { Ground } from './ground.ts';
 import type { Oracle } from './oracle.ts';
 import { type Spoil, spoiled } from './scenarios/faults.ts';
 import { type Death, type Killed, killed } from './scenarios/kills.ts';
+import type { OddRun } from './scenarios/odd-services.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
 import { killedWorkers } from './scenarios/workers.ts';
 import { twoWriters } from './scenarios/writers.ts';
@@ -202,6 +203,41 @@ export async function faultGroup(
     },
     broken,
   };
+}
+
+/** Runs against services that answer in odd ways, each with draws of its own. */
+export async function oddGroup(
+  bench: Bench,
+  { title, done }: { readonly title: string; readonly done: string },
+  count: number,
+  play: (ground: Ground, draws: Draws) => Promise<OddRun>,
+): Promise<Group> {
+  const one = (number: number) => play(bench.ground, drawsOf(bench.seed + number, title));
+  const { results, broken } = await each(bench, title, numbered(count), one, (number) => `draw ${number}`);
+  const sum = (of: (it: OddRun) => number): number => results.reduce((total, it) => total + of(it), 0);
+  return {
+    title,
+    done,
+    figures: {
+      services: results.length,
+      processes: sum(({ runs }) => runs),
+      requests: sum(({ calls }) => calls),
+      points: sum(({ points }) => points),
+    },
+    broken,
+  };
+}
+
+/** Runs in unusual settings, or by wrong clocks, each with draws of its own. */
+export async function settingsGroup(
+  bench: Bench,
+  { title, done }: { readonly title: string; readonly done: string },
+  count: number,
+  play: (ground: Ground, draws: Draws, expected: Oracle) => Promise<{ readonly violations: readonly string[] }>,
+): Promise<Group> {
+  const one = (number: number) => play(bench.ground, drawsOf(bench.seed + number, title), bench.oracle);
+  const { results, broken } = await each(bench, title, numbered(count), one, (number) => `draw ${number}`);
+  return { title, done, figures: { runs: results.length }, broken };
 }
 
 /** Plays a scenario for each input; one that fails altogether counts as a broken promise. */

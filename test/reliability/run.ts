@@ -9,9 +9,11 @@ import {
   faultGroup,
   type Group,
   killGroup,
+  oddGroup,
   replaceGroup,
   seconds,
   secondStartGroup,
+  settingsGroup,
   startGroup,
   workerGroup,
   writerGroup,
@@ -20,6 +22,8 @@ import { groundOn } from './ground.ts';
 import { reportText } from './report.ts';
 import { lostCommits, randomConnections, randomExchanges, type Spoil } from './scenarios/faults.ts';
 import { type Death, KILL_POINTS, type KillPoint, randomDeath } from './scenarios/kills.ts';
+import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
+import { unusualSettings, wrongClock } from './scenarios/settings.ts';
 import { undisturbed } from './stage.ts';
 import { IN_FLIGHT, wholeConfig } from './workload.ts';
 
@@ -117,6 +121,46 @@ try {
   await spoil('Lost commits', 'Each connection breaks under the reply to its third commit.', 3, () => ({
     postgres: lostCommits,
   }));
+  const odd = (title: string, done: string, count: number, scenario: Parameters<typeof oddGroup>[3]): Promise<void> =>
+    play(title, () => oddGroup(bench, { title, done }, some(count), scenario));
+  await odd(
+    'Unreadable answers in windows',
+    'One answer in ten to six in ten is cut, HTML, null, empty or an envelope, over four runs; then the service is well again.',
+    40,
+    unreadableWindow,
+  );
+  await odd(
+    'Odd transports',
+    'Interim answers, headers of up to 240 KiB, chunks of a byte with trailers; answers that break off. Five runs each.',
+    40,
+    oddTransports,
+  );
+  await odd(
+    'Names that look alike',
+    'Profiles whose addresses differ only in their query and that are all shown at one address, some of them masked.',
+    30,
+    lookAlikeNames,
+  );
+  await odd(
+    'Wrong and changing prices',
+    'Calls cost 1 to 12 points where the config guesses 1, and the price may change in mid-run; `per_run` is 10 to 60.',
+    40,
+    wrongPrices,
+  );
+  const unusual = (title: string, done: string, count: number, scenario: Parameters<typeof settingsGroup>[3]) =>
+    play(title, () => settingsGroup(bench, { title, done }, some(count), scenario));
+  await unusual(
+    'Unusual settings',
+    'The database sets date style, time zone, array nulls, float digits, isolation and more for every session.',
+    12,
+    unusualSettings,
+  );
+  await unusual(
+    'Wrong clocks',
+    'A first run by a clock that is days or a year ahead or behind, and may step; then two runs by the true one.',
+    12,
+    (ground, draws) => wrongClock(ground, draws),
+  );
   if (groups.length === 1) throw new Error(`No title has ${JSON.stringify(only)} in it: ${titles.join(', ')}.`);
 } finally {
   await ground.end();

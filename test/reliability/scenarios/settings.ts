@@ -1,0 +1,89 @@
+/** Runs on a database whose settings are unusual, and by processes whose clocks are wrong. */
+import { Client } from 'pg';
+import type { Draws } from '../draws.ts';
+import type { Ground } from '../ground.ts';
+import type { Oracle } from '../oracle.ts';
+import { openStage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
+import { wholeConfig } from '../workload.ts';
+
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  datestyle: ['SQL, DMY', 'German, DMY', 'Postgres, MDY'],
+  intervalstyle: ['sql_standard', 'iso_8601', 'postgres_verbose'],
+  array_nulls: ['off'],
+  extra_float_digits: ['-10', '0'],
+  quote_all_identifiers: ['on'],
+  bytea_output: ['escape'],
+  timezone: ['Pacific/Kiritimati', 'America/St_Johns'],
+  default_transaction_isolation: ['serializable', 'repeatable read'],
+  transform_null_equals: ['on'],
+  backslash_quote: ['off'],
+  lc_messages: ['C'],
+};
+
+/** A run in a database that has some of these settings; it must leave the tables of an undisturbed run. */
+export async function unusualSettings(
+  ground: Ground,
+  draws: Draws,
+  expected: Oracle,
+  configOf: StageOptions['configOf'] = wholeConfig,
+): Promise<Verdict> {
+  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  try {
+    const name = new URL(stage.place.url).pathname.slice(1);
+    await onDatabase(
+      stage.place.url,
+      Object.entries(SETTINGS)
+        .filter(() => draws.chance(0.7))
+        .map(([setting, values]) => `alter database ${name} set ${setting} = '${draws.pick(values)}'`),
+    );
+    await untilComplete(stage, () => stage.start(), 1);
+    return await stage.judge(0, expected);
+  } finally {
+    await stage.close();
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+export interface ClockRun {
+  readonly violations: readonly string[];
+}
+
+/** A first run by a process whose clock is wrong; later runs must neither trust nor repeat it. */
+export async function wrongClock(
+  ground: Ground,
+  draws: Draws,
+  configOf: StageOptions['configOf'] = wholeConfig,
+): Promise<ClockRun> {
+  const stage = await openStage(ground, { kind: 'postgres', configOf });
+  const clockAheadMs = draws.pick([400, 3, -3, -400]) * DAY_MS + draws.between(-DAY_MS, DAY_MS);
+  const clockStepMs = draws.chance(0.5) ? draws.pick([1, -1]) * draws.between(1, 72) * 3_600_000 : 0;
+  const sent = (): number => stage.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests').length;
+  try {
+    await untilComplete(stage, () => stage.start({ clockAheadMs, clockStepMs }), 1);
+    const first = sent();
+    await untilComplete(stage, () => stage.start(), 1);
+    const again = sent() - first;
+    await onDatabase(stage.place.url, [`update sluice_ops.answers set received_at = received_at - interval '2 days'`]);
+    await untilComplete(stage, () => stage.start(), 1);
+    const later = sent() - first - again;
+    return {
+      violations: [
+        ...(again === 0 ? [] : [`${again} of ${first} requests were sent again while their answers were fresh`]),
+        ...(later >= first / 2 ? [] : [`two days later only ${later} of ${first} requests were sent`]),
+      ].map((words) => `clock ahead by ${clockAheadMs} ms, step ${clockStepMs} ms: ${words}`),
+    };
+  } finally {
+    await stage.close();
+  }
+}
+
+async function onDatabase(url: string, statements: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
