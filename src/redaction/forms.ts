@@ -7,6 +7,8 @@ export const SHORTEST_SECRET = 4;
 const SHORTEST_ENCODED = 8;
 /** Shorter ones are words, which another case or a line's end makes other words. */
 const SHORTEST_FOLDED = 12;
+/** Shorter beginnings of a secret are found by chance, and give little away. */
+const SHORTEST_BEGINNING = 12;
 
 /** Patterns by the reading that they are for: literals, and single characters beside them, so that each is linear. */
 export interface Forms {
@@ -27,20 +29,22 @@ export function formsOf(secrets: readonly string[]): Forms | undefined {
   const long = all.filter(({ length }) => length >= SHORTEST_FOLDED);
   const encoded = secrets.filter(({ length }) => length >= SHORTEST_ENCODED).map((secret) => Buffer.from(secret));
   const hex = encoded.map((bytes) => bytes.toString('hex'));
-  const once = encoded.flatMap(base64Cores);
+  const inAddresses = encoded.map((bytes) => Buffer.from(encodeURIComponent(bytes.toString())));
+  const once = [...encoded, ...inAddresses].flatMap(base64Cores);
+  const beginnings = secrets.flatMap(beginningsOf);
   const within = [...once.map(({ text }) => text), ...hex, ...hex.map((text) => text.toUpperCase())];
   const cores = [...once, ...within.flatMap((text) => base64Cores(Buffer.from(text)))];
   const alphabets = (text: string): string[] => [text, text.replaceAll('+', '-').replaceAll('/', '_')];
   const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
   return {
     needles: {
-      plain: unique(all),
+      plain: unique([...all, ...beginnings]),
       folded: unique(long.map((it) => it.toLowerCase())),
       joined: unique(long.map((it) => withoutBlanks(it).toLowerCase())),
       base64: unique(cores.flatMap(({ text }) => alphabets(text))),
       hex,
     },
-    plain: [...anyOf(all, 'g'), ...anyOf(long, 'gi')],
+    plain: [...anyOf([...all, ...beginnings], 'g'), ...anyOf(long, 'gi')],
     joined: anyOf(long.map(withoutBlanks), 'gi'),
     base64: cores.length === 0 ? [] : [new RegExp(cores.map(({ pattern }) => pattern).join('|'), 'g')],
     hex: anyOf(hex, 'gi'),
@@ -53,7 +57,21 @@ function writings(secret: string): string[] {
   const whole = secret.toWellFormed();
   const bytes = Buffer.from(whole).toString('latin1');
   const spellings = [secret, bytes, encodeURIComponent(whole), encodeURI(whole), decoded(secret)];
-  return spellings.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), unescaped(it)]);
+  const lists = secret.length < SHORTEST_ENCODED ? [] : numberLists(Buffer.from(whole));
+  return [...spellings.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), unescaped(it)]), ...lists];
+}
+
+/** Its bytes as programs print them: in decimal, as Node shows a Buffer in JSON, and in hex. */
+const numberLists = (bytes: Buffer): string[] => [
+  [...bytes].join(','),
+  [...bytes].map((byte) => `0x${byte.toString(16).padStart(2, '0')}`).join(','),
+];
+
+/** At least half of the secret, from its start: what a text that was cut off shows of it. An address begins like many others. */
+function beginningsOf(secret: string): string[] {
+  if (secret.includes('://')) return [];
+  const shortest = Math.max(SHORTEST_BEGINNING, Math.ceil(secret.length / 2));
+  return Array.from({ length: Math.max(0, secret.length - shortest) }, (_, n) => secret.slice(0, shortest + n));
 }
 
 function decoded(value: string): string {

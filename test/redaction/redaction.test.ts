@@ -63,6 +63,30 @@ describe('a secret', () => {
     expect(redact(`${text}${TOKENS[0]}${text}`)).toBe(`${text}*${text}`);
   });
 
+  it.each<[string, (token: string) => string]>([
+    ['as a list of its bytes in decimal', (token) => JSON.stringify(Buffer.from(token))],
+    ['as a list of its bytes in decimal, with blanks', (token) => [...Buffer.from(token)].join(', ')],
+    [
+      'as a list of its bytes in hex',
+      (token) => [...Buffer.from(token)].map((it) => `0x${it.toString(16)}`).join(', '),
+    ],
+    ['in base64 of its form in an address', (token) => Buffer.from(encodeURIComponent(token)).toString('base64')],
+    ['cut off at its end', (token) => token.slice(0, -1)],
+    ['cut off after three quarters', (token) => token.slice(0, Math.ceil(token.length * 0.75))],
+  ])('is taken out %s', (_, written) => {
+    for (const token of TOKENS) {
+      const text = `before ${written(token)} after`;
+      const left = redactionOf([token], '[secret]')(text);
+      expect(left).toMatch(/^before .*\[secret\].* after$/);
+      expect(left).not.toContain(written(token));
+    }
+  });
+
+  it('that begins like an address is taken out as a whole only', () => {
+    const redact = redactionOf(['postgres://sluice:secret-word@db.example.com:5432/warehouse'], '*');
+    expect(redact('postgres://sluice:*@db.example.com')).toBe('postgres://sluice:*@db.example.com');
+  });
+
   it('in JSON leaves JSON', () => {
     const [token = ''] = TOKENS;
     for (const [, encode] of ENCODINGS) {
