@@ -91,21 +91,20 @@ interface Address {
 const TRACKING = /^(?:utm_\w+|gclid|dclid|fbclid|msclkid|yclid|twclid|ttclid|igsh|igshid|mc_cid|mc_eid)$/i;
 
 /**
- * An address without scheme, `www.`, trailing slashes and fragment. Its query stays in `whole`, since it may tell one
- * entity from another, unless it holds tracking parameters alone. So does a fragment that is a path of its own (`#!/x`).
- * A host alone names nobody, and neither does an address with a login.
+ * An address as RFC 3986 normalizes it: host in small letters, without the scheme's own port, dot segments and an empty
+ * query or fragment; `https` is left out too, as the usual scheme. Known tracking parameters are left out when there are
+ * no others. Another scheme, `www.`, trailing slashes and fragments stay, since a service may tell entities apart by them. A host alone names nobody, and neither does an
+ * address with a login.
  */
 function addressOf(text: string): Address | undefined {
   const full = HAS_SCHEME.test(text) ? text : `https://${text}`;
   if (!URL.canParse(full)) return undefined;
-  const { host, pathname, search, searchParams, hash, username, password } = new URL(full);
+  const { protocol, host, pathname, search, searchParams, hash, username, password } = new URL(full);
   if (username !== '' || password !== '') return undefined;
-  const path = withoutTrailing(pathname, '/');
   const query = [...searchParams.keys()].every((name) => TRACKING.test(name)) ? '' : search;
-  const route = /^#!?\//.test(hash) ? hash : '';
-  if (path === '' && query === '' && route === '') return undefined;
-  const plain = `${host.replace(/^www\./, '')}${path}`;
-  return { whole: `${plain}${query}${route}`, plain };
+  if (withoutTrailing(pathname, '/') === '' && query === '' && hash === '') return undefined;
+  const scheme = protocol === 'https:' ? '' : `${protocol}//`;
+  return { whole: `${scheme}${host}${pathname}${query}${hash}`, plain: `${host}${withoutTrailing(pathname, '/')}` };
 }
 
 function urnText(text: string): string | undefined {

@@ -21,7 +21,7 @@ export const profile = (id: string, alias: unknown, more: object = {}): object =
   id,
   alias,
   name: 'N',
-  ...(typeof alias === 'string' && { url: `https://photos.example/${alias}/` }),
+  ...(typeof alias === 'string' && { url: `https://photos.example/${alias}` }),
   ...more,
 });
 

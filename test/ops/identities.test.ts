@@ -9,12 +9,12 @@ const HOUR = 3_600_000;
 eachWarehouse('names in answers', (open) => {
   it('are those of one entity, with the first and the last time', async () => {
     const scene = await taughtIn(await open(), () => [profile('1', 'alice')]);
-    await scene.ask('https://www.photos.example/alice/?utm_source=x');
+    await scene.ask('https://photos.example:443/alice?utm_source=x');
 
     expect(await identitiesOf(scene)).toEqual([
       'id 1 is ["1"] from 15:00 to 15:00',
       'alias alice is ["1"] from 15:00 to 15:00',
-      'url https://www.photos.example/alice/?utm_source=x is ["1"] from 15:00 to 15:00',
+      'url https://photos.example:443/alice?utm_source=x is ["1"] from 15:00 to 15:00',
       'url photos.example/alice is ["1"] from 15:00 to 15:00',
     ]);
     scene.clock.advance(3 * HOUR);
@@ -22,7 +22,7 @@ eachWarehouse('names in answers', (open) => {
     expect(await identitiesOf(scene)).toEqual([
       'id 1 is ["1"] from 15:00 to 18:00',
       'alias alice is ["1"] from 15:00 to 18:00',
-      'url https://www.photos.example/alice/?utm_source=x is ["1"] from 15:00 to 15:00',
+      'url https://photos.example:443/alice?utm_source=x is ["1"] from 15:00 to 15:00',
       'url photos.example/alice is ["1"] from 15:00 to 18:00',
     ]);
   });
