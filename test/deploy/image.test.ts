@@ -16,6 +16,7 @@ describe('what is pinned', () => {
     expect(/^ARG NODE_IMAGE=node:([\d.]+)-bookworm-slim@sha256:[0-9a-f]{64}$/m.exec(dockerfile)?.[1]).toBe(node);
     expect(dockerfile.match(/^FROM .*$/gm)).toEqual(['FROM ${NODE_IMAGE} AS build', 'FROM ${NODE_IMAGE}']);
     expect(/node-version: (.*)/.exec(textOf('deploy/github-actions.yaml'))?.[1]).toBe(node);
+    expect(textOf('.nvmrc').trim()).toBe(node);
     expect(process.version).toBe(`v${node}`);
   });
 
