@@ -7,7 +7,7 @@ ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-COPY toolchain/package.json toolchain/
+COPY toolchain toolchain
 RUN npm ci
 COPY rolldown.config.ts ./
 COPY src src

@@ -15,9 +15,9 @@ export const metrics = {
     help: 'Always 1; the labels say which version runs, and in which role.',
     labels: ['version', 'role'],
   },
-  sluice_warehouse_up: { help: 'Whether the figures could be read from the warehouse: 1 or 0.', labels: [] },
+  sluice_warehouse_up: { help: '1 if the figures could be read from the warehouse, otherwise 0.', labels: [] },
   sluice_figures_timestamp_seconds: {
-    help: 'When the figures were read that are told; they are kept for a few seconds.',
+    help: 'When the figures were read; they are cached for a few seconds.',
     labels: [],
   },
   sluice_sync_last_success_timestamp_seconds: {
@@ -27,11 +27,11 @@ export const metrics = {
   sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },
   sluice_sync_last_exit_code: { help: 'Exit code of the sync’s newest run that ended.', labels: ['sync'] },
   sluice_sync_items: {
-    help: 'Items in the answers of the sync’s runs that ended, by what became of them: loaded, unchanged, superseded or quarantined.',
+    help: 'Items in the answers of the sync’s runs that ended, by their result: loaded, unchanged, superseded or quarantined.',
     labels: ['sync', 'result'],
   },
   sluice_requests: {
-    help: 'Requests of the ledger by how they stand or ended: planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped or abandoned.',
+    help: 'Requests of the ledger by their state or result: planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped or abandoned.',
     labels: ['endpoint', 'outcome'],
   },
   sluice_requests_in_doubt: {
@@ -39,26 +39,26 @@ export const metrics = {
     labels: ['sync'],
   },
   sluice_points_spent: {
-    help: 'Points of all requests of the ledger: by the request log where it told them, else by the price list.',
+    help: 'Points of all requests of the ledger: from the request log where it has them, otherwise from the price list.',
     labels: ['endpoint'],
   },
   sluice_points_spent_today: {
-    help: 'The same of the requests that were last sent on this UTC day.',
+    help: 'Points of the requests that were last sent on this UTC day.',
     labels: ['endpoint'],
   },
   sluice_points_left: {
-    help: 'Points left by the newest row of the request log that tells them; absent before it was read.',
+    help: 'Points left according to the newest row of the request log that reports them; absent before the log was read.',
     labels: [],
   },
-  sluice_points_left_timestamp_seconds: { help: 'When that row’s request started.', labels: [] },
+  sluice_points_left_timestamp_seconds: { help: 'When the request of that row started.', labels: [] },
   sluice_table_rows: {
-    help: 'Rows of each table for analysts; of large tables, as the database estimates them.',
+    help: 'Rows of each table for analysts; estimated by the database for large tables.',
     labels: ['table'],
   },
   sluice_quarantine_open: { help: 'Items and answers of the sync that are in quarantine.', labels: ['sync'] },
-  sluice_queue_jobs: { help: 'Jobs of each queue by how they stand.', labels: ['queue', 'state'] },
+  sluice_queue_jobs: { help: 'Jobs of each queue by their state.', labels: ['queue', 'state'] },
   sluice_run_duration_seconds: {
-    help: 'How long the runs took that ended since this process started, interruptions of continued ones included.',
+    help: 'Duration of the runs that ended since this process started, with the interruptions of continued runs.',
     labels: ['sync'],
   },
 } as const satisfies Readonly<Record<string, Metric>>;

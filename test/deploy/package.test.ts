@@ -11,7 +11,7 @@ import { textOf } from './published.ts';
 
 const run = promisify(execFile);
 /** What building takes, beside node_modules. */
-const PARTS = ['package.json', 'rolldown.config.ts', 'src', 'migrations', 'configs', 'LICENSE'];
+const PARTS = ['package.json', 'rolldown.config.ts', 'toolchain', 'src', 'migrations', 'configs', 'LICENSE'];
 const { dependencies, version } = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly version: string;
