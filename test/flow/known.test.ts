@@ -35,9 +35,9 @@ eachWarehouse('an entity bought by one name', (open) => {
   const PHOTO = [
     'north_trail',
     '@north_trail',
-    `${PHOTOS}/north_trail`,
+    `${PHOTOS}/north_trail/`,
     '2000000000',
-    `${PHOTOS}/north_trail?utm_source=x`,
+    `${PHOTOS}/north_trail/?utm_source=x`,
   ];
   it.each([
     ['photoshare.user', 'user', ['north_trail', '@north_trail', ' north_trail']],
