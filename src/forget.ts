@@ -4,6 +4,7 @@ import { eraseIn, type Erased, type ErasureWork } from './flow/erasure/erase.ts'
 import { eraseFromSpool } from './flow/erasure/spool.ts';
 import type { Target } from './flow/erasure/target.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
+import { removeLeftRebuilds } from './flow/rebuild/schema.ts';
 import { databaseTrouble } from './flow/steady.ts';
 import { recordSpooled } from './ops/erasures.ts';
 import { assertLease, REBUILD, syncLease } from './ops/lease.ts';
@@ -84,6 +85,7 @@ export async function forget(
   const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
   try {
     await refuseOthers(warehouse, ops, held);
+    if (!options.dryRun) await removeCopies(warehouse);
     const work = { ...options, ...effects, signal };
     const { search, register, receipt, ...counts } = await eraseOrLook(warehouse, target, work, held);
     const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
@@ -103,6 +105,15 @@ export async function forget(
   } finally {
     for (const it of held) await it.hold.end();
   }
+}
+
+/** Killed rebuilds leave copies of all rows. Throws a UsageError when others use such a copy, so that it can't be removed. */
+async function removeCopies(warehouse: Warehouse): Promise<void> {
+  const kept = await removeLeftRebuilds(warehouse);
+  if (kept.length > 0)
+    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows that a killed rebuild left, and is in use.`, {
+      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run it again.',
+    });
 }
 
 /** Ends a transaction whose work is not to stay. */

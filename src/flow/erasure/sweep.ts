@@ -22,6 +22,7 @@ const NOT_SWEPT = [
   'gate_slots',
   'gate_paces',
   'marks',
+  'rebuilds',
 ];
 const NOT_TEXT = ['sync', 'endpoint', 'request_key', 'definition_hash', 'holder', 'encoding', 'sha256', 'state'];
 
