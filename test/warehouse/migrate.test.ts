@@ -56,7 +56,7 @@ eachWarehouse('migrations', (open, kind) => {
     await sql`create view public.lost as select lost_invocations from sluice_ops.doubts`.execute(warehouse.db);
     await expect(migrate(warehouse, 'down')).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('view lost'),
+      message: expect.stringContaining('lost depends on'),
     });
     await sql`select * from public.lost`.execute(warehouse.db);
   });

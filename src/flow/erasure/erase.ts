@@ -90,7 +90,11 @@ export async function eraseIn(
     if (ids.length > 0) await rehash(runOn(db), warehouse.schema, table, ids);
   }
   const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: askers.length };
-  const banned = [digest, ...search.asked.map((name) => digests.ofName(target.table.name, name))];
+  const banned = [
+    digest,
+    ...search.asked.map((name) => digests.ofName(target.table.name, name)),
+    ...[...search.traces].flatMap(([trace, first]) => [digests.ofTrace(trace), digests.ofFirst(first)]),
+  ];
   const receipt = dryRun
     ? null
     : await recordErasure(ops, { ...counts, table: target.table.name, digest, at, comesAgain }, [...new Set(banned)]);
