@@ -37,6 +37,8 @@ export interface ForgetSummary {
   readonly table: string;
   /** Whether anything was found of it. */
   readonly found: boolean;
+  /** Whether an earlier erasure took it out, so that nothing had to be found. */
+  readonly wasForgotten: boolean;
   /** Rows deleted or changed, by table. */
   readonly rows: Readonly<Record<string, number>>;
   /** Stored answers that it was taken out of. */
@@ -55,8 +57,10 @@ export interface ForgetSummary {
 /** The tables whose rows can be forgotten. Owned rows go with their owner; what was charged is no entity. */
 const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
 
-/** The row that the words name. Throws a UsageError for no table of entities, or for a key of other parts. */
-export function targetOf(name: string, key: readonly string[]): Target {
+/** The row that the words name, without the blanks, line ends and byte order marks around them. Throws a UsageError for no table of entities, or for a key of other parts. */
+export function targetOf(given: string, keyGiven: readonly string[]): Target {
+  const name = given.trim();
+  const key = keyGiven.map((part) => part.trim());
   const table = forgettable.find((it) => it.name === name);
   const names = forgettable.map((it) => it.name).join(', ');
   if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
@@ -87,14 +91,16 @@ export async function forget(
     await refuseOthers(warehouse, ops, held);
     if (!options.dryRun) await removeCopies(warehouse);
     const work = { ...options, ...effects, signal };
-    const { search, register, receipt, ...counts } = await eraseOrLook(warehouse, target, work, held);
+    const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
     const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
+    const found = counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0;
     return {
-      exitCode: EXIT.complete,
+      exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
       dryRun: options.dryRun,
-      table: options.table,
-      found: counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0,
+      table: target.table.name,
+      found,
+      wasForgotten,
       ...counts,
       spooled,
       comesAgain: options.comesAgain,

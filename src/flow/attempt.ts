@@ -4,6 +4,7 @@ import type { Answered, Outcome } from '../extract/outcome.ts';
 import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../extract/retry.ts';
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
+import { readForgotten } from '../ops/erasures.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
@@ -96,8 +97,9 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     if (!made) continue;
     if ('as' in made) return made;
     const endpointAnswered = it.endpointAnswered();
-    const decision = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
-    if (endsTheRun(decision)) it.onRefused();
+    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
+    if (endsTheRun(decided)) it.onRefused();
+    const decision = await withoutForgotten(decided, it);
     // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
     const end = await settled(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
@@ -116,6 +118,13 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
       made.aside.settle(it.points);
     }
   }
+}
+
+/** The decision without names of what is forgotten: the service’s reason for refusing a request may hold one. */
+async function withoutForgotten(decision: Decision, it: Asking): Promise<Decision> {
+  if (!('because' in decision) || decision.do === 'missing' || decision.do === 'doubt') return decision;
+  const forgotten = await steadily(() => readForgotten(it.ops), it);
+  return forgotten ? { ...decision, because: forgotten.scrub(decision.because) } : decision;
 }
 
 interface Made extends Entry {

@@ -36,14 +36,18 @@ export function cleaned(value: unknown, it: Cleaning): unknown {
   const isOthers = isOther(value, it.forgotten);
   const after = Object.entries(value).map(([name, inner]): [string, unknown] => {
     if (isOthers && isOwnName(name, inner, it)) return [name, inner];
-    // What a name of the entity leads to is about the entity.
-    if (isNameOf(name, it)) return [it.forgotten.pseudonym, isObject(inner) ? tombstone() : cleaned(inner, it)];
-    return [it.forgotten.scrub(name), cleaned(inner, it)];
+    return cleanedEntry(name, inner, it);
   });
   return after.every(([name, inner]) => Object.hasOwn(value, name) && value[name] === inner)
     ? value
     : Object.fromEntries(after);
 }
+
+/** A field of unknown meaning; what a name of the entity leads to is about the entity. */
+export const cleanedEntry = (name: string, value: unknown, it: Cleaning): [string, unknown] =>
+  isNameOf(name, it)
+    ? [it.forgotten.pseudonym, isObject(value) ? tombstone() : cleaned(value, it)]
+    : [it.forgotten.scrub(name), cleaned(value, it)];
 
 const sameOr = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
   after.every((value, at) => value === before[at]) ? before : after;

@@ -6,7 +6,7 @@ import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../ser
 import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
 import { rootTables } from '../warehouse/table.ts';
 import { asksFor, isUrnOfForgotten } from './redact-request.ts';
-import { type Cleaning, cleaned as cleanedAs, isOwnName } from './clean.ts';
+import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type Wire } from './scope.ts';
 
 /** What is taken out, and who is told of each object that was the entity. */
@@ -48,11 +48,18 @@ interface Walk extends Redaction {
 /** A value of unknown shape without the entity. */
 const cleaned = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
 
-function cleaningOf({ forgotten, onFound, resource }: Walk): Cleaning {
-  const network = resource.table.split('_')[0];
-  const tables = rootTables.flatMap(({ name }) => (name.split('_')[0] === network ? [name] : []));
-  return { forgotten, tables, ...(onFound && { onFound }) };
-}
+const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
+  forgotten,
+  tables: TABLES_BESIDE.get(networkOf(resource.table)) ?? [],
+  ...(onFound && { onFound }),
+});
+
+/** Tables of one network begin with its name. */
+const networkOf = (table: string): string => table.split('_', 1)[0] ?? '';
+const TABLES_BESIDE = Map.groupBy(
+  rootTables.map(({ name }) => name),
+  networkOf,
+);
 
 /** The same array when every element stays what it is. */
 function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
@@ -61,9 +68,11 @@ function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown):
 }
 
 /** The same object when every field stays what it is. */
-function mappedFields(wire: Wire, of: (name: string, value: unknown) => unknown): Wire {
-  const after = Object.entries(wire).map(([name, value]) => [name, of(name, value)] as const);
-  return after.every(([name, value]) => value === wire[name]) ? wire : Object.fromEntries(after);
+function mappedFields(wire: Wire, of: (name: string, value: unknown) => [string, unknown]): Wire {
+  const after = Object.entries(wire).map(([name, value]) => of(name, value));
+  return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
+    ? wire
+    : Object.fromEntries(after);
 }
 
 /** An object that is a whole entity of the resource. */
@@ -101,8 +110,9 @@ function found<T>(value: Wire, { onFound }: Walk, gone: T): T {
 const fieldsOf = (fields: Fields, wire: Wire, walk: Walk, isOther = false): Wire =>
   mappedFields(wire, (name, value) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (isOther && isOwnName(name, value, cleaningOf(walk))) return value;
-    return field && value !== null ? fieldOf(field, value, walk) : cleaned(value, walk);
+    if (isOther && isOwnName(name, value, cleaningOf(walk))) return [name, value];
+    if (!field) return cleanedEntry(name, value, cleaningOf(walk));
+    return [name, value === null ? value : fieldOf(field, value, walk)];
   });
 
 function fieldOf(field: Field, value: unknown, walk: Walk): unknown {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Forgotten, pseudonymOf, spellingsOf } from '../service/forgotten.ts';
-import { scrubberByDigests, traceOf } from '../service/traces.ts';
+import { remembered, scrubberByDigests, wholeTraces } from '../service/traces.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Ops } from './schema.ts';
 
@@ -54,16 +54,13 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   const known = new Set(rows.map(({ digest }) => digest));
   const pseudonym = pseudonymOf('');
   const traces = {
-    isFirst: (word: string) => known.has(digests.ofFirst(word)),
+    isFirst: remembered((word) => known.has(digests.ofFirst(word))),
     isTrace: (text: string) => known.has(digests.ofTrace(text)),
   };
   return {
     isKey: (table, key) => known.has(digests.ofKey(table, key)),
     isName: (table, text) => spellingsOf(text).some((name) => known.has(digests.ofName(table, name))),
-    isTrace: (text) => {
-      const found = traceOf(text);
-      return found !== undefined && traces.isTrace(found.trace);
-    },
+    isTrace: wholeTraces(traces),
     scrub: scrubberByDigests(traces, pseudonym),
     pseudonym,
   };
@@ -106,6 +103,12 @@ export async function recordErasure(ops: Ops, it: Erasure, digests: readonly str
       .expression(sql`select d, ${id}::bigint from unnest(${arrayLiteral(digests)}::text[]) as u(d)`)
       .execute();
   return id;
+}
+
+/** True if an erasure of the key with this digest is recorded. */
+export async function wasErased(ops: Ops, digest: string): Promise<boolean> {
+  const row = await ops.selectFrom('erasures').select('id').where('digest', '=', digest).limit(1).executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Adds to a receipt how many answers on the disk were touched, once they were. */

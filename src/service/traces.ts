@@ -29,6 +29,11 @@ export function traceOf(text: string): { readonly trace: string; readonly first:
   return Array.from(trace).length < SHORTEST_TRACE ? undefined : { trace, first: first[0] };
 }
 
+/** The first word of a text, by which most texts are ruled out. */
+export const firstWordOf = (text: string): string => FIRST.exec(text)?.[0] ?? '';
+
+const FIRST = /[\p{L}\p{N}\p{M}_]+/u;
+
 /** True where a trace may stand in running text: a short plain word only as a mention or as a part of an address. */
 export const standsThere = (text: string, start: number, end: number): boolean =>
   !PLAIN.test(text.slice(start, end)) || '@/'.includes(text[start - 1] ?? ' ');
@@ -43,14 +48,20 @@ const isAlone = (text: string, start: number, end: number): boolean =>
   !(text[end] === '-' && isWord(text[end + 1])) &&
   !(text[end] === '.' && isWord(text[end + 1]) && !FILE_ENDING.test(text.slice(end, end + 7)));
 
+/** True of texts that as a whole are a trace. */
+export const wholeTraces =
+  ({ isFirst, isTrace }: TraceDigests): ((text: string) => boolean) =>
+  (text) =>
+    text.length <= LONGEST_TRACE && isFirst(firstWordOf(text)) && isTrace(traceOf(text)?.trace ?? '');
+
 /** A function that puts the pseudonym in the place of each trace in a text. */
 export function scrubberByDigests(known: TraceDigests, pseudonym: string): (text: string) => string {
-  const isFirst = remembered(known.isFirst);
+  const { isFirst } = known;
   return (text) => {
     const kept: string[] = [];
     let after = 0;
     for (const { 0: word, index } of text.matchAll(WORD)) {
-      if (index < after || !isFirst(word)) continue;
+      if (index < after || !(isFirst(word) || (isInPath(text, index) && isFirst(beforeUnderscore(word))))) continue;
       const end = endOfTrace(text, index, known);
       if (end === undefined) continue;
       kept.push(text.slice(after, index), pseudonym);
@@ -66,17 +77,25 @@ function endOfTrace(text: string, start: number, { isTrace }: TraceDigests): num
   let found: number | undefined;
   let words = 0;
   for (const { 0: word, index } of ahead.matchAll(WORD)) {
-    const end = start + index + word.length;
     if ((words += 1) > MOST_WORDS) break;
-    if (isAlone(text, start, end) && standsThere(text, start, end) && isTrace(text.slice(start, end))) found = end;
+    const wordAt = start + index;
+    const ends = [wordAt + word.length];
+    if (isInPath(text, start) && word.includes('_')) ends.unshift(wordAt + beforeUnderscore(word).length);
+    for (const end of ends)
+      if (isAlone(text, start, end) && standsThere(text, start, end) && isTrace(text.slice(start, end))) found = end;
   }
   return found;
 }
 
+/** In addresses of posts a title follows the author's alias after an underscore. */
+const isInPath = (text: string, start: number): boolean => text[start - 1] === '/';
+const beforeUnderscore = (word: string): string => word.slice(0, word.includes('_') ? word.indexOf('_') : word.length);
+
 /** Words are few, and each costs a digest. */
 const MOST_REMEMBERED = 100_000;
 
-function remembered(of: (word: string) => boolean): (word: string) => boolean {
+/** The same answers, each found once. */
+export function remembered(of: (word: string) => boolean): (word: string) => boolean {
   const answers = new Map<string, boolean>();
   return (word) => {
     const before = answers.get(word);

@@ -10,7 +10,9 @@ const BEGIN = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}][-.])`;
 export function scrubberOf(names: readonly string[], pseudonym: string): (text: string) => string {
   const long = names.filter((it) => Array.from(it).length >= SHORTEST_TRACE).toSorted((a, b) => b.length - a.length);
   if (long.length === 0) return (text) => text;
-  const pattern = new RegExp(`${BEGIN}(?:${long.map((it) => RegExp.escape(it)).join('|')})${END}`, 'gu');
+  const any = `(?:${long.map((it) => RegExp.escape(it)).join('|')})`;
+  // In addresses of posts a title follows the author's alias after an underscore.
+  const pattern = new RegExp(`${BEGIN}${any}${END}|(?<=/)${any}(?=_)`, 'gu');
   return (text) =>
     long.some((name) => text.includes(name))
       ? text.replace(pattern, (name, start: number) =>

@@ -9,7 +9,7 @@ import type { RootTable } from '../../warehouse/table.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
-import { traceOf } from '../../service/traces.ts';
+import { traceOf, wholeTraces } from '../../service/traces.ts';
 
 export interface Target {
   readonly table: RootTable;
@@ -154,11 +154,12 @@ export function searchFor(target: Target, names: Names, texts: Names, pseudonym:
   const inTexts = isKeyedByQuestion(table.resource) ? [] : [...new Set([...all, ...keyTexts])];
   const scrub = scrubberOf(inTexts, pseudonym);
   const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
+  const firsts = new Set(traces.values());
   return {
     forgotten: {
       isKey: (of, parts) => of === table.name && parts.join('\0') === key.join('\0'),
       isName: (of, text) => of === table.name && spellingsOf(text).some((it) => asked.has(it)),
-      isTrace: (text) => traces.has(traceOf(text)?.trace ?? ''),
+      isTrace: wholeTraces({ isFirst: (word) => firsts.has(word), isTrace: (text) => traces.has(text) }),
       scrub,
       pseudonym,
     },
