@@ -266,7 +266,7 @@ eachWarehouse('a forgotten person', (open) => {
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
     await scene.replay({ rebuild: true });
     expect(await tracesOf(warehouse, TEXTS)).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 
   it('takes nothing from a person who has the alias or the name now', async () => {
     const { scene, answer } = await sceneWith(await open());
@@ -291,7 +291,7 @@ eachWarehouse('a forgotten person', (open) => {
     expect(
       await select(scene.warehouse, `select extra from sluice.pronet_users where urn_value = 'ACoOther1'`),
     ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
-  }, 120_000);
+  }, 300_000);
 
   it('whom nothing knows is reported by another exit code', async () => {
     const { scene } = await sceneWith(await open());
@@ -303,5 +303,5 @@ eachWarehouse('a forgotten person', (open) => {
       wasForgotten: true,
     });
     expect(targetOf(' pronet_groups\r', ['\uFEFFgroup ', '1\r\n']).key).toEqual(['group', '1']);
-  }, 120_000);
+  }, 300_000);
 });
