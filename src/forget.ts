@@ -12,6 +12,7 @@ import { operationsOf } from './ops/schema.ts';
 import type { Spool } from './ops/spool.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { rootTables } from './warehouse/table.ts';
+import { errorCode } from './warehouse/trouble.ts';
 
 export interface ForgetOptions {
   readonly table: string;
@@ -107,11 +108,20 @@ export async function forget(
       receipt,
     };
   } catch (error) {
+    if (errorCode(error) === REFERRED_TO) throw referredTo(error);
     throw databaseTrouble(error);
   } finally {
     for (const it of held) await it.hold.end();
   }
 }
+
+const REFERRED_TO = '23503';
+
+const referredTo = (cause: unknown): UsageError =>
+  new UsageError(`forget: a table of yours refers to what would be removed: ${(cause as Error).message}.`, {
+    next: 'Nothing was removed. Remove these references, or declare that foreign key with ON DELETE CASCADE.',
+    cause,
+  });
 
 /** Killed rebuilds leave copies of all rows. Throws a UsageError when others use such a copy, so that it can't be removed. */
 async function removeCopies(warehouse: Warehouse): Promise<void> {

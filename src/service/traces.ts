@@ -30,7 +30,7 @@ export function traceOf(text: string): { readonly trace: string; readonly first:
 }
 
 /** The first word of a text, by which most texts are ruled out. */
-export const firstWordOf = (text: string): string => FIRST.exec(text)?.[0] ?? '';
+const firstWordOf = (text: string): string => FIRST.exec(text)?.[0] ?? '';
 
 const FIRST = /[\p{L}\p{N}\p{M}_]+/u;
 

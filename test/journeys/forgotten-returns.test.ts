@@ -4,6 +4,7 @@ import { forget, targetOf } from '../../src/forget.ts';
 import type { Respond } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { DAY_MS } from '../flow/clock.ts';
+import { dyingAt, expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { countingIds, type Scene, sceneIn, service } from '../flow/scene.ts';
 import { tracesOf } from '../support/traces.ts';
@@ -291,6 +292,30 @@ eachWarehouse('a forgotten person', (open) => {
     expect(
       await select(scene.warehouse, `select extra from sluice.pronet_users where urn_value = 'ACoOther1'`),
     ).toEqual([{ extra: { first_name: 'Quinn', city: 'Voss' } }]);
+  }, 300_000);
+
+  it('is kept while a table of a user refers to the row, and leaves no copy in what a killed rebuild left', async () => {
+    const { scene } = await sceneWith(await open());
+    const { warehouse } = scene;
+    await select(
+      warehouse,
+      'create table public.notes (type text, value text, constraint about foreign key (type, value) references sluice.pronet_users)',
+    );
+    await select(warehouse, 'insert into public.notes select urn_type, urn_value from sluice.pronet_users');
+    await expect(forgetIn(scene, [urn.type, urn.value])).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('"about" on table "notes"'),
+    });
+    await select(warehouse, 'delete from public.notes');
+    const dying = dyingAt(warehouse, { when: 'before', statement: /^lock table/, nth: 1 });
+    await expect(scene.replay({ rebuild: true }, undefined, () => undefined, dying.warehouse)).rejects.toThrow(/^died/);
+    await expireLeases(warehouse);
+    const left = "select count(*)::int as n from pg_namespace where nspname = 'sluice_rebuild'";
+    expect(await select(warehouse, left)).toEqual([{ n: 1 }]);
+
+    expect(await forgetIn(scene, [urn.type, urn.value])).toMatchObject({ exitCode: 0, found: true });
+
+    expect(await select(warehouse, left)).toEqual([{ n: 0 }]);
   }, 300_000);
 
   it('whom nothing knows is reported by another exit code', async () => {
