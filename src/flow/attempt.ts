@@ -4,7 +4,6 @@ import type { Answered, Outcome } from '../extract/outcome.ts';
 import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../extract/retry.ts';
 import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
-import { readForgotten } from '../ops/erasures.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
@@ -15,6 +14,7 @@ import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
 import type { Gate, Slot } from './gate.ts';
+import { withoutForgottenNames } from './erasure/refusal.ts';
 import { settleSurely } from './mark.ts';
 import { orAborted } from './or-aborted.ts';
 import type { Aside, Purse } from './purse.ts';
@@ -99,7 +99,7 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     const endpointAnswered = it.endpointAnswered();
     const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
     if (endsTheRun(decided)) it.onRefused();
-    const decision = await withoutForgotten(decided, it);
+    const decision = await withoutForgottenNames(decided, it.ops, it);
     // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
     const end = await settled(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
@@ -118,13 +118,6 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
       made.aside.settle(it.points);
     }
   }
-}
-
-/** The decision without names of what is forgotten: the service’s reason for refusing a request may hold one. */
-async function withoutForgotten(decision: Decision, it: Asking): Promise<Decision> {
-  if (!('because' in decision) || decision.do === 'missing' || decision.do === 'doubt') return decision;
-  const forgotten = await steadily(() => readForgotten(it.ops), it);
-  return forgotten ? { ...decision, because: forgotten.scrub(decision.because) } : decision;
 }
 
 interface Made extends Entry {
