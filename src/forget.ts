@@ -4,6 +4,7 @@ import { eraseIn, type Erased, type ErasureWork } from './flow/erasure/erase.ts'
 import { eraseFromSpool } from './flow/erasure/spool.ts';
 import type { Target } from './flow/erasure/target.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
+import { removeLeftRebuilds } from './flow/rebuild/schema.ts';
 import { databaseTrouble } from './flow/steady.ts';
 import { recordSpooled } from './ops/erasures.ts';
 import { assertLease, REBUILD, syncLease } from './ops/lease.ts';
@@ -11,6 +12,7 @@ import { operationsOf } from './ops/schema.ts';
 import type { Spool } from './ops/spool.ts';
 import type { Warehouse } from './warehouse/connect.ts';
 import { rootTables } from './warehouse/table.ts';
+import { errorCode } from './warehouse/trouble.ts';
 
 export interface ForgetOptions {
   readonly table: string;
@@ -36,6 +38,8 @@ export interface ForgetSummary {
   readonly table: string;
   /** Whether anything was found of it. */
   readonly found: boolean;
+  /** Whether an earlier erasure took it out, so that nothing had to be found. */
+  readonly wasForgotten: boolean;
   /** Rows deleted or changed, by table. */
   readonly rows: Readonly<Record<string, number>>;
   /** Stored answers that it was taken out of. */
@@ -54,8 +58,10 @@ export interface ForgetSummary {
 /** The tables whose rows can be forgotten. Owned rows go with their owner; what was charged is no entity. */
 const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
 
-/** The row that the words name. Throws a UsageError for no table of entities, or for a key of other parts. */
-export function targetOf(name: string, key: readonly string[]): Target {
+/** The row that the words name, without the blanks, line ends and byte order marks around them. Throws a UsageError for no table of entities, or for a key of other parts. */
+export function targetOf(given: string, keyGiven: readonly string[]): Target {
+  const name = given.trim();
+  const key = keyGiven.map((part) => part.trim());
   const table = forgettable.find((it) => it.name === name);
   const names = forgettable.map((it) => it.name).join(', ');
   if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
@@ -84,25 +90,46 @@ export async function forget(
   const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
   try {
     await refuseOthers(warehouse, ops, held);
+    if (!options.dryRun) await removeCopies(warehouse);
     const work = { ...options, ...effects, signal };
-    const { search, register, receipt, ...counts } = await eraseOrLook(warehouse, target, work, held);
+    const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
     const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
     if (receipt !== null) await recordSpooled(ops, receipt, spooled);
+    const found = counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0;
     return {
-      exitCode: EXIT.complete,
+      exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
       dryRun: options.dryRun,
-      table: options.table,
-      found: counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0,
+      table: target.table.name,
+      found,
+      wasForgotten,
       ...counts,
       spooled,
       comesAgain: options.comesAgain,
       receipt,
     };
   } catch (error) {
+    if (errorCode(error) === REFERRED_TO) throw referredTo(error);
     throw databaseTrouble(error);
   } finally {
     for (const it of held) await it.hold.end();
   }
+}
+
+const REFERRED_TO = '23503';
+
+const referredTo = (cause: unknown): UsageError =>
+  new UsageError(`forget: a table of yours refers to what would be removed: ${(cause as Error).message}.`, {
+    next: 'Nothing was removed. Remove these references, or declare that foreign key with ON DELETE CASCADE.',
+    cause,
+  });
+
+/** Killed rebuilds leave copies of all rows. Throws a UsageError when others use such a copy, so that it can't be removed. */
+async function removeCopies(warehouse: Warehouse): Promise<void> {
+  const kept = await removeLeftRebuilds(warehouse);
+  if (kept.length > 0)
+    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows that a killed rebuild left, and is in use.`, {
+      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run it again.',
+    });
 }
 
 /** Ends a transaction whose work is not to stay. */

@@ -4,6 +4,14 @@ import { EXIT, UsageError } from './errors.ts';
 import { type Held, holdAll, refuseOthers } from './flow/exclusive.ts';
 import { loadsOf, resourceOf, type Taken } from './flow/intake.ts';
 import { readAgain } from './flow/read-slices.ts';
+import { lockTables, mergeRebuilt } from './flow/rebuild/merge.ts';
+import { LOCK_WITHIN_MS, patiently } from './flow/rebuild/patiently.ts';
+import {
+  createRebuildSchema,
+  type RebuildSchema,
+  removeLeftRebuilds,
+  removeRebuildSchema,
+} from './flow/rebuild/schema.ts';
 import type { Served, Serving } from './flow/reading.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { assertLease, assertNoRebuild, REBUILD, syncLease } from './ops/lease.ts';
@@ -15,14 +23,12 @@ import { type Ops, operationsOf } from './ops/schema.ts';
 import { readAnswers } from './ops/vault.ts';
 import type { RequestBody } from './service/asked.ts';
 import type { Warehouse } from './warehouse/connect.ts';
-import { createTables } from './warehouse/ddl.ts';
-import { quoted } from './warehouse/identifier.ts';
-import { tables } from './warehouse/table.ts';
+import { assertWhole } from './warehouse/whole.ts';
 
 export interface ReplayOptions {
   /** Syncs whose answers are loaded again; empty means all. */
   readonly names: readonly string[];
-  /** Fill new tables from all stored answers and put them in place of the old, in one transaction. */
+  /** Fill new tables from all stored answers and bring the present ones to their rows, in one transaction. */
   readonly rebuild: boolean;
   /** Only answers with something in quarantine. */
   readonly quarantined: boolean;
@@ -89,7 +95,7 @@ async function loadAgain(
   );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
   const written: Record<string, number> = {};
-  const into = `${warehouse.schema}_rebuild`;
+  let area: RebuildSchema | undefined;
   const rejecting: Taken[] = [];
   let due: Awaited<ReturnType<typeof answersOf>> = [];
   let gone: GoneBodies | null = null;
@@ -101,13 +107,17 @@ async function loadAgain(
     gone = await goneBodies(ops, options);
     if (options.rebuild && gone) refuseLoss(gone);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
-    if (options.rebuild) await createEmpty(warehouse, into);
+    if (options.rebuild) {
+      await assertWhole(warehouse);
+      await removeLeftRebuilds(warehouse);
+      area = await createRebuildSchema(warehouse, effects.newId(), effects.now());
+    }
     const how = {
       ...effects,
       settles: false,
       // The slices of what can be read at last are no gaps any more.
       also: (inside: Ops, takens: readonly Taken[]) => recordReadSlices(inside, readAgain(takens)),
-      ...(options.rebuild && { into }),
+      ...(area && { into: area.name }),
     };
     for await (const takens of loadsOf(warehouse, answersIn(ops, due, effects, signal), how)) {
       for (const { answer, asked, batch, receipt } of takens) {
@@ -126,9 +136,10 @@ async function loadAgain(
       effects.onProgress(sums.answers, due.length);
       if (signal.aborted) break;
     }
-    if (options.rebuild && sums.answers === due.length) await swap(warehouse, into, held, rejecting, effects.now());
+    if (area && sums.answers === due.length) await putInPlace(warehouse, area.name, held, rejecting, effects);
   } finally {
-    if (options.rebuild) await sql`drop schema if exists ${sql.id(into)} cascade`.execute(warehouse.db);
+    // One that can't be removed now is removed by the next rebuild.
+    if (area) await removeRebuildSchema(warehouse, area).catch(() => false);
     for (const it of held) await it.hold.end();
   }
   // A rebuild that did not come to its end has changed nothing.
@@ -228,38 +239,24 @@ const NOTHING = new Uint8Array();
 const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
   new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
 
-async function createEmpty(warehouse: Warehouse, schema: string): Promise<void> {
-  await warehouse.db.transaction().execute(async (tx) => {
-    await sql`drop schema if exists ${sql.id(schema)} cascade`.execute(tx);
-    await sql`create schema ${sql.id(schema)}`.execute(tx);
-    await sql`set local search_path to ${sql.id(schema)}`.execute(tx);
-    for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
-  });
-}
-
-/** The tables stay and take the new rows, so that views, grants and comments on them stay too. */
-async function swap(
+/** Brings the tables to the new rows, and records what could not be read, in one transaction. */
+async function putInPlace(
   warehouse: Warehouse,
   from: string,
   held: readonly Held[],
   rejecting: readonly Taken[],
-  now: Date,
+  { now, sleep }: Pick<ReplayEffects, 'now' | 'sleep'>,
 ): Promise<void> {
-  await warehouse.db.transaction().execute(async (tx) => {
-    const ops = operationsOf({ db: tx, ops: warehouse.ops });
-    for (const { lease } of held) await assertLease(ops, lease);
-    const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
-    await recordLoads(ops, loads, now);
-    await recordReadSlices(ops, readAgain(rejecting));
-    const all = tables.map(({ name }) => `${quoted(warehouse.schema)}.${quoted(name)}`).join(', ');
-    await sql.raw(`truncate ${all}`).execute(tx);
-    for (const table of tables) {
-      const columns = table.columns.map(({ name }) => quoted(name)).join(', ');
-      await sql
-        .raw(
-          `insert into ${quoted(warehouse.schema)}.${quoted(table.name)} (${columns}) select ${columns} from ${quoted(from)}.${quoted(table.name)}`,
-        )
-        .execute(tx);
-    }
-  });
+  const merge = (): Promise<void> =>
+    warehouse.db.transaction().execute(async (tx) => {
+      const ops = operationsOf({ db: tx, ops: warehouse.ops });
+      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
+      await lockTables(tx, warehouse.schema);
+      for (const { lease } of held) await assertLease(ops, lease);
+      const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
+      await recordLoads(ops, loads, now());
+      await recordReadSlices(ops, readAgain(rejecting));
+      await mergeRebuilt(tx, warehouse, from);
+    });
+  await patiently('The rebuild', merge, sleep);
 }

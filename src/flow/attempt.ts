@@ -14,6 +14,7 @@ import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
 import type { Gate, Slot } from './gate.ts';
+import { withoutForgottenNames } from './erasure/refusal.ts';
 import { settleSurely } from './mark.ts';
 import { orAborted } from './or-aborted.ts';
 import type { Aside, Purse } from './purse.ts';
@@ -96,8 +97,9 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     if (!made) continue;
     if ('as' in made) return made;
     const endpointAnswered = it.endpointAnswered();
-    const decision = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
-    if (endsTheRun(decision)) it.onRefused();
+    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
+    if (endsTheRun(decided)) it.onRefused();
+    const decision = await withoutForgottenNames(decided, it.ops, it);
     // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
     const end = await settled(request, it, made, decision).finally(made.slot.release);
     if (end) return end;

@@ -4,7 +4,9 @@ import type { Endpoint } from '../service/endpoint.ts';
 import type { Element, Field, Fields, Sighting } from '../service/field.ts';
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../service/forgotten.ts';
 import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
+import { rootTables } from '../warehouse/table.ts';
 import { asksFor, isUrnOfForgotten } from './redact-request.ts';
+import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type Wire } from './scope.ts';
 
 /** What is taken out, and who is told of each object that was the entity. */
@@ -43,6 +45,22 @@ interface Walk extends Redaction {
   readonly resource: Resource;
 }
 
+/** A value of unknown shape without the entity. */
+const cleaned = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
+
+const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
+  forgotten,
+  tables: TABLES_BESIDE.get(networkOf(resource.table)) ?? [],
+  ...(onFound && { onFound }),
+});
+
+/** Tables of one network begin with its name. */
+const networkOf = (table: string): string => table.split('_', 1)[0] ?? '';
+const TABLES_BESIDE = Map.groupBy(
+  rootTables.map(({ name }) => name),
+  networkOf,
+);
+
 /** The same array when every element stays what it is. */
 function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
   const after = values.map(of);
@@ -50,15 +68,18 @@ function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown):
 }
 
 /** The same object when every field stays what it is. */
-function mappedFields(wire: Wire, of: (name: string, value: unknown) => unknown): Wire {
-  const after = Object.entries(wire).map(([name, value]) => [name, of(name, value)] as const);
-  return after.every(([name, value]) => value === wire[name]) ? wire : Object.fromEntries(after);
+function mappedFields(wire: Wire, of: (name: string, value: unknown) => [string, unknown]): Wire {
+  const after = Object.entries(wire).map(([name, value]) => of(name, value));
+  return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
+    ? wire
+    : Object.fromEntries(after);
 }
 
 /** An object that is a whole entity of the resource. */
 function entity(resource: Resource, value: Wire, around: Walk): Wire {
   const walk = { ...around, resource };
-  if (isTombstone(value) || !isForgotten(resource, value, false, walk)) return fieldsOf(resource.fields, value, walk);
+  if (isTombstone(value) || !isForgotten(resource, value, false, walk))
+    return fieldsOf(resource.fields, value, walk, hasKey(resource, value, false, walk));
   return found(value, walk, tombstone(remainsOf(resource.fields, value, walk)));
 }
 
@@ -85,20 +106,26 @@ function found<T>(value: Wire, { onFound }: Walk, gone: T): T {
   return gone;
 }
 
-const fieldsOf = (fields: Fields, wire: Wire, walk: Walk): Wire =>
+/** The fields without the entity; what another entity calls itself stays, since aliases change hands. */
+const fieldsOf = (fields: Fields, wire: Wire, walk: Walk, isOther = false): Wire =>
   mappedFields(wire, (name, value) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    return field && value !== null ? fieldOf(field, value, walk) : cleaned(value, walk);
+    if (isOther && isOwnName(name, value, cleaningOf(walk))) return [name, value];
+    if (!field) return cleanedEntry(name, value, cleaningOf(walk));
+    return [name, value === null ? value : fieldOf(field, value, walk)];
   });
 
 function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':
-      return cleaned(value, walk);
+      // A count may have the digits of an id.
+      return typeof value === 'number' ? value : cleaned(value, walk);
     case 'object':
       if (!isObject(value)) return cleaned(value, walk);
-      return isSeen(field.sighting, value, walk) ? found(value, walk, {}) : fieldsOf(field.fields, value, walk);
+      return isSeen(field.sighting, value, walk)
+        ? found(value, walk, {})
+        : fieldsOf(field.fields, value, walk, isSeenOther(field.sighting, value, walk));
     case 'list':
       return Array.isArray(value)
         ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
@@ -124,22 +151,38 @@ function elementOf(element: Element, value: unknown, walk: Walk): unknown {
     if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.sighting, inner, walk)) continue;
     if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
   }
-  return fieldsOf(element.fields, value, walk);
+  return fieldsOf(element.fields, value, walk, isSeenOther(element.sighting, value, walk));
 }
 
-function isSeen(sighting: Sighting | undefined, value: Wire, walk: Walk): boolean {
-  if (!sighting) return false;
+const isSeen = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+  sighting !== undefined && isForgotten(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+
+const isSeenOther = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+  sighting !== undefined && hasKey(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+
+function resourceSeen(sighting: Sighting, value: Wire): Resource {
   const urn = sighting.bare ? value : value['urn'];
   const type = isObject(urn) ? urn['type'] : undefined;
-  return isForgotten(sighting.of(typeof type === 'string' ? type : ''), value, sighting.bare === true, walk);
+  return sighting.of(typeof type === 'string' ? type : '');
 }
 
-/** An object without a key of its own is known by its names. */
-function isForgotten(resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean {
+/** The key of an object; undefined where a part of it is missing. */
+function keyOf(resource: Resource, value: Wire, isBare: boolean, walk: Walk): readonly string[] | undefined {
   const key = resource.key.map((name) => keyPart(resource, name, isBare ? { urn: value } : value, walk));
   const whole = key.filter((part) => part !== undefined);
-  if (whole.length === key.length) return walk.forgotten.isKey(resource.table, whole);
-  return namesIn(value).some((name) => walk.forgotten.isName(resource.table, name));
+  return whole.length === key.length ? whole : undefined;
+}
+
+const hasKey = (resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean =>
+  keyOf(resource, value, isBare, walk) !== undefined;
+
+/** An object without a key of its own is known by its names, and one with another key by the ids that never change. */
+function isForgotten(resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean {
+  const { forgotten } = walk;
+  const key = keyOf(resource, value, isBare, walk);
+  if (key && forgotten.isKey(resource.table, key)) return true;
+  const names = key ? namesIn(value, LASTING_FIELDS) : namesIn(value);
+  return names.some((name) => forgotten.isName(resource.table, name));
 }
 
 function keyPart(resource: Resource, name: string, value: Wire, { asked, position }: Walk): string | undefined {
@@ -161,9 +204,12 @@ function textOf(value: unknown): string | undefined {
 /** Fields by which the contract's objects name an entity; a shown name is none, since many share it. */
 export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', 'alias', 'url'];
 
+/** Of these, beside keys, those that never change hands. */
+const LASTING_FIELDS: readonly string[] = ['internal_id'];
+
 /** The names that an object gives itself. */
-const namesIn = (value: Wire): string[] =>
-  NAME_FIELDS.flatMap((field) => {
+const namesIn = (value: Wire, fields = NAME_FIELDS): string[] =>
+  fields.flatMap((field) => {
     const name = value[field];
     return textOf(isObject(name) ? name['value'] : name) ?? [];
   });
@@ -176,16 +222,4 @@ function isAbout(value: unknown, walk: Walk): boolean {
   return (
     isObject(value) && (isUrnOfForgotten(value, walk.forgotten) || Object.values(value).some((it) => isAbout(it, walk)))
   );
-}
-
-/** A value of any shape without the names in its texts, and without URNs of the entity. */
-export function cleaned(value: unknown, it: Pick<Walk, 'forgotten'>): unknown {
-  if (typeof value === 'string') return it.forgotten.scrub(value);
-  if (Array.isArray(value)) return mapped(value, (inner: unknown) => cleaned(inner, it));
-  if (!isObject(value)) return value;
-  if (isUrnOfForgotten(value, it.forgotten)) return {};
-  const names = Object.keys(value);
-  const kept = mappedFields(value, (_, inner) => cleaned(inner, it));
-  if (names.every((name) => it.forgotten.scrub(name) === name)) return kept;
-  return Object.fromEntries(Object.entries(kept).map(([name, inner]) => [it.forgotten.scrub(name), inner]));
 }

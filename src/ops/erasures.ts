@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Forgotten, pseudonymOf, spellingsOf } from '../service/forgotten.ts';
+import { remembered, scrubberByDigests, wholeTraces } from '../service/traces.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Ops } from './schema.ts';
 
@@ -9,6 +10,9 @@ import type { Ops } from './schema.ts';
 export interface Digester {
   readonly ofKey: (table: string, key: readonly string[]) => string;
   readonly ofName: (table: string, name: string) => string;
+  /** Of a text that identifies the entity wherever it stands, and of the first word of such a text. */
+  readonly ofTrace: (text: string) => string;
+  readonly ofFirst: (word: string) => string;
   /** Of any other text that tells of the entity, such as the key of a request for it. */
   readonly ofText: (text: string) => string;
 }
@@ -35,6 +39,8 @@ const digesterOf = (salt: Uint8Array): Digester => {
   return {
     ofKey: (table, key) => digest('key', table, ...key),
     ofName: (table, name) => digest('name', table, name),
+    ofTrace: (text) => digest('trace', text),
+    ofFirst: (word) => digest('first', word),
     ofText: (text) => digest('text', text),
   };
 };
@@ -46,12 +52,17 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   const digests = await digester(ops);
   if (!digests) throw new Error('the salt of what is forgotten is gone');
   const known = new Set(rows.map(({ digest }) => digest));
+  const pseudonym = pseudonymOf('');
+  const traces = {
+    isFirst: remembered((word) => known.has(digests.ofFirst(word))),
+    isTrace: (text: string) => known.has(digests.ofTrace(text)),
+  };
   return {
     isKey: (table, key) => known.has(digests.ofKey(table, key)),
     isName: (table, text) => spellingsOf(text).some((name) => known.has(digests.ofName(table, name))),
-    // Names inside texts can't be told from their digests.
-    scrub: (text) => text,
-    pseudonym: pseudonymOf(''),
+    isTrace: wholeTraces(traces),
+    scrub: scrubberByDigests(traces, pseudonym),
+    pseudonym,
   };
 }
 
@@ -92,6 +103,12 @@ export async function recordErasure(ops: Ops, it: Erasure, digests: readonly str
       .expression(sql`select d, ${id}::bigint from unnest(${arrayLiteral(digests)}::text[]) as u(d)`)
       .execute();
   return id;
+}
+
+/** True if an erasure of the key with this digest is recorded. */
+export async function wasErased(ops: Ops, digest: string): Promise<boolean> {
+  const row = await ops.selectFrom('erasures').select('id').where('digest', '=', digest).limit(1).executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Adds to a receipt how many answers on the disk were touched, once they were. */

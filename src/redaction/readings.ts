@@ -75,7 +75,8 @@ const UNITS = [
   // &#45; &#x2d; &hyphen; and &amp;#45;
   String.raw`&(?:amp;)*(?:#x0*[0-9a-f]{1,6};?|#0*[0-9]{1,7};?|[a-z]{2,12};)`,
 ];
-const QUOTED_PRINTABLE = String.raw`=(?:3d)*[0-9a-f]{2}`;
+// One layer at a time: in `=3Dab`, `=ab` may be the secret's own.
+const QUOTED_PRINTABLE = String.raw`=[0-9a-f]{2}`;
 const ESCAPES = new RegExp(UNITS.join('|'), 'gi');
 const ESCAPES_AND_MAIL = new RegExp([...UNITS, QUOTED_PRINTABLE].join('|'), 'gi');
 const MAIL = /=[0-9a-f]{2}/i;

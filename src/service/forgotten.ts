@@ -43,7 +43,9 @@ export interface Forgotten {
   readonly isKey: (table: string, key: readonly string[]) => boolean;
   /** True of a text that is one of the names of a forgotten row of that table, however it is spelled. */
   readonly isName: (table: string, text: string) => boolean;
-  /** The text without the names in it, where they are known in clear. */
+  /** True of a text that as a whole identifies something forgotten, wherever it stands. */
+  readonly isTrace: (text: string) => boolean;
+  /** The text without the names in it. */
   readonly scrub: (text: string) => string;
   /** What stands for the names. */
   readonly pseudonym: string;

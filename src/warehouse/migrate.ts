@@ -11,8 +11,12 @@ import { errorCode } from './trouble.ts';
 
 type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isOthers'>;
 
-/** A migration waits so long for another one, or for readers of a table that it changes. */
-const LOCK_WITHIN_MS = 60_000;
+/** The longest wait for another migration. */
+const OTHER_WITHIN_MS = 60_000;
+/** The longest wait for users of a table in one attempt: readers that come later wait behind it. */
+const LOCK_WITHIN_MS = 1000;
+const LOCK_ATTEMPTS = 60;
+const LOCK_NOT_AVAILABLE = '55P03';
 /** `create ... if not exists` by somebody outside of the lock, and deadlocks with readers. */
 const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
 const ATTEMPTS = 3;
@@ -92,10 +96,13 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
 async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target): Promise<void> {
   if (kind === 'embedded') return;
   const key = createHash('sha256').update(`sluice migration of ${schema}`).digest().readBigInt64BE().toString();
-  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(
+  await sql`select set_config('lock_timeout', ${String(OTHER_WITHIN_MS)}, true), set_config('statement_timeout', '0', true)`.execute(
     trx,
   );
-  await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx);
+  await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx).catch((error: unknown) => {
+    throw errorCode(error) === LOCK_NOT_AVAILABLE ? waitedFor('another one', error) : error;
+  });
+  await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(trx);
 }
 
 /** `create schema if not exists` asks for a right on the database even where the schema is there. */
@@ -156,7 +163,9 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (attempt === ATTEMPTS || !RACES.has(errorCode(error) ?? '')) throw error;
+      const code = errorCode(error) ?? '';
+      const most = code === LOCK_NOT_AVAILABLE ? LOCK_ATTEMPTS : RACES.has(code) ? ATTEMPTS : 0;
+      if (attempt >= most) throw error;
     }
   }
 }
@@ -183,14 +192,19 @@ function migrationTrouble(error: unknown, warehouse: Target): unknown {
   switch (errorCode(error)) {
     case '42501':
       return withoutRight((error as Error).message, warehouse, error);
-    case '55P03':
-      return new TransientError(
-        `The migration waited ${LOCK_WITHIN_MS / 1000} s for another one, or for readers of its tables.`,
-        {
-          next: 'Run sluice migrate again when they are done.',
-          cause: error,
-        },
-      );
+    case LOCK_NOT_AVAILABLE:
+      return waitedFor('users of its tables', error);
+    case '2BP01':
+      return new UsageError(`Objects of users depend on what the migration drops: ${dependents(error)}.`, {
+        next: 'Nothing was changed. Drop these objects, run it again, and create them anew.',
+        cause: error,
+      });
+    case '0A000':
+    case '42P16':
+      return new SchemaError(`An object of a user depends on what the migration changes: ${dependents(error)}.`, {
+        next: 'Nothing was changed. Drop that object, run it again, and create it anew.',
+        cause: error,
+      });
     case '42P07':
       return new SchemaError(
         `The schema holds something else under a name that Sluice needs: ${(error as Error).message}.`,
@@ -202,6 +216,18 @@ function migrationTrouble(error: unknown, warehouse: Target): unknown {
     default:
       return error;
   }
+}
+
+const waitedFor = (whom: string, cause: unknown): TransientError =>
+  new TransientError(`The migration waited about ${OTHER_WITHIN_MS / 1000} s for ${whom}.`, {
+    next: 'Run it again when they are done.',
+    cause,
+  });
+
+/** The names are in the detail, a line each. */
+function dependents(error: unknown): string {
+  const { message, detail } = error as { readonly message: string; readonly detail?: unknown };
+  return typeof detail === 'string' && detail !== '' ? detail.replaceAll('\n', ', ') : message;
 }
 
 function refuseNewer({ unknown }: MigrationStatus, { schema }: Target): void {

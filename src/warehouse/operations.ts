@@ -23,6 +23,7 @@ import type { DdlTable } from './ddl.ts';
 import { alertTables } from './alert-tables.ts';
 import { chunkTables } from './chunk-tables.ts';
 import { erasureTables } from './erasure-tables.ts';
+import { rebuildTables } from './rebuild-tables.ts';
 import { tokenTables } from './token-tables.ts';
 
 const counter = (about: string) => zero(bigint(about));
@@ -280,6 +281,7 @@ export const operations = {
   ...tokenTables,
   ...alertTables,
   ...erasureTables,
+  ...rebuildTables,
 };
 
 /** The rows of the machinery's tables, as Kysely takes them. */

@@ -124,8 +124,8 @@ describe('forget', () => {
     const words = ['forget', 'pronet_groups', 'group', 'none'];
     const ran = await sluice(words);
     expect({ code: ran.code, out: ran.out }).toEqual({
-      code: 0,
-      out: 'nothing of it was found\nnothing was removed; add --yes to keep later answers from bringing it\n',
+      code: 2,
+      out: 'nothing has this key: no row of pronet_groups, no stored answer, no request. Check the key with sluice query\nnothing was removed; add --yes to keep later answers from bringing it\n',
     });
     expect((await sluice(words, { answers: ['no'], columns: 100 })).err).toContain(
       'Keep later answers from bringing it? Type yes: ',

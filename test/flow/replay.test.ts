@@ -105,7 +105,7 @@ eachWarehouse('a replay', (open, kind) => {
         expect(ended).toMatchObject({ exitCode: 5, answers: 0 });
         expect(ended.left).toBeGreaterThan(1);
       } else {
-        const statement = by === 'a crash' ? /^insert into "sluice_rebuild"/ : /^truncate/;
+        const statement = by === 'a crash' ? /^insert into "sluice_rebuild"/ : /^lock table/;
         const dying = dyingAt(scene.warehouse, { when: 'before', statement, nth: by === 'a crash' ? 6 : 1 });
         await expect(scene.replay({ rebuild: true }, stop.signal, () => undefined, dying.warehouse)).rejects.toThrow(
           /^died/,
@@ -218,7 +218,7 @@ eachWarehouse('an answer in quarantine', (open) => {
     const [kept] = await select<{ body: Buffer }>(scene.warehouse, 'select body from sluice_ops.answers where id = 1');
     await select(scene.warehouse, "update sluice_ops.answers set body = '\\xff00' where id = 1 returning id");
 
-    const failing = disturbedAt(scene.warehouse, { when: 'before', statement: /^truncate/, nth: 1 }, () => {
+    const failing = disturbedAt(scene.warehouse, { when: 'before', statement: /^lock table/, nth: 1 }, () => {
       throw new Error('no swap');
     });
     await expect(scene.replay({ rebuild: true }, undefined, undefined, failing)).rejects.toThrow('no swap');

@@ -4565,6 +4565,17 @@ create table sluice_ops."quarantine" (
 create unique index "quarantine_answer_id_position_idx" on sluice_ops."quarantine" using btree (answer_id, COALESCE("position", '-1'::integer::bigint));
 create index "quarantine_open_idx" on sluice_ops."quarantine" using btree (id) where resolved_at IS NULL;
 
+-- Schemas that sluice replay --rebuild created to work in: one row per rebuild that is in progress or was killed.
+create table sluice_ops."rebuilds" (
+  -- Random id of the rebuild; the comment on its schema holds it.
+  "id" text not null,
+  -- The schema that it created.
+  "schema_name" text not null,
+  -- When it created the schema.
+  "started_at" timestamp with time zone not null,
+  constraint "rebuilds_pkey" primary key ("id")
+);
+
 -- Which request of the ledger is which row of the service’s request log, and how sure that is.
 create table sluice_ops."request_cost_matches" (
   -- The request of the ledger.

@@ -10,6 +10,7 @@ const TOKENS = [
   'tok-5f3a91c2-never-shown',
   'tok/+"<&\\-5f3a91c2',
   '5f_3a91c2%41neverSHOWN',
+  'tk=ab12-5f3a91c2=ffnever',
   'eyJhbGciOiJIUzI1NiJ9.e30.Zm9v_b-r',
 ];
 

@@ -49,6 +49,37 @@ eachWarehouse('migrations', (open, kind) => {
     );
   });
 
+  it('name what users made of a table that a step back would drop', async () => {
+    const warehouse = await open();
+    while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0025' && it.appliedAt !== null))
+      await migrate(warehouse, 'down');
+    await sql`create view public.lost as select lost_invocations from sluice_ops.doubts`.execute(warehouse.db);
+    await expect(migrate(warehouse, 'down')).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('lost depends on'),
+    });
+    await sql`select * from public.lost`.execute(warehouse.db);
+  });
+
+  if (kind === 'postgres')
+    it('let readers through while they wait for a table', async () => {
+      const warehouse = await open();
+      while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0022' && it.appliedAt !== null))
+        await migrate(warehouse, 'down');
+      let done: Promise<string[]> | undefined;
+      await warehouse.db.transaction().execute(async (tx) => {
+        await sql`select from sluice_ops.doubts`.execute(tx);
+        done = migrate(warehouse, 'up');
+        const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+        while ((await waiting.execute(warehouse.db)).rows.length === 0);
+        await warehouse.db.transaction().execute(async (reader) => {
+          await sql`set local lock_timeout = 3000`.execute(reader);
+          await sql`select from sluice_ops.doubts`.execute(reader);
+        });
+      });
+      expect(await done).toEqual(names.filter((name) => name > '0022'));
+    });
+
   it('refuse a schema that a newer version migrated', async () => {
     const warehouse = await open();
     await sql`insert into sluice_ops.kysely_migration values ('9999_later', '2100-01-01T00:00:00.000Z')`.execute(

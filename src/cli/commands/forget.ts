@@ -15,7 +15,7 @@ export const forget = command({
     'Takes one row’s entity out of tables, history, ledger, quarantine, stored answers and the spool, under all its names, and leaves a receipt without the data. ' +
     'Stored answers are rewritten without it, so that no replay brings it back; later answers and inputs that name it are told by salted digests and left out. ' +
     'Without --yes it tells what would be removed and, at a terminal, asks. Backups, copies in BI tools and the database’s own logs are not reached. ' +
-    'Refused with exit code 7 while a sync runs. Needs no token.',
+    'A key that matches nothing ends with exit code 2. Refused with exit code 7 while a sync runs. Needs no token.',
   options: {
     ...configOption,
     yes: { type: 'flag', about: 'Remove without asking.' },
@@ -90,7 +90,11 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
         ),
         `${counted(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased whole; ${counted(it.requests, 'request')} ${does} given a pseudonym; ${counted(it.spooled, 'answer')} in the spool\n`,
       ]
-    : ['nothing of it was found\n'];
+    : [
+        it.wasForgotten
+          ? 'nothing of it is left; it was forgotten before\n'
+          : `nothing has this key: no row of ${it.table}, no stored answer, no request. Check the key with sluice query\n`,
+      ];
   const later = it.comesAgain ? 'later answers may bring it again' : 'later answers will not bring it again';
   const end = it.dryRun
     ? `nothing was removed; add --yes to ${it.found ? 'remove it' : 'keep later answers from bringing it'}\n`

@@ -12,7 +12,8 @@ import { watched } from '../watch.ts';
 export const replay = command({
   about:
     'Loads the stored answers of all syncs, or of those named, again in the order in which they came. In place, what did not change is only read; ' +
-    'with --rebuild new tables are filled from all answers and take the place of the old in one transaction. Needs no token.',
+    '--rebuild fills new tables from all answers, then brings the present ones to the same rows in one transaction. ' +
+    'It keeps columns, views and references that users added, and refuses to delete rows that they depend on. Needs no token.',
   logs: true,
   options: { ...configOption, rebuild: { type: 'flag', about: 'Fill all tables anew; takes no names.' } },
   positionals: {

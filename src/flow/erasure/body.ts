@@ -1,6 +1,7 @@
 /** The bytes of an answer without what is forgotten. */
 import { decode } from '../../normalize/decode.ts';
 import { type Redaction, redactItems } from '../../normalize/redact.ts';
+import { withoutEscapes } from './scrub.ts';
 import { asksFor } from '../../normalize/redact-request.ts';
 import type { VaultAnswer } from '../../ops/vault.ts';
 import { endpointNamed } from '../../service/catalog.ts';
@@ -38,14 +39,20 @@ export function lookInto(answer: Told, redaction: Redaction): Look {
 
 /**
  * The body of an answer that has just come, without what is forgotten; undefined when nothing of that is in it. One
- * that can't be read but answers a question about it is emptied: an unreadable page of a person tells of that person.
+ * that can't be read is emptied if it answers a question about it, or holds one of its names.
  */
 export function withoutForgotten(answer: Told, forgotten: Forgotten): Uint8Array | undefined {
   const look = lookInto(answer, { forgotten });
   if (look.kind === 'redacted') return look.body;
   if (look.kind === 'clean') return undefined;
   const endpoint = endpointNamed(answer.endpoint);
-  return endpoint && answer.body.byteLength > 0 && asksFor(endpoint, answer.request, forgotten) ? EMPTY : undefined;
+  if (!endpoint || answer.body.byteLength === 0 || answer.damage !== undefined) return undefined;
+  return asksFor(endpoint, answer.request, forgotten) || holdsName(answer.body, forgotten) ? EMPTY : undefined;
+}
+
+function holdsName(body: Uint8Array, { scrub }: Forgotten): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  return [text, withoutEscapes(text)].some((it) => scrub(it) !== it);
 }
 
 const EMPTY = new Uint8Array();

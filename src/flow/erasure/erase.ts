@@ -2,7 +2,7 @@
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { rehash } from '../../load/rehash.ts';
 import { runOn } from '../../load/run.ts';
-import { digester, recordErasure } from '../../ops/erasures.ts';
+import { digester, recordErasure, wasErased } from '../../ops/erasures.ts';
 import { type Ops, operationsOf } from '../../ops/schema.ts';
 import { pseudonymOf } from '../../service/forgotten.ts';
 import { arrayLiteral } from '../../warehouse/array.ts';
@@ -40,6 +40,8 @@ export interface Erased {
   readonly answers: number;
   readonly bodies: number;
   readonly requests: number;
+  /** Whether an earlier erasure has the same key. */
+  readonly wasForgotten: boolean;
   readonly search: Search;
   readonly register: Register;
   /** The receipt; null of a dry run. */
@@ -57,6 +59,7 @@ export async function eraseIn(
   const digests = await digester(ops, () => Buffer.from(newId() + newId()));
   if (!digests) throw new Error('the salt of what is forgotten is gone');
   const digest = digests.ofKey(target.table.name, target.key);
+  const wasForgotten = await wasErased(ops, digest);
   const register = openRegister(target);
   await noteRows(db, warehouse, target, register);
   const done = { touched: new Set<string>(), erased: new Set<string>() };
@@ -90,11 +93,15 @@ export async function eraseIn(
     if (ids.length > 0) await rehash(runOn(db), warehouse.schema, table, ids);
   }
   const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: askers.length };
-  const banned = [digest, ...search.asked.map((name) => digests.ofName(target.table.name, name))];
+  const banned = [
+    digest,
+    ...search.asked.map((name) => digests.ofName(target.table.name, name)),
+    ...[...search.traces].flatMap(([trace, first]) => [digests.ofTrace(trace), digests.ofFirst(first)]),
+  ];
   const receipt = dryRun
     ? null
     : await recordErasure(ops, { ...counts, table: target.table.name, digest, at, comesAgain }, [...new Set(banned)]);
-  return { ...counts, search, register, receipt };
+  return { ...counts, wasForgotten, search, register, receipt };
 }
 
 const answersTo = async (ops: Ops, askers: readonly Asking[]): Promise<string[]> => {

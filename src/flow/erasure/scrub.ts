@@ -1,7 +1,6 @@
 /** Takes names out of running text, where they stand as words of their own. */
 
-/** Shorter texts are words of many languages and parts of many numbers. */
-export const SHORTEST = 5;
+import { SHORTEST_TRACE, standsThere } from '../../service/traces.ts';
 
 /** A dot ends a name at the end of a sentence and before the ending of a picture's file, and is inside it anywhere else. */
 const END = String.raw`(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|\.(?!(?:jpe?g|png|webp|gif|html?)\b)[\p{L}\p{N}_])`;
@@ -9,8 +8,21 @@ const BEGIN = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}][-.])`;
 
 /** A function that puts the pseudonym in the place of each of these names; names of fewer than five letters are left. */
 export function scrubberOf(names: readonly string[], pseudonym: string): (text: string) => string {
-  const long = names.filter((it) => Array.from(it).length >= SHORTEST).toSorted((a, b) => b.length - a.length);
+  const long = names.filter((it) => Array.from(it).length >= SHORTEST_TRACE).toSorted((a, b) => b.length - a.length);
   if (long.length === 0) return (text) => text;
-  const pattern = new RegExp(`${BEGIN}(?:${long.map((it) => RegExp.escape(it)).join('|')})${END}`, 'gu');
-  return (text) => (long.some((name) => text.includes(name)) ? text.replace(pattern, () => pseudonym) : text);
+  const any = `(?:${long.map((it) => RegExp.escape(it)).join('|')})`;
+  // In addresses of posts a title follows the author's alias after an underscore.
+  const pattern = new RegExp(`${BEGIN}${any}${END}|(?<=/)${any}(?=_)`, 'gu');
+  return (text) =>
+    long.some((name) => text.includes(name))
+      ? text.replace(pattern, (name, start: number) =>
+          standsThere(text, start, start + name.length) ? pseudonym : name,
+        )
+      : text;
 }
+
+/** The text with the escapes of JSON read. */
+export const withoutEscapes = (text: string): string =>
+  text.replaceAll(/\\u([0-9a-fA-F]{4})|\\(["\\/])/g, (_, hex?: string, sign?: string) =>
+    hex === undefined ? (sign ?? '') : String.fromCharCode(Number.parseInt(hex, 16)),
+  );

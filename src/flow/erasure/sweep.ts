@@ -1,14 +1,14 @@
 /** Takes an entity's names out of every text and every JSON value of both schemas, whatever column they got into. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { cleaned } from '../../normalize/redact.ts';
+import { cleaned, cleanText } from '../../normalize/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/identity.ts';
+import { SHORTEST_TRACE } from '../../service/traces.ts';
 import { referring } from '../../warehouse/reference.ts';
 import { arrayLiteral } from '../../warehouse/array.ts';
 import { operationsTables } from '../../warehouse/operations.ts';
 import { tables } from '../../warehouse/table.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
-import { SHORTEST } from './scrub.ts';
 import { noteChanged, parentOf, type Touched } from './tables.ts';
 import { at, type Search } from './target.ts';
 
@@ -22,6 +22,7 @@ const NOT_SWEPT = [
   'gate_slots',
   'gate_paces',
   'marks',
+  'rebuilds',
 ];
 const NOT_TEXT = ['sync', 'endpoint', 'request_key', 'definition_hash', 'holder', 'encoding', 'sha256', 'state'];
 
@@ -70,7 +71,7 @@ async function sweepTable(
   table: Swept,
 ): Promise<void> {
   const columns = table.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
-  const hints = all.filter((it) => it.length >= SHORTEST);
+  const hints = all.filter((it) => it.length >= SHORTEST_TRACE);
   if (columns.length === 0 || hints.length === 0) return;
   const texts = columns.map(({ name }, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`c${index}`)}`);
   const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
@@ -83,7 +84,8 @@ async function sweepTable(
   for (const row of rows) {
     const sets = columns.flatMap(({ name, type }, index) => {
       const text = row[`c${index}`] ?? null;
-      const after = text === null ? null : type === 'text' ? forgotten.scrub(text) : cleanJson(text, forgotten);
+      const after =
+        text === null ? null : type === 'text' ? cleanText(text, { forgotten }) : cleanJson(text, forgotten);
       return after === text ? [] : [sql`${sql.ref(name)} = ${after}::text::${sql.raw(type)}`];
     });
     if (sets.length === 0) continue;

@@ -9,6 +9,7 @@ import type { RootTable } from '../../warehouse/table.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
+import { traceOf, wholeTraces } from '../../service/traces.ts';
 
 export interface Target {
   readonly table: RootTable;
@@ -131,6 +132,8 @@ export interface Search {
   readonly forgotten: Forgotten;
   /** Every spelling of a name that a request may use. */
   readonly asked: readonly string[];
+  /** Texts that identify the entity wherever they stand, from their first word to their last. */
+  readonly traces: ReadonlyMap<string, string>;
   /** Texts of which one is in whatever tells of the entity. */
   readonly hints: readonly string[];
 }
@@ -146,19 +149,36 @@ export function searchFor(target: Target, names: Names, texts: Names, pseudonym:
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
   const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
   if (key.length === 2) asked.add(key.join(':'));
-  const all = [...new Set([...texts.values()].flatMap((of) => [...of]))];
+  const all = [...new Set([...texts].flatMap(([field, of]) => [...of].filter((text) => identifies(field, text))))];
   // A page is no person: other pages may go on linking to its address.
-  const scrub = scrubberOf(isKeyedByQuestion(table.resource) ? [] : all, pseudonym);
+  const inTexts = isKeyedByQuestion(table.resource) ? [] : [...new Set([...all, ...keyTexts])];
+  const scrub = scrubberOf(inTexts, pseudonym);
+  const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
+  const firsts = new Set(traces.values());
   return {
     forgotten: {
       isKey: (of, parts) => of === table.name && parts.join('\0') === key.join('\0'),
       isName: (of, text) => of === table.name && spellingsOf(text).some((it) => asked.has(it)),
+      isTrace: wholeTraces({ isFirst: (word) => firsts.has(word), isTrace: (text) => traces.has(text) }),
       scrub,
       pseudonym,
     },
     asked: [...asked],
+    traces,
     hints: [...new Set([...asked, ...all, ...keyTexts])],
   };
+}
+
+/** A shown name of one word is a first name, or a word of the language; one of several is somebody's. */
+const identifies = (field: string, text: string): boolean => field !== 'name' || /\S\s+\S/.test(text);
+
+/** The text with its first word; an address also as it is written without its scheme. */
+function tracedAs(text: string): (readonly [string, string])[] {
+  const written = [text, ...(text.includes('://') ? [text.slice(text.indexOf('://') + '://'.length)] : [])];
+  return written.flatMap((it) => {
+    const found = traceOf(it);
+    return found ? [[found.trace, found.first] as const] : [];
+  });
 }
 
 /** A name in the spellings that stand for it alone: of an address the whole, of anything else all. */

@@ -3,8 +3,9 @@ import { readAnswer, replaceBody, type VaultAnswer } from '../../ops/vault.ts';
 import type { Ops } from '../../ops/schema.ts';
 import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/forgotten.ts';
+import { SHORTEST_TRACE } from '../../service/traces.ts';
 import { lookInto } from './body.ts';
-import { SHORTEST } from './scrub.ts';
+import { withoutEscapes } from './scrub.ts';
 import type { Register, Search } from './target.ts';
 
 const NOTHING = new Uint8Array();
@@ -96,10 +97,8 @@ function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
 /** True of bytes that hold one of the longer texts, as they are or with the escapes of JSON. */
 export function tellsOf(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  const plain = text.replaceAll(/\\u([0-9a-fA-F]{4})|\\(["\\/])/g, (_, hex?: string, sign?: string) =>
-    hex === undefined ? (sign ?? '') : String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return hints.some((hint) => hint.length >= SHORTEST && (text.includes(hint) || plain.includes(hint)));
+  const plain = withoutEscapes(text);
+  return hints.some((hint) => hint.length >= SHORTEST_TRACE && (text.includes(hint) || plain.includes(hint)));
 }
 
 /** Entries of items that are no longer there go; the answer counts them as superseded, so that its sum stays. */

@@ -1,0 +1,12 @@
+/** Keeps names of what is forgotten out of the reasons that the service gives for refusing a request. */
+import type { Decision } from '../../extract/retry.ts';
+import { readForgotten } from '../../ops/erasures.ts';
+import type { Ops } from '../../ops/schema.ts';
+import { type Steady, steadily } from '../steady.ts';
+
+/** The decision with its reason as the ledger may hold it. */
+export async function withoutForgottenNames(decision: Decision, ops: Ops, effects: Steady): Promise<Decision> {
+  if (decision.do !== 'retry' && decision.do !== 'fail' && decision.do !== 'stop') return decision;
+  const forgotten = await steadily(() => readForgotten(ops), effects);
+  return forgotten ? { ...decision, because: forgotten.scrub(decision.because) } : decision;
+}

@@ -1,0 +1,165 @@
+/** Brings the tables to the rows that a rebuild made, changing only rows that differ. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { UsageError } from '../../errors.ts';
+import { arrayLiteral } from '../../warehouse/array.ts';
+import { quoted, quotedList } from '../../warehouse/identifier.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { rootTables, type Table, tables } from '../../warehouse/table.ts';
+import { errorCode } from '../../warehouse/trouble.ts';
+
+/**
+ * Deletes, adds and changes rows until the tables of `schema` hold what those of `built` hold. Columns that users added keep
+ * their values, and nothing is dropped or emptied, so views, triggers, indexes, grants and foreign keys of users stay as
+ * they are. Readers are not blocked; writers wait for the end of the transaction. Throws a UsageError that names what would
+ * be lost if it would delete rows that users
+ * added, gave values of their own, or refer to.
+ */
+export async function mergeRebuilt(
+  db: QueryExecutorProvider,
+  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  built: string,
+): Promise<void> {
+  const losses = [
+    ...(await lostRows(db, { schema, ops }, built)),
+    ...(await lostValues(db, schema, built)),
+    ...(await lostReferences(db, schema, built)),
+  ];
+  if (losses.length > 0)
+    throw new UsageError(
+      `The rebuild would delete rows that it can't make again or that others use: ${losses.join('; ')}.`,
+      {
+        next: 'Nothing was changed. Copy or remove these values and references first, or run sluice replay without --rebuild, which deletes no row.',
+      },
+    );
+  try {
+    for (const table of tables.toReversed()) await run(db, deleteGone(table, schema, built));
+    for (const table of tables) {
+      await run(db, insertNew(table, schema, built));
+      const update = updateChanged(table, schema, built);
+      if (update !== undefined) await run(db, update);
+    }
+  } catch (error) {
+    if (!(error instanceof Error) || !REFUSED.test(errorCode(error) ?? '')) throw error;
+    throw new UsageError(`A constraint or trigger refuses the rows of the rebuild: ${error.message}.`, {
+      next: 'Nothing was changed. Change or drop that constraint or trigger, then run it again.',
+      cause: error,
+    });
+  }
+}
+
+/** Constraints and triggers, which only users add beyond what the built rows satisfy. */
+const REFUSED = /^(?:23|P0001)/;
+
+/** Locks the tables against writers, and lets readers through. */
+export const lockTables = (db: QueryExecutorProvider, schema: string): Promise<unknown> =>
+  run(
+    db,
+    `lock table ${tables.map(({ name }) => `only ${quoted(schema)}.${quoted(name)}`).join(', ')} in exclusive mode`,
+  );
+
+const run = (db: QueryExecutorProvider, statement: string): Promise<unknown> => sql.raw(statement).execute(db);
+
+/** `only`: rows of a user's table that inherits from ours are not ours. */
+const live = (schema: string, { name }: Table): string => `only ${quoted(schema)}.${quoted(name)} l`;
+const rebuilt = (built: string, { name }: Table): string => `${quoted(built)}.${quoted(name)} b`;
+const sameKey = ({ key }: Table): string => key.map((it) => `b.${quoted(it)} = l.${quoted(it)}`).join(' and ');
+const isGone = (table: Table, built: string): string =>
+  `not exists (select from ${rebuilt(built, table)} where ${sameKey(table)})`;
+
+const deleteGone = (table: Table, schema: string, built: string): string =>
+  `delete from ${live(schema, table)} where ${isGone(table, built)}`;
+
+function insertNew(table: Table, schema: string, built: string): string {
+  const names = table.columns.map(({ name }) => name);
+  return `insert into ${quoted(schema)}.${quoted(table.name)} (${quotedList(names)})
+    select ${names.map((name) => `b.${quoted(name)}`).join(', ')} from ${rebuilt(built, table)}
+    where not exists (select from ${live(schema, table)} where ${sameKey(table)})`;
+}
+
+/** Compares images, not values: 1.0 and 1 are equal as jsonb, and differ for readers. */
+function updateChanged(table: Table, schema: string, built: string): string | undefined {
+  const names = table.columns.map(({ name }) => name).filter((name) => !table.key.includes(name));
+  if (names.length === 0) return undefined;
+  const row = (of: string): string =>
+    `(select x from (select ${names.map((it) => `${of}.${quoted(it)}`).join(', ')}) x)`;
+  return `update ${live(schema, table)} set ${names.map((it) => `${quoted(it)} = b.${quoted(it)}`).join(', ')}
+    from ${rebuilt(built, table)} where ${sameKey(table)} and ${row('b')} *<> ${row('l')}`;
+}
+
+/** Rows that no stored answer gave, such as those that users added. */
+async function lostRows(
+  db: QueryExecutorProvider,
+  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+  built: string,
+): Promise<string[]> {
+  const losses: string[] = [];
+  for (const table of rootTables) {
+    const isStored = `exists (select from ${quoted(ops)}.answers a where a.id = l._answer_id and a.body is not null)`;
+    const count = await countOf(db, `${live(schema, table)} where not ${isStored} and ${isGone(table, built)}`);
+    if (count > 0) losses.push(`${counted(count)} of ${schema}.${table.name} that no stored answer gave`);
+  }
+  return losses;
+}
+
+/** Values in columns that users added to rows that are no longer there. */
+async function lostValues(db: QueryExecutorProvider, schema: string, built: string): Promise<string[]> {
+  const losses: string[] = [];
+  for (const table of tables) {
+    const { rows: columns } = await sql<{ name: string }>`
+      select attname as name from pg_attribute
+      where attrelid = to_regclass(${`${quoted(schema)}.${quoted(table.name)}`}) and attnum > 0 and not attisdropped
+        and attgenerated = '' and attname <> all(${arrayLiteral(table.columns.map(({ name }) => name))}::text[])
+      order by attnum`.execute(db);
+    for (const { name } of columns) {
+      const count = await countOf(
+        db,
+        `${live(schema, table)} where l.${quoted(name)} is not null and ${isGone(table, built)}`,
+      );
+      if (count > 0)
+        losses.push(`${counted(count)} of ${schema}.${table.name} with a value in the added column ${name}`);
+    }
+  }
+  return losses;
+}
+
+interface UserKey {
+  readonly constraint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly columns: readonly string[];
+  readonly references: readonly string[];
+}
+
+/** Rows of users' tables that refer to rows that are no longer there; a cascade would delete or empty them. */
+async function lostReferences(db: QueryExecutorProvider, schema: string, built: string): Promise<string[]> {
+  const losses: string[] = [];
+  const ours = arrayLiteral(tables.map(({ name }) => name));
+  const { rows: keys } = await sql<UserKey>`
+    select k.conname as constraint, k.conrelid::regclass::text as "from", t.relname as "to",
+      array(select a.attname::text from unnest(k.conkey) with ordinality as c(at, place)
+        join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.at order by c.place) as columns,
+      array(select a.attname::text from unnest(k.confkey) with ordinality as c(at, place)
+        join pg_attribute a on a.attrelid = k.confrelid and a.attnum = c.at order by c.place) as references
+    from pg_constraint k
+    join pg_class t on t.oid = k.confrelid
+    join pg_namespace n on n.oid = t.relnamespace
+    join pg_class f on f.oid = k.conrelid
+    where k.contype = 'f' and n.nspname = ${schema} and t.relname = any(${ours}::text[])
+      and not (f.relnamespace = n.oid and f.relname = any(${ours}::text[]))
+    order by 2, 1`.execute(db);
+  for (const { constraint, from, to, columns, references } of keys) {
+    const table = tables.find(({ name }) => name === to);
+    if (!table) continue;
+    const joined = columns.map((it, at) => `f.${quoted(it)} = l.${quoted(references[at] ?? '')}`).join(' and ');
+    const count = await countOf(db, `${from} f join ${live(schema, table)} on ${joined} where ${isGone(table, built)}`);
+    if (count > 0) losses.push(`${counted(count)} of ${from} that ${constraint} ties to ${schema}.${to}`);
+  }
+  return losses;
+}
+
+const counted = (count: number): string => `${count} ${count === 1 ? 'row' : 'rows'}`;
+
+async function countOf(db: QueryExecutorProvider, from: string): Promise<number> {
+  const { rows } = await sql.raw<{ n: string }>(`select count(*) as n from ${from}`).execute(db);
+  return Number(rows[0]?.n);
+}

@@ -1,0 +1,36 @@
+/** Waits for locks in short attempts, so that no other session waits behind a request of ours for longer than one. */
+import { TransientError } from '../../errors.ts';
+import { errorCode } from '../../warehouse/trouble.ts';
+
+/** The longest wait for one lock. */
+export const LOCK_WITHIN_MS = 1000;
+const PAUSE_MS = 1000;
+const ATTEMPTS = 15;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Does work that sets `lock_timeout` to `LOCK_WITHIN_MS` and does nothing when a lock is not to be had, up to 15 times.
+ * Throws a TransientError (exit 5) after the last.
+ */
+export async function patiently<T>(
+  what: string,
+  work: () => Promise<T>,
+  sleep: (ms: number) => Promise<void>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (errorCode(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt === ATTEMPTS)
+        throw new TransientError(
+          `${what} could not lock its tables: other transactions held them in ${ATTEMPTS} attempts.`,
+          {
+            next: 'Nothing was changed. Run it again when the transactions that write to these tables, or change them, have ended.',
+            cause: error,
+          },
+        );
+    }
+    await sleep(PAUSE_MS);
+  }
+}

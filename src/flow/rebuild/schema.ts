@@ -1,0 +1,95 @@
+/** The schema that a rebuild works in: created, marked and removed by Sluice, which touches no other. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import { type Ops, operationsOf } from '../../ops/schema.ts';
+import type { Warehouse } from '../../warehouse/connect.ts';
+import { createTables } from '../../warehouse/ddl.ts';
+import { literal } from '../../warehouse/identifier.ts';
+import { tables } from '../../warehouse/table.ts';
+import { errorCode } from '../../warehouse/trouble.ts';
+
+/** A schema that this warehouse's rebuild created. */
+export interface RebuildSchema {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Postgres cuts names at 63 bytes; the rest is for the suffix and a number. */
+const LONGEST_BASE = 50;
+/** How long a removal waits for readers of what it removes, while others may wait behind it. */
+const LOCK_WITHIN_MS = 1000;
+
+const commentOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
+
+/** Creates a marked schema with empty tables, under a name that nothing has; the mark and its record commit together. */
+export async function createRebuildSchema(
+  warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
+  id: string,
+  now: Date,
+): Promise<RebuildSchema> {
+  return warehouse.db.transaction().execute(async (tx) => {
+    const ops = operationsOf({ db: tx, ops: warehouse.ops });
+    const name = await freeName(tx, warehouse.schema);
+    await sql`create schema ${sql.id(name)}`.execute(tx);
+    await sql`comment on schema ${sql.id(name)} is ${sql.raw(literal(commentOf(id)))}`.execute(tx);
+    await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
+    await sql`set local search_path to ${sql.id(name)}`.execute(tx);
+    for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
+    return { id, name };
+  });
+}
+
+async function freeName(db: QueryExecutorProvider, schema: string): Promise<string> {
+  const base = `${schema.slice(0, LONGEST_BASE)}_rebuild`;
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}_${number}`;
+    const { rows } = await sql`select from pg_namespace where nspname = ${name}`.execute(db);
+    if (rows.length === 0) return name;
+  }
+}
+
+/**
+ * Removes what killed rebuilds left, and returns the names of schemas that could not be removed, because other objects
+ * are in them or depend on them, or because they are in use. Call it with the lease of rebuilds held.
+ */
+export async function removeLeftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly string[]> {
+  const rows = await operationsOf(warehouse).selectFrom('rebuilds').select(['id', 'schema_name']).execute();
+  const kept: string[] = [];
+  for (const { id, schema_name: name } of rows)
+    if (!(await removeRebuildSchema(warehouse, { id, name }))) kept.push(name);
+  return kept;
+}
+
+const IN_USE = '55P03';
+const DEPENDED_UPON = '2BP01';
+
+/** Removes the schema if it still carries the mark; false if others use it or keep something in it. */
+export async function removeRebuildSchema(
+  warehouse: Pick<Warehouse, 'db' | 'ops'>,
+  { id, name }: RebuildSchema,
+): Promise<boolean> {
+  try {
+    await warehouse.db.transaction().execute(async (tx) => {
+      const ops: Ops = operationsOf({ db: tx, ops: warehouse.ops });
+      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
+      if (await isMarked(tx, { id, name })) {
+        const list = sql.join(tables.map((it) => sql.id(name, it.name)));
+        // Without cascade: what others made of these tables, or put beside them, is theirs.
+        await sql`drop table if exists ${list}`.execute(tx);
+        await sql`drop schema ${sql.id(name)}`.execute(tx);
+      }
+      await ops.deleteFrom('rebuilds').where('id', '=', id).execute();
+    });
+    return true;
+  } catch (error) {
+    if ([IN_USE, DEPENDED_UPON].includes(errorCode(error) ?? '')) return false;
+    throw error;
+  }
+}
+
+async function isMarked(db: QueryExecutorProvider, { id, name }: RebuildSchema): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_namespace where nspname = ${name} and obj_description(oid, 'pg_namespace') = ${commentOf(id)}`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
