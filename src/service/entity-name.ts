@@ -85,6 +85,8 @@ interface Address {
   readonly whole: string;
   /** Without its query. */
   readonly plain: string;
+  /** Without scheme, `www.`, trailing slashes and fragment. */
+  readonly loose: string;
 }
 
 /** Parameters that campaigns and apps add to an address; they never say which page it is. */
@@ -104,8 +106,20 @@ function addressOf(text: string): Address | undefined {
   const query = [...searchParams.keys()].every((name) => TRACKING.test(name)) ? '' : search;
   if (withoutTrailing(pathname, '/') === '' && query === '' && hash === '') return undefined;
   const scheme = protocol === 'https:' ? '' : `${protocol}//`;
-  return { whole: `${scheme}${host}${pathname}${query}${hash}`, plain: `${host}${withoutTrailing(pathname, '/')}` };
+  const plain = `${host}${withoutTrailing(pathname, '/')}`;
+  return {
+    whole: `${scheme}${host}${pathname}${query}${hash}`,
+    plain,
+    loose: `${plain.replace(/^www\./, '')}${query}${/^#!?\//.test(hash) ? hash : ''}`,
+  };
 }
+
+/**
+ * The address in the one spelling of all that most likely lead to the same page: good enough for finding a forgotten
+ * person, never for taking two names for one entity. Undefined for a text that is no address.
+ */
+export const looseAddress = (text: string): string | undefined =>
+  text.length <= LONGEST_TEXT && isAddress(text.trim()) ? addressOf(text.trim())?.loose : undefined;
 
 function urnText(text: string): string | undefined {
   const urn = urnOf(text);

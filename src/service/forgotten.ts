@@ -1,6 +1,6 @@
 /** The marks that erasure leaves: a tombstone in the place of a thing, a pseudonym in the place of a name. */
 import type { RequestBody } from './asked.ts';
-import { nameAsked, NAME_KINDS } from './entity-name.ts';
+import { looseAddress, nameAsked, NAME_KINDS } from './entity-name.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -31,10 +31,12 @@ export const asksForPseudonym = (request: RequestBody): boolean =>
     .flat()
     .some((it) => isPseudonym(it) || (typeof it === 'object' && it !== null && 'value' in it && isPseudonym(it.value)));
 
-/** The names that a text may be, each in one spelling; addresses with and without their query. */
+/** The names that a text may be, each in one spelling; addresses also in their loosest. */
 export function spellingsOf(text: string): readonly string[] {
   const { may } = nameAsked(NAME_KINDS, text);
-  return [...new Set([text.trim(), ...may.map(({ name }) => name)])].filter((it) => it !== '');
+  return [...new Set([text.trim(), ...may.map(({ name }) => name), looseAddress(text) ?? ''])].filter(
+    (it) => it !== '',
+  );
 }
 
 /** Tells what is forgotten, be it known in clear or by digests alone. */
