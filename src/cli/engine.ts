@@ -141,6 +141,11 @@ async function monitorOf(
 /** How a sync ended, where an event tells that it did. */
 function endedBy(event: EngineEvent, { syncs }: Config): Ended | undefined {
   if (event.kind === 'run ended') return event.summary;
+  if (event.kind === 'died') {
+    const { sync, endpoint, runId, because } = event.run;
+    const next = `Run sluice sync ${sync}, or wait for its next firing.`;
+    return { sync, endpoint, runId, state: 'interrupted', exitCode: EXIT.transient, error: because, next };
+  }
   if (event.kind !== 'failed' && event.kind !== 'lost') return undefined;
   const { sync } = event.job;
   const endpoint = syncs.find(({ name }) => name === sync)?.endpoint.name ?? '';
@@ -175,6 +180,12 @@ function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
         sync: event.job.sync,
         exitCode: event.job.exitCode,
         because: event.job.because,
+      });
+    case 'died':
+      return log.error('run interrupted', {
+        sync: event.run.sync,
+        run: event.run.runId,
+        because: event.run.because,
       });
     case 'lost':
       return log.error('job given up; sluice schedule --redrive puts it back', {

@@ -48,6 +48,7 @@ export function readFigures(warehouse: Source, now: Date, endedSince: Date): Pro
       return {
         samples: {
           ...(await readSyncs(ops)),
+          sluice_sync_interrupted: await readInterrupted(source),
           ...(await readLedger(ops, now)),
           ...(await readPoints(source)),
           sluice_table_rows: await readTableRows(source),
@@ -86,6 +87,15 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
     sluice_sync_last_exit_code: each((it) => it.exit),
     sluice_sync_items: rows.flatMap((row) => RESULTS.map((it) => ({ labels: [row.sync, it], value: row[it] }))),
   };
+}
+
+/** A run whose lease expired has no end that anyone wrote down. */
+async function readInterrupted({ db, schema }: Source): Promise<Sample[]> {
+  const { rows } = await sql<{ sync: string; died: number }>`
+    select sync, (state = 'interrupted' and ended_at is null)::int as died from (
+      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} order by sync, run_id desc
+    ) newest order by run_id desc limit ${MOST_SYNCS}`.execute(db);
+  return rows.map(({ sync, died }) => ({ labels: [sync], value: died }));
 }
 
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
