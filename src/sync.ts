@@ -128,7 +128,7 @@ async function runOnce(
   try {
     const sole = warehouse.kind === 'embedded';
     const lease = await steadily(() => acquireLease(ops, syncLease(definition.name), holder, sole), effects);
-    const held = hold(ops, lease, effects.sleep);
+    const held = hold(ops, lease, effects.sleep, it.checkClock);
     try {
       if (warehouse.kind === 'postgres') await steadily(() => assertNoRebuild(ops), effects);
       // Before anything is planned or in doubt: what waits there was asked and paid for.

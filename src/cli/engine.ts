@@ -60,10 +60,11 @@ export async function runEngine(
     ]);
   // Before a warehouse is opened or made for nothing.
   if (listen !== undefined) listenAddressOf(listen);
-  const { now, sleep, random, newId, signal, log, env, redactor } = context;
+  const { sleep, random, newId, signal, log, env, redactor } = context;
   const tracing = await openTracing(env, sleep);
   await withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
+    const { now } = warehouse.clock;
     const monitor = await monitorOf(context, warehouse, role, listen);
     const spool = openSpool({ folder: spoolFolder(context) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
@@ -115,7 +116,7 @@ export async function runEngine(
 
 /** Health and metrics of this process, until it is closed. */
 async function monitorOf(
-  { now, sleep, signal, log }: Context,
+  { sleep, signal, log }: Context,
   warehouse: Warehouse,
   role: ServeOptions['role'],
   listen: string | undefined,
@@ -124,6 +125,7 @@ async function monitorOf(
     import('../monitor/monitor.ts'),
     import('../engine/standing.ts'),
   ]);
+  const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
     const standing = await readStanding(warehouse, now());
     const { queues: each = [], givenUp = [] } = standing ?? {};

@@ -49,6 +49,7 @@ export async function handle(handling: Handling, { data, signal, keep }: JobInHa
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
   handling.onEvent({ kind: 'begun', job: data });
+  await handling.it.checkClock();
   try {
     return data.kind === 'sync'
       ? ((await doneBefore(handling, data, keep)) ?? (await handleSync(handling, definition, data, either)))

@@ -5,6 +5,7 @@ import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../ops/schema.ts';
 import { visible } from '../../ops/visible.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
+import { clockWarning } from '../../warehouse/clock.ts';
 import type { SchemaFinding } from '../../warehouse/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
@@ -75,6 +76,8 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
       checks.push(passed('warehouse', `${warehouse.place} answers`));
+      const apart = clockWarning(warehouse.clock);
+      if (apart !== undefined) warnings.push(apart);
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const schema = await checkSchema(warehouse);
       checks.push(schema);
