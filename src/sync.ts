@@ -1,6 +1,7 @@
 /** The whole flow on one screen: plan, extract, normalize, load, record. */
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
+import { checkQueries, queriesOf } from './flow/check-queries.ts';
 import { concludeRun } from './flow/conclude.ts';
 import { deletedNotice, deletedRows } from './flow/deleted-rows.ts';
 import type { Stop } from './flow/course.ts';
@@ -54,6 +55,8 @@ export async function runSyncs(
 ): Promise<Summary> {
   const startedAt = effects.now();
   const definitions = selectSyncs(config.syncs, options.names);
+  if (definitions.some((it) => queriesOf(it).length > 0))
+    await steadily(() => checkQueries(warehouse, definitions), effects);
   const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(
     (error: unknown) => {
       throw databaseTrouble(error);

@@ -82,18 +82,22 @@ async function quote(
   names: readonly string[],
   options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
 ): Promise<Planned> {
-  const [{ planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] = await Promise.all([
-    import('../../flow/prepare.ts'),
-    import('../../flow/prices.ts'),
-    import('../../plan/order.ts'),
-    import('../../plan/quote.ts'),
-    import('../../warehouse/migrate.ts'),
-  ]);
+  const [{ checkQueries }, { planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] =
+    await Promise.all([
+      import('../../flow/check-queries.ts'),
+      import('../../flow/prepare.ts'),
+      import('../../flow/prices.ts'),
+      import('../../plan/order.ts'),
+      import('../../plan/quote.ts'),
+      import('../../warehouse/migrate.ts'),
+    ]);
   await ensureSchema(warehouse);
   const at = warehouse.clock.now();
+  const definitions = selectSyncs(config.syncs, names);
+  await checkQueries(warehouse, definitions);
   const syncs: SyncQuote[] = [];
   const seen: Record<string, readonly Level[]> = {};
-  for (const definition of selectSyncs(config.syncs, names)) {
+  for (const definition of definitions) {
     const endpoint = definition.endpoint.name;
     const { tasks, fresh, givenUp, failing, covered } = await planSync(warehouse, definition, options, at);
     const prices = await readPrices(warehouse, config, definition);
