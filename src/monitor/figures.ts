@@ -113,7 +113,9 @@ async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
       'state',
       sql<number>`count(*)::float8`.as('requests'),
       sql<number>`sum(${points})::float8`.as('points'),
-      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz), 0)::float8`.as('today'),
+      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz and sent_at < ${midnight}::timestamptz + interval '1 day'), 0)::float8`.as(
+        'today',
+      ),
     ])
     .execute();
   return {
