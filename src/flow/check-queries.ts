@@ -58,5 +58,5 @@ function kindOf(oid: number): QueryColumn['kind'] {
   if (oid === TYPE.bool) return 'boolean';
   if (NUMBERS.includes(oid)) return 'number';
   if (TIMES.includes(oid)) return 'time';
-  return elementTypeOf(oid) === undefined ? 'any' : 'list';
+  return elementTypeOf(oid) === undefined ? 'other' : 'list';
 }

@@ -6,8 +6,8 @@ import { RowError, rowReader } from './input-row.ts';
 
 export interface QueryColumn {
   readonly name: string;
-  /** What its values are surely; `any` where only the values tell, as for text and JSON. */
-  readonly kind: 'boolean' | 'number' | 'time' | 'list' | 'any';
+  /** What its values are surely; `other` where only the values tell, as for text and JSON. */
+  readonly kind: 'boolean' | 'number' | 'time' | 'list' | 'other';
 }
 
 type Sync = Pick<SyncDefinition, 'endpoint' | 'request' | 'window' | 'forEach'>;
@@ -61,11 +61,11 @@ export function checkColumns(
   return [{ source: first, message: `the query: its columns are ${found}; missing is ${missing.join(', ')}` }];
 }
 
-const WORDS = { boolean: 'true or false', number: 'numbers', time: 'times', list: 'lists', any: 'any value' } as const;
+const WORDS = { boolean: 'true or false', number: 'numbers', time: 'times', list: 'lists', other: 'other values' } as const;
 
 /** False where no value of that kind can be one of the field. A list field takes a lone value as one element. */
 function mayFit(shape: Shape, kind: QueryColumn['kind']): boolean {
-  if (kind === 'any') return true;
+  if (kind === 'other') return true;
   const due = withoutNull(shape);
   const choices = due.anyOf ?? due.oneOf;
   if (choices) return choices.some((it) => mayFit(it, kind));
