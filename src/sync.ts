@@ -1,6 +1,7 @@
 /** The whole flow on one screen: plan, extract, normalize, load, record. */
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
+import { checkQueries, queriesOf } from './flow/check-queries.ts';
 import { concludeRun } from './flow/conclude.ts';
 import { deletedNotice, deletedRows } from './flow/deleted-rows.ts';
 import type { Stop } from './flow/course.ts';
@@ -54,6 +55,8 @@ export async function runSyncs(
 ): Promise<Summary> {
   const startedAt = effects.now();
   const definitions = selectSyncs(config.syncs, options.names);
+  if (definitions.some((it) => queriesOf(it).length > 0))
+    await steadily(() => checkQueries(warehouse, definitions), effects);
   const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(
     (error: unknown) => {
       throw databaseTrouble(error);
@@ -128,7 +131,7 @@ async function runOnce(
   try {
     const sole = warehouse.kind === 'embedded';
     const lease = await steadily(() => acquireLease(ops, syncLease(definition.name), holder, sole), effects);
-    const held = hold(ops, lease, effects.sleep);
+    const held = hold(ops, lease, effects.sleep, it.checkClock);
     try {
       if (warehouse.kind === 'postgres') await steadily(() => assertNoRebuild(ops), effects);
       // Before anything is planned or in doubt: what waits there was asked and paid for.

@@ -32,7 +32,12 @@ export interface Host {
   readonly redactor: Redactor;
   /** Aborts on the first SIGINT or SIGTERM: nothing new is begun, what is under way ends in order. */
   readonly signal: AbortSignal;
+  /** The process's clock; what is stored goes by the warehouse's. */
   readonly now: () => Date;
+  /** Milliseconds on a clock that nothing sets; absent, `now` is taken for one. */
+  readonly elapsedMs?: () => number;
+  /** Stands in for the database's clock. */
+  readonly databaseNow?: () => Date;
   readonly random: () => number;
   readonly newId: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -60,10 +60,11 @@ export async function runEngine(
     ]);
   // Before a warehouse is opened or made for nothing.
   if (listen !== undefined) listenAddressOf(listen);
-  const { now, sleep, random, newId, signal, log, env, redactor } = context;
+  const { sleep, random, newId, signal, log, env, redactor } = context;
   const tracing = await openTracing(env, sleep);
   await withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
+    const { now } = warehouse.clock;
     const monitor = await monitorOf(context, warehouse, role, listen);
     const spool = openSpool({ folder: spoolFolder(context) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
@@ -115,7 +116,7 @@ export async function runEngine(
 
 /** Health and metrics of this process, until it is closed. */
 async function monitorOf(
-  { now, sleep, signal, log }: Context,
+  { sleep, signal, log }: Context,
   warehouse: Warehouse,
   role: ServeOptions['role'],
   listen: string | undefined,
@@ -124,6 +125,7 @@ async function monitorOf(
     import('../monitor/monitor.ts'),
     import('../engine/standing.ts'),
   ]);
+  const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
     const standing = await readStanding(warehouse, now());
     const { queues: each = [], givenUp = [] } = standing ?? {};
@@ -141,6 +143,11 @@ async function monitorOf(
 /** How a sync ended, where an event tells that it did. */
 function endedBy(event: EngineEvent, { syncs }: Config): Ended | undefined {
   if (event.kind === 'run ended') return event.summary;
+  if (event.kind === 'died') {
+    const { sync, endpoint, runId, because } = event.run;
+    const next = `Run sluice sync ${sync}, or wait for its next firing.`;
+    return { sync, endpoint, runId, state: 'interrupted', exitCode: EXIT.transient, error: because, next };
+  }
   if (event.kind !== 'failed' && event.kind !== 'lost') return undefined;
   const { sync } = event.job;
   const endpoint = syncs.find(({ name }) => name === sync)?.endpoint.name ?? '';
@@ -175,6 +182,12 @@ function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
         sync: event.job.sync,
         exitCode: event.job.exitCode,
         because: event.job.because,
+      });
+    case 'died':
+      return log.error('run interrupted', {
+        sync: event.run.sync,
+        run: event.run.runId,
+        because: event.run.because,
       });
     case 'lost':
       return log.error('job given up; sluice schedule --redrive puts it back', {

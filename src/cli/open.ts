@@ -53,8 +53,7 @@ async function withOpen<T>(
   work: Work<T>,
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect.ts');
-  const { now, sleep, signal, command } = context;
-  const warehouse = await openWarehouse(settings, { now, sleep, signal, command: `sluice ${command}`, isOnlyRead });
+  const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isOnlyRead });
   context.log.debug('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {
     return await work(warehouse);

@@ -45,6 +45,7 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
     redactor,
     signal,
     now: () => new Date(),
+    elapsedMs: () => performance.now(),
     random: Math.random,
     newId: randomUUID,
     sleep: (ms, until) => wait(ms, undefined, until && { signal: until }),

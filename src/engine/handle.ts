@@ -8,6 +8,7 @@ import { databaseTrouble } from '../flow/steady.ts';
 import { openTally, tidy } from '../flow/tidy.ts';
 import type { SyncSummary } from '../ops/summary.ts';
 import { runSync } from '../sync.ts';
+import type { DiedRun } from './died-runs.ts';
 import { busySyncs, childrenToBegin } from './family.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { JobInHand, Jobs, Outcome, Tx } from './jobs.ts';
@@ -26,6 +27,8 @@ export type EngineEvent =
   | { readonly kind: 'given up'; readonly job: JobData }
   /** The same, because its worker died, also when it was tried again. */
   | { readonly kind: 'lost'; readonly job: JobData; readonly because: string }
+  /** The process of a run died, and no job continues it. */
+  | { readonly kind: 'died'; readonly run: DiedRun }
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
 
 export interface Handling {
@@ -46,6 +49,7 @@ export async function handle(handling: Handling, { data, signal, keep }: JobInHa
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
   handling.onEvent({ kind: 'begun', job: data });
+  await handling.it.checkClock();
   try {
     return data.kind === 'sync'
       ? ((await doneBefore(handling, data, keep)) ?? (await handleSync(handling, definition, data, either)))

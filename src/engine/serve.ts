@@ -8,6 +8,7 @@ import { acquireLease, removeLeases } from '../ops/lease.ts';
 import { operationsOf } from '../ops/schema.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { openJobs } from './boss.ts';
+import { diedRuns } from './died-runs.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { Reconciled } from './jobs.ts';
 import { lostJobs } from './lost-jobs.ts';
@@ -39,8 +40,8 @@ const SYNC_SLOTS = 4;
 /** Chunks at once: beside those of one run there is room for another's. */
 const CHUNK_SLOTS = 2;
 
-/** How often the clock looks for jobs whose workers died: those are given up after minutes. */
-const LOST_EVERY_MS = 60_000;
+/** How often the scheduler looks for jobs and runs whose processes died. A lease expires within 12 s. */
+const LOST_EVERY_MS = 15_000;
 
 /** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
 export async function serve(
@@ -66,7 +67,7 @@ export async function serve(
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
-      await (role === 'schedule' ? tellLost(warehouse, effects, signal) : aborted(signal));
+      await (role === 'schedule' ? reportDied(config, warehouse, effects, signal) : aborted(signal));
     } finally {
       await jobs.close();
     }
@@ -77,19 +78,27 @@ export async function serve(
   }
 }
 
-/** Tells once of each job that no worker is left to tell of, until the signal fires. */
-async function tellLost(
+/** Reports each job and run whose process died, once, until the signal fires. */
+async function reportDied(
+  config: Config,
   warehouse: Warehouse,
   { onEvent, onTrouble, sleep }: ServeEffects,
   signal: AbortSignal,
 ): Promise<void> {
-  const told = new Set<string>();
+  const reported = new Set<string>();
+  const once = (key: string, event: EngineEvent): void => {
+    if (!reported.has(key)) onEvent(event);
+    reported.add(key);
+  };
   while (!signal.aborted) {
     try {
-      for (const { id, job } of await lostJobs(warehouse)) {
-        if (!told.has(id)) onEvent({ kind: 'lost', job, because: WORKER_DIED });
-        told.add(id);
-      }
+      for (const { id, job } of await lostJobs(warehouse))
+        once(`job ${id}`, { kind: 'lost', job, because: WORKER_DIED });
+      const died = (await diedRuns(warehouse)).filter(({ sync }) => config.syncs.some(({ name }) => name === sync));
+      for (const run of died) once(`run ${run.runId}`, { kind: 'died', run });
+      // A run that was continued may die again.
+      const now = new Set(died.map(({ runId }) => `run ${runId}`));
+      for (const key of reported) if (key.startsWith('run ') && !now.has(key)) reported.delete(key);
     } catch (error) {
       onTrouble(error instanceof Error ? error : new Error(String(error)));
     }

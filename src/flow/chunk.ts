@@ -73,7 +73,7 @@ export async function carryOutChunk(
   };
   const own = await steadily(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
   const lease: Lease = { ...own, within };
-  const held = hold(ops, lease, effects.sleep);
+  const held = hold(ops, lease, effects.sleep, it.checkClock);
   try {
     const either = AbortSignal.any([signal, held.lost]);
     if (known.state === 'open') {

@@ -71,7 +71,7 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
     doubts: await doubtsOf(ops, it.run.id, it.lost),
     lowerBounds: await lowerBoundsOf(ops, it.run.id, SHOWN_BOUNDS),
     gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
-    tookMs: at.getTime() - it.startedAt.getTime(),
+    tookMs: Math.max(0, at.getTime() - it.startedAt.getTime()),
   };
 }
 

@@ -12,12 +12,13 @@ export interface Hold {
   readonly end: () => Promise<void>;
 }
 
-/** Renews the lease until `end`. */
-export function hold(ops: Ops, lease: Lease, sleep: BeatSleep): Hold {
+/** Renews the lease until `end`; `onBeat` is called with each heartbeat. */
+export function hold(ops: Ops, lease: Lease, sleep: BeatSleep, onBeat = async (): Promise<void> => undefined): Hold {
   const lost = new AbortController();
   let isKept = false;
   const heartbeat = openHeartbeat(async () => {
     if (!(await renewLease(ops, lease))) lost.abort();
+    await onBeat();
   }, sleep);
   return {
     lost: lost.signal,

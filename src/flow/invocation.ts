@@ -5,6 +5,7 @@ import { type Client, openClient } from '../extract/client.ts';
 import type { Spool } from '../ops/spool.ts';
 import type { Waiting } from '../ops/spool-head.ts';
 import type { Notice, Progress } from '../ops/summary.ts';
+import { clockWarning } from '../warehouse/clock.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
@@ -16,6 +17,7 @@ import type { BeginRunSpan } from './tracing.ts';
 
 /** Everything that the flow needs from outside. */
 export interface FlowEffects {
+  /** The database's clock: all times that are stored, and those that are compared with them, are of it. */
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -42,6 +44,8 @@ export interface Invocation {
   readonly inFlight: number;
   /** What waits on the disk by now, of all syncs. */
   readonly spooled: () => Promise<readonly Waiting[]>;
+  /** Compares the clocks of process and database once more; never rejects. A difference is warned of once. */
+  readonly checkClock: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -65,6 +69,14 @@ export async function openInvocation(
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
   const gate = await surely(() => openTokenGate(warehouse, config.service, holderOf(effects), effects));
   const { spool, onNotice } = effects;
+  let isWarned = false;
+  const warnOfClock = (): void => {
+    const message = clockWarning(warehouse.clock);
+    if (message === undefined || isWarned) return;
+    isWarned = true;
+    onNotice({ level: 'warn', message });
+  };
+  warnOfClock();
   const names = config.syncs.map(({ name }) => name);
   return {
     config,
@@ -74,6 +86,7 @@ export async function openInvocation(
     gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
     inFlight,
     spooled: async () => (spool ? spooledAnswers({ spool, onNotice }, names) : []),
+    checkClock: () => warehouse.clock.check().then(warnOfClock, () => undefined),
     close: async () => {
       await client.close();
       await gate.close();

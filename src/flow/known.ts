@@ -1,6 +1,7 @@
 /** Finds stored answers about an entity that a request asks for by another name than the one it was bought under. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { answersAbout, type Candidate, namesOfAsked } from '../ops/entity-answers.ts';
+import { type Received, receivedWithin } from '../ops/fresh-answers.ts';
 import type { Lease } from '../ops/lease.ts';
 import { type LedgerRequest, markFresh } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
@@ -12,12 +13,10 @@ import { requestKeyOf } from '../service/identity.ts';
 import { type Steady, steadily } from './steady.ts';
 
 /** A request that no answer to the very same request serves. */
-export interface Unserved {
+export interface Unserved extends Received {
   readonly requestKey: string;
   /** Canonical. */
   readonly request: RequestBody;
-  /** An answer received earlier is too old. */
-  readonly since: Date;
 }
 
 /**
@@ -37,12 +36,13 @@ export async function knownAnswers(
     return { names: typeof written === 'string' ? nameAsked(naming.kinds, written).may : [], since };
   });
   const named = await namesOfAsked(ops, resource.name, asked);
-  const candidates = unserved.flatMap(({ request, since }, place): Candidate[] =>
+  const candidates = unserved.flatMap(({ request, since, until }, place): Candidate[] =>
     (named.get(place) ?? []).map((name) => ({
       place,
       requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
       name,
       since,
+      until,
     })),
   );
   const answers = await answersAbout(ops, resource.name, candidates, endpoint.returns !== resource);
@@ -75,7 +75,7 @@ export async function servedMeanwhile(
     const now = it.now();
     const unserved = requests.flatMap((request) => {
       const maxAgeMs = it.maxAgeOf(request.input);
-      return maxAgeMs === undefined ? [] : [{ ...request, since: new Date(now.getTime() - maxAgeMs) }];
+      return maxAgeMs === undefined ? [] : [{ ...request, ...receivedWithin(maxAgeMs, now) }];
     });
     const known = await knownAnswers(it.ops, it.definition.endpoint, unserved);
     const ours = new Map<string, string>();

@@ -11,6 +11,7 @@ import { UNREADABLE } from '../ops/unreadable-answers.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { microsOf } from '../service/instant.ts';
 import { type Days, dayIn } from '../service/paging.ts';
+import { latestKnown } from '../warehouse/clock.ts';
 import {
   daysOf,
   isWithin,
@@ -25,6 +26,10 @@ import {
 
 /** Name of the mark that says up to when the log was read. */
 export const LOG_MARK = 'log';
+
+/** The mark of the log; undefined when it is of a clock that was ahead: what was read up to then is not known. */
+export const logMark = (text: string | undefined, now: Date): string | undefined =>
+  text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
 
 export interface MarkMoving {
   readonly definition: SyncDefinition;
@@ -57,7 +62,7 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: MarkMovin
   if (upTo === null) return;
   const mark = earlier(upTo, await surelyRead(ops, schema, run));
   // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
-  const before = Number(open.n) === 0 ? undefined : await readMark(ops, definition.name, LOG_MARK);
+  const before = Number(open.n) === 0 ? undefined : logMark(await readMark(ops, definition.name, LOG_MARK), now());
   if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
     await writeMark(ops, definition.name, LOG_MARK, mark, now());
 }
@@ -124,9 +129,12 @@ async function moveWindowMarks(ops: Ops, it: MarkMoving, days: Days): Promise<vo
   const marks = await readMarks(ops, it.definition.name);
   for (const end of ends) {
     const name = windowMarkName(it.definition, end.input);
-    const before = windowMark(marks.get(name), it.definition);
-    const mark = end.done ? markAfter(it.definition, days, before, end) : undefined;
-    if (mark) await writeMark(ops, it.definition.name, name, JSON.stringify(mark), it.now());
+    const now = it.now();
+    const before = windowMark(marks.get(name), it.definition, now);
+    // What a clock that was ahead received says nothing of when it was asked.
+    const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
+    const mark = end.done && isKnown ? markAfter(it.definition, days, before, end) : undefined;
+    if (mark) await writeMark(ops, it.definition.name, name, JSON.stringify(mark), now);
   }
 }
 

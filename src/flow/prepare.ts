@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { planChunks } from '../ops/chunks.ts';
 import { forgetLosses } from '../ops/doubts.ts';
-import { freshAnswers } from '../ops/fresh-answers.ts';
+import { freshAnswers, type Received, receivedWithin } from '../ops/fresh-answers.ts';
 import { planRequests, type StoredAnswers } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
@@ -22,6 +22,7 @@ import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { latestKnown } from '../warehouse/clock.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
 import { asksFor } from '../normalize/redact-request.ts';
 import { readForgotten } from '../ops/erasures.ts';
@@ -29,7 +30,7 @@ import { type Failing, failingRequests } from '../ops/unreadable-answers.ts';
 import { knownAnswers } from './known.ts';
 import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { LOG_MARK } from './move-marks.ts';
+import { LOG_MARK, logMark } from './move-marks.ts';
 import { type Steady, steadily } from './steady.ts';
 import { isCovered, reachedDay, slicesToRetry, windowMark, windowMarkName, withoutOverlap } from './window-mark.ts';
 
@@ -69,11 +70,11 @@ export async function planSync(
     ...(options.to !== undefined && { to: options.to }),
   };
   const tasks = new Map<string, Task>();
-  const readSince: { readonly requestKey: string; readonly since: Date }[] = [];
+  const readSince: ({ readonly requestKey: string } & Received)[] = [];
   let covered = 0;
   const relied: RequestBody[] = [];
   for (const { fields: input } of inputs) {
-    const mark = windowMark(marks.get(windowMarkName(definition, input)), definition);
+    const mark = windowMark(marks.get(windowMarkName(definition, input)), definition, now);
     if (mark && !backfill) relied.push(input);
     const isDone = mark && !backfill && isCovered(definition, maxAgeOf(input), mark, { today, now });
     const unread = mark && !backfill ? slicesToRetry(definition, input, mark) : [];
@@ -82,11 +83,12 @@ export async function planSync(
       continue;
     }
     const lastCompleteDay = mark && (backfill ? mark.lastCompleteDay : reachedDay(mark));
-    const facts = { today, lastCompleteDay, logMark: marks.get(LOG_MARK), ...range };
+    const facts = { today, lastCompleteDay, logMark: logMark(marks.get(LOG_MARK), now), ...range };
     const windows = isDone ? [] : planTasks(definition, [input], facts);
     const { retried, rest } = withoutOverlap(definition, unread, windows);
     // One that was read since, as by a replay, is asked no more, however old it is.
-    for (const { task, asOf } of retried) readSince.push({ requestKey: task.requestKey, since: new Date(asOf) });
+    for (const { task, asOf } of retried)
+      readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(now) });
     for (const task of [...retried.map((slice) => slice.task), ...rest])
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
   }
@@ -179,6 +181,7 @@ export async function prepareRun(
     sync: definition.name,
     endpoint: definition.endpoint.name,
     definitionHash: planHash(definition, options),
+    asksForDays: definition.window !== undefined || definition.endpoint.paging.by === 'cursor',
     holder,
     now,
   };
@@ -261,7 +264,7 @@ export async function freshFor(
 ): Promise<StoredAnswers> {
   const asked = tasks.flatMap(({ requestKey, request, input }) => {
     const maxAgeMs = maxAgeOf(input);
-    return maxAgeMs === undefined ? [] : [{ requestKey, request, since: new Date(now.getTime() - maxAgeMs) }];
+    return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
   });
   const exact = await freshAnswers(ops, asked);
   const known = await knownAnswers(

@@ -5,6 +5,7 @@ import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson, canonicalRequest, digestOf } from '../service/identity.ts';
 import type { Days } from '../service/paging.ts';
+import { latestKnown } from '../warehouse/clock.ts';
 
 /** How far the window of one input is known. */
 export interface WindowMark {
@@ -35,13 +36,17 @@ export interface UnreadSlice {
 export const windowMarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
   `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
-/** The mark, if it says something of the sync's window: that is nothing of days before its own first. */
+/**
+ * The mark, if it says something of the sync's window: that is nothing of days before its own first, and nothing at all
+ * when it was made by a clock that was ahead.
+ */
 export function windowMark(
   text: string | undefined,
   { window }: Pick<SyncDefinition, 'window'>,
+  now: Date,
 ): WindowMark | undefined {
   const mark = text === undefined ? undefined : (JSON.parse(text) as WindowMark);
-  return mark && window && mark.from <= window.from ? mark : undefined;
+  return mark && window && mark.from <= window.from && new Date(mark.asOf) <= latestKnown(now) ? mark : undefined;
 }
 
 /** The day up to which a window is known but for its unread slices; later runs ask from there. */

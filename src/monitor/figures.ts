@@ -48,6 +48,7 @@ export function readFigures(warehouse: Source, now: Date, endedSince: Date): Pro
       return {
         samples: {
           ...(await readSyncs(ops)),
+          sluice_sync_interrupted: await readInterrupted(source),
           ...(await readLedger(ops, now)),
           ...(await readPoints(source)),
           sluice_table_rows: await readTableRows(source),
@@ -88,6 +89,15 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
   };
 }
 
+/** A run whose lease expired has no end that anyone wrote down. */
+async function readInterrupted({ db, schema }: Source): Promise<Sample[]> {
+  const { rows } = await sql<{ sync: string; died: number }>`
+    select sync, (state = 'interrupted' and ended_at is null)::int as died from (
+      select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} order by sync, run_id desc
+    ) newest order by run_id desc limit ${MOST_SYNCS}`.execute(db);
+  return rows.map(({ sync, died }) => ({ labels: [sync], value: died }));
+}
+
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
 /** All in one pass over the ledger, which no index would spare. */
@@ -103,7 +113,9 @@ async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
       'state',
       sql<number>`count(*)::float8`.as('requests'),
       sql<number>`sum(${points})::float8`.as('points'),
-      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz), 0)::float8`.as('today'),
+      sql<number>`coalesce(sum(${points}) filter (where sent_at >= ${midnight}::timestamptz and sent_at < ${midnight}::timestamptz + interval '1 day'), 0)::float8`.as(
+        'today',
+      ),
     ])
     .execute();
   return {

@@ -26,6 +26,10 @@ export const metrics = {
   },
   sluice_sync_last_run_timestamp_seconds: { help: 'Start of the sync’s newest run.', labels: ['sync'] },
   sluice_sync_last_exit_code: { help: 'Exit code of the sync’s newest run that ended.', labels: ['sync'] },
+  sluice_sync_interrupted: {
+    help: '1 if the process of the sync’s newest run died and no other continued the run, otherwise 0.',
+    labels: ['sync'],
+  },
   sluice_sync_items: {
     help: 'Items in the answers of the sync’s runs that ended, by their result: loaded, unchanged, superseded or quarantined.',
     labels: ['sync', 'result'],

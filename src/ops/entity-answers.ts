@@ -2,6 +2,7 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { type EntityName, NAME_KINDS, type NameKind } from '../service/entity-name.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import type { Received } from './fresh-answers.ts';
 import { isNewer, LAG, oneOf, renamed, sharing } from './identities.ts';
 import type { Ops } from './schema.ts';
 
@@ -83,15 +84,14 @@ export async function namesOfAsked(
 }
 
 /** A request by which an entity may have been asked for. */
-export interface Candidate {
+export interface Candidate extends Received {
   readonly place: number;
   readonly requestKey: string;
   readonly name: KnownName;
-  readonly since: Date;
 }
 
 /**
- * By place, the newest loaded answer to one of its candidates that was received no earlier than `since` and is about the
+ * By place, the newest loaded answer to one of its candidates that was received within its times and is about the
  * candidate's entity: received while that entity was shown under the name asked by, and nobody else. `mayBeEmpty` says
  * that an answer without items is about an entity too: then about the one that the name asked by names still.
  */
@@ -112,6 +112,7 @@ export async function answersAbout(
       entity: string;
       current: boolean;
       since: Date;
+      until: Date;
     }>`(select * from unnest(
       ${arrayLiteral(part.map(({ place }) => place))}::bigint[],
       ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
@@ -119,14 +120,15 @@ export async function answersAbout(
       ${arrayLiteral(part.map(({ name }) => name.name))}::text[],
       ${arrayLiteral(part.map(({ name }) => name.entity))}::text[],
       ${arrayLiteral(part.map(({ name }) => name.current))}::boolean[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(place, request_key, kind, name, entity, current, since))`;
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
+      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(place, request_key, kind, name, entity, current, since, until))`;
     const rows = await ops
       .selectFrom(source.as('c'))
       .innerJoinLateral(
         ops
           .selectFrom('answers')
           .select(['id', 'received_at', 'received', 'quarantined'])
-          .where(sql<SqlBool>`request_key = c.request_key and received_at >= c.since`)
+          .where(sql<SqlBool>`request_key = c.request_key and received_at between c.since and c.until`)
           .where('loaded_at', 'is not', null)
           .where('body', 'is not', null)
           .where('unreadable', '=', false)

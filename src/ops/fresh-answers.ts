@@ -1,30 +1,45 @@
 /** What was bought and is fresh still, by the question that was asked. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/array.ts';
+import { latestKnown } from '../warehouse/clock.ts';
 import type { Ops } from './schema.ts';
+
+/** When an answer must have been received to serve a request: not too long ago, and not in the future. */
+export interface Received {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/** The times of answers that are at most so old. */
+export const receivedWithin = (maxAgeMs: number, now: Date): Received => ({
+  since: new Date(now.getTime() - maxAgeMs),
+  until: latestKnown(now),
+});
 
 /** Rows a statement takes at once; more would only hold more memory. */
 const CHUNK = 1000;
 
 /**
- * By request key, the newest stored answer to each of these requests that was received no earlier than its `since`, over
- * all syncs. Empty and "no such entity" answers count as bought; one that could not be read does not.
+ * By request key, the newest stored answer to each of these requests that was received within its times, over all
+ * syncs. Empty and "no such entity" answers count as bought; one that could not be read does not.
  */
 export async function freshAnswers(
   ops: Ops,
-  asked: readonly { readonly requestKey: string; readonly since: Date }[],
+  asked: readonly ({ readonly requestKey: string } & Received)[],
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let start = 0; start < asked.length; start += CHUNK) {
     const part = asked.slice(start, start + CHUNK);
-    const source = sql<{ request_key: string; since: Date }>`(select * from unnest(
+    const source = sql<{ request_key: string; since: Date; until: Date }>`(select * from unnest(
       ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(request_key, since))`;
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
+      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(request_key, since, until))`;
     const rows = await ops
       .selectFrom(source.as('t'))
       .innerJoin('answers as a', 'a.request_key', 't.request_key')
       .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
       .whereRef('a.received_at', '>=', 't.since')
+      .whereRef('a.received_at', '<=', 't.until')
       // One whose body is gone can fill no bridge.
       .where('a.body', 'is not', null)
       .where('a.unreadable', '=', false)

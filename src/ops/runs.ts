@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { isCut } from './cut.ts';
 import { recordLosses } from './doubts.ts';
+import { latestKnown } from '../warehouse/clock.ts';
 import type { Ops } from './schema.ts';
 import { moveAll } from './ledger.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
@@ -14,7 +15,7 @@ export interface Run {
   readonly endpoint: string;
   /** The UTC day on which the plan was made; it stays when the run is continued. */
   readonly today: string;
-  /** RFC 3339, by the clock of the one who began it. */
+  /** RFC 3339, by the database's clock. */
   readonly startedAt: string;
   readonly continued: boolean;
   /** What it was quoted at when it began; null when it was not. */
@@ -34,6 +35,8 @@ export interface RunRequest {
   readonly endpoint: string;
   readonly definitionHash: string;
   readonly holder: string;
+  /** The plan asks for days up to `today`. */
+  readonly asksForDays?: boolean;
   readonly now: Date;
 }
 
@@ -51,7 +54,8 @@ export interface Continued {
 
 /**
  * The open run of a sync, to be continued: of the same definition, or of one of `also`. There is none when the definition
- * changed or when it is older than 24 hours: then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
+ * changed, when it is older than 24 hours, or when it asks for days of the future, as one does that began by a clock that was
+ * ahead: then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
  * by half.
  */
 export async function continueRun(ops: Ops, it: RunRequest, also: readonly string[] = []): Promise<Continued> {
@@ -66,7 +70,10 @@ export async function continueRun(ops: Ops, it: RunRequest, also: readonly strin
     .orderBy('id', 'desc')
     .execute();
   const last = open.find(
-    (run) => hashes.has(run.definition_hash) && it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS,
+    (run) =>
+      hashes.has(run.definition_hash) &&
+      it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
+      !(it.asksForDays === true && run.today > latestKnown(it.now).toISOString().slice(0, 10)),
   );
   const lost: string[] = [];
   for (const run of open) if (run !== last) lost.push(...(await abandonRun(ops, run.id, now)));
@@ -74,9 +81,12 @@ export async function continueRun(ops: Ops, it: RunRequest, also: readonly strin
   await ops
     .updateTable('runs')
     .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
+    // Of a clock that was ahead; the true start is not known.
+    .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
     .where('id', '=', last.id)
     .execute();
-  const { id, definition_hash: definitionHash, today, started_at: startedAt } = last;
+  const { id, definition_hash: definitionHash, today } = last;
+  const startedAt = it.now.getTime() < Date.parse(last.started_at) ? now : last.started_at;
   const { sync, endpoint } = it;
   const quote = last.quote as QuotedPoints | null;
   return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };

@@ -117,6 +117,8 @@ function mayBeDone(error: unknown): boolean {
 /** A day's row was left alone for so long when nobody can have set points aside that the ledger has yet to learn of. */
 const SETTLED_AFTER = sql`interval '1 second'`;
 
+const DAY_MS = 86_400_000;
+
 /** The row that counts a day, YYYY-MM-DD. */
 export const dayRow = (day: string): string => `day:${day}`;
 
@@ -126,7 +128,9 @@ export const dayRow = (day: string): string => `day:${day}`;
  */
 export async function enterDay({ db, ops }: Place, day: string, sole: boolean): Promise<void> {
   const spending = sql.id(ops, 'spending');
-  const { points, at } = await spentFrom({ db, ops }, new Date(`${day}T00:00:00Z`));
+  const from = new Date(`${day}T00:00:00Z`);
+  // What a clock that was ahead sent counts on its own day.
+  const { points, at } = await spentFrom({ db, ops }, from, new Date(from.getTime() + DAY_MS));
   await sql`
     insert into ${spending} as counted (name, points, updated_at) values (${dayRow(day)}, ${points}::numeric, clock_timestamp())
     on conflict (name) do update set updated_at = clock_timestamp(), points = case
@@ -148,16 +152,20 @@ export async function enterEver({ db, ops }: Place): Promise<{ readonly row: str
   return { row: EVER, points: Number(rows[0]?.points ?? 0) };
 }
 
-/** Points that requests sent from this instant on cost or may have cost, over all syncs, and when the ledger said so. */
+/** Points that requests sent from this instant on, and before the other, cost or may have cost, over all syncs, and when the ledger said so. */
 export async function spentFrom(
   { db, ops }: Place,
   from: Date,
+  before?: Date,
 ): Promise<{ readonly points: string; readonly at: string }> {
   // While an attempt is under way, what is charged is what those before it cost.
   const { rows } = await sql<{ points: string; at: string }>`
     select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
       statement_timestamp()::text as at
-    from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz`.execute(db);
+    from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz
+      and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)`.execute(
+    db,
+  );
   return { points: rows[0]?.points ?? '0', at: rows[0]?.at ?? '-infinity' };
 }
 

@@ -1,22 +1,22 @@
 /** How things stand: last runs, freshness, backlog, rejects and coverage of every sync, from the operations schema alone. */
 import { sql } from 'kysely';
 import { type StandingBound, standingBounds } from './coverage.ts';
-import { isSync } from './log-readings.ts';
+import type { Warehouse } from '../warehouse/connect.ts';
 import { type Ops, operationsOf } from './schema.ts';
 import { gapsOf, type SyncGap, UNREADABLE } from './unreadable-answers.ts';
 
 export interface SyncStatus {
   readonly sync: string;
   readonly endpoint: string;
-  /** Of the newest run. */
+  /** Of the newest run; `interrupted` also when its process died. */
   readonly state: string;
   readonly exitCode: number | null;
   readonly startedAt: Date;
   readonly endedAt: Date | null;
   readonly error: string | null;
-  /** End of the newest complete run. */
+  /** End of the newest complete run; ends in the future of the database do not count. */
   readonly completeAt: Date | null;
-  /** Receipt of the newest answer. */
+  /** Receipt of the newest answer, of another sync where that serves this one. */
   readonly newestAnswerAt: Date | null;
   /** Requests still planned or in doubt. */
   readonly open: number;
@@ -63,10 +63,10 @@ export interface Status {
 }
 
 /** The status of every sync that ever ran. */
-export async function readStatus(warehouse: Parameters<typeof operationsOf>[0]): Promise<Status> {
+export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<Status> {
   const ops = operationsOf(warehouse);
-  const newest = await newestRuns(ops);
-  const bySync = new Map((await sumsBySync(ops)).map((row) => [row.sync, row]));
+  const newest = await newestRuns(ops, warehouse.schema);
+  const bySync = new Map((await sumsBySync(ops, warehouse.ops)).map((row) => [row.sync, row]));
   const bounds = await standingBounds(ops);
   const gaps = await gapsOf(
     ops,
@@ -110,27 +110,36 @@ const SHOWN_GAPS = 20;
 /** More of them are not counted one by one. */
 const MOST_GAPS = 10_000;
 
-const newestRuns = (ops: Ops) =>
+/** The view shows a run whose process died as interrupted. */
+const newestRuns = (ops: Ops, schema: string) =>
   ops
-    .selectFrom('runs')
-    .distinctOn('sync')
-    .where(isSync)
-    .select(['id', 'sync', 'endpoint', 'state', 'exit_code', 'started_at', 'ended_at', 'error', 'failed'])
-    .orderBy('sync')
-    .orderBy('id', 'desc')
+    .selectFrom('runs as r')
+    .innerJoin(sql<ShownRun>`${sql.id(schema, 'sync_runs')}`.as('v'), 'v.run_id', 'r.id')
+    .distinctOn('r.sync')
+    .select(['r.id', 'r.sync', 'r.endpoint', 'v.state', 'r.exit_code', 'r.started_at', 'r.ended_at', 'v.error'])
+    .select('r.failed')
+    .orderBy('r.sync')
+    .orderBy('r.id', 'desc')
     .execute();
 
-const sumsBySync = (ops: Ops) =>
+interface ShownRun {
+  readonly run_id: string;
+  readonly state: string;
+  readonly error: string | null;
+}
+
+const sumsBySync = (ops: Ops, names: string) =>
   ops
     .selectFrom('runs as r')
     .select((eb) => [
       'r.sync',
-      sql<Date | null>`max(r.ended_at) filter (where r.state = 'complete')`.as('complete_at'),
-      eb
-        .selectFrom('answers')
-        .select(sql<Date | null>`max(received_at)`.as('at'))
-        .whereRef('answers.sync', '=', 'r.sync')
-        .as('newest_answer_at'),
+      sql<Date | null>`max(r.ended_at) filter (where r.state = 'complete' and r.ended_at <= now() + interval '1 minute')`.as(
+        'complete_at',
+      ),
+      sql<Date | null>`greatest(
+        (select max(w.received_at) from ${sql.table(`${names}.answers`)} w where w.sync = r.sync),
+        (select max(w.received_at) from ${sql.table(`${names}.requests`)} q join ${sql.table(`${names}.answers`)} w on w.id = q.answer_id
+          where q.sync = r.sync and q.state = 'fresh'))`.as('newest_answer_at'),
       eb
         .selectFrom('answers')
         .select(sql<string>`count(*)`.as('n'))

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Receipt } from '../load/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
+import type { Received } from './fresh-answers.ts';
 import type { Ops } from './schema.ts';
 import type { Gap } from './summary.ts';
 
@@ -33,24 +34,26 @@ export interface Failing {
 const CHUNK = 1000;
 
 /**
- * By request key, each of these requests that was answered `MOST_UNREADABLE` times since its `since` without an answer
+ * By request key, each of these requests that was answered `MOST_UNREADABLE` times within its times without an answer
  * that could be read. The caller leaves out what a readable answer serves.
  */
 export async function failingRequests(
   ops: Ops,
-  asked: readonly { readonly requestKey: string; readonly since: Date }[],
+  asked: readonly ({ readonly requestKey: string } & Received)[],
 ): Promise<Map<string, Failing>> {
   const found = new Map<string, Failing>();
   for (let start = 0; start < asked.length; start += CHUNK) {
     const part = asked.slice(start, start + CHUNK);
-    const source = sql<{ request_key: string; since: Date }>`(select * from unnest(
+    const source = sql<{ request_key: string; since: Date; until: Date }>`(select * from unnest(
       ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[]) as u(request_key, since))`;
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
+      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(request_key, since, until))`;
     const rows = await ops
       .selectFrom(source.as('t'))
       .innerJoin('answers as a', 'a.request_key', 't.request_key')
       .select(['t.request_key', sql<string>`max(a.id)`.as('id'), sql<string>`count(*)`.as('times')])
       .whereRef('a.received_at', '>=', 't.since')
+      .whereRef('a.received_at', '<=', 't.until')
       .where('a.unreadable', '=', sql<boolean>`true`)
       .groupBy('t.request_key')
       .having(sql<boolean>`count(*) >= ${MOST_UNREADABLE}`)

@@ -29,6 +29,8 @@ export interface RowReader {
   readonly row: (value: unknown) => Input;
   /** The input of a row that brings one field: from the named column, the column of the field's name, or its only one. */
   readonly field: (field: string, value: unknown, column: string | undefined) => Input;
+  /** The fields that columns of these names bring, each with the column it is taken from; of a URN in two columns with none. */
+  readonly columns: (field: string | undefined, names: readonly string[]) => ReadonlyMap<string, string | undefined>;
   /** Checks that the request is whole with this input. */
   readonly checkWhole: (input: RequestBody) => void;
 }
@@ -40,12 +42,15 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
   const whole = requestSchema(endpoint, (field) => days.includes(field));
   const isUrnField = (field: string): boolean => urnChoice(fieldShape(endpoint, field)) !== undefined;
 
-  const value = (field: string, given: unknown): RequestBody => {
-    const text = typeof given === 'string' ? unstorable(given) : undefined;
-    if (text !== undefined) throw new RowError(`${field}: ${text}`);
+  const assertBrought = (field: string): void => {
     if (!settable(endpoint).includes(field)) throw new ColumnError(unknownField(endpoint, field));
     if (field in request) throw new ColumnError(`${field} is set by request and by for_each; allowed is one of them`);
     if (days.includes(field)) throw new ColumnError(`${field} is filled in by window; allowed is one of them`);
+  };
+  const value = (field: string, given: unknown): RequestBody => {
+    const text = typeof given === 'string' ? unstorable(given) : undefined;
+    if (text !== undefined) throw new RowError(`${field}: ${text}`);
+    assertBrought(field);
     const complaints: string[] = [];
     const entry = { key: field, keySpan: WHOLE, value: treeOfValue(given) };
     const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
@@ -66,6 +71,14 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
       const picked = pick(field, row, column, isUrnField(field));
       if (isMissing(picked)) throw new RowError(`${column ?? field} is empty; allowed is a value in every row`);
       return { fields: value(field, picked), maxAgeMs };
+    },
+    columns: (field, names) => {
+      const row = Object.fromEntries(names.filter((name) => name !== INPUT_AGE).map((name) => [name, name]));
+      const fields =
+        field === undefined ? joinedUrns(row, isUrnField) : { [field]: pick(field, row, undefined, isUrnField(field)) };
+      if (Object.keys(fields).length === 0) throw new ColumnError('there is no column; allowed are request fields');
+      Object.keys(fields).forEach(assertBrought);
+      return new Map(Object.entries(fields).map(([name, from]) => [name, typeof from === 'string' ? from : undefined]));
     },
     checkWhole: (input) => {
       const complaints: string[] = [];

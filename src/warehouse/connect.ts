@@ -9,6 +9,7 @@ import { Kysely, sql } from 'kysely';
 import type { PoolConfig } from 'pg';
 import type { Secret } from '../config/secret.ts';
 import { HeldError, TransientError, UsageError } from '../errors.ts';
+import { type DatabaseClock, openDatabaseClock } from './clock.ts';
 import { makeFolders } from './folder.ts';
 import { operationsSchema } from './identifier.ts';
 import { acquireLock } from './lock.ts';
@@ -35,6 +36,8 @@ export interface Warehouse {
    * The way to the database for a library that runs its own statements, as the job queue does; absent where another process has it.
    */
   readonly driver?: Driver;
+  /** The database's time, for everything that is stored or compared with what is stored. */
+  readonly clock: DatabaseClock;
   /** Another process has it and answers what only reads; every other statement fails. */
   readonly isOthers?: true;
   /** Ends connections and lets go of the folder; a second call does nothing. */
@@ -53,7 +56,12 @@ export interface OpenSettings {
 }
 
 export interface OpenEffects {
+  /** The process's clock. */
   readonly now: () => Date;
+  /** Milliseconds on a clock that nothing sets; absent, `now` is taken for one. */
+  readonly elapsedMs?: () => number;
+  /** Stands in for the database's clock. */
+  readonly databaseNow?: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
   /** What this process is doing, for the message to another that finds the folder in use. */
@@ -85,7 +93,7 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
   const url = settings.url.reveal();
   if (url.startsWith(EMBEDDED))
     return openEmbedded(url.slice(EMBEDDED.length), { schema: settings.schema, ops }, effects);
-  if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, { schema: settings.schema, ops });
+  if (/^postgres(ql)?:\/\//.test(url)) return openServer(url, { schema: settings.schema, ops }, effects);
   throw new UsageError('warehouse.url is neither embedded:FOLDER nor a postgres:// address.', {
     next: 'Write embedded:.sluice, or postgres://USER:PASSWORD@HOST:5432/DATABASE.',
   });
@@ -93,20 +101,31 @@ export async function openWarehouse(settings: OpenSettings, effects: OpenEffects
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
-async function openServer(url: string, names: Names): Promise<Warehouse> {
+async function openServer(url: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
   const { dialect, session, place, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
   const close = once(() => db.destroy());
+  let clock: DatabaseClock;
   try {
     await refuseUnfit(db);
+    clock = await clockOf(db, effects);
   } catch (error) {
     await close();
     throw error;
   }
   // Behind a function, so that whoever prints a warehouse does not print its password.
   const driver = { kind: 'pool', settings: () => settings } as const;
-  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, close };
+  return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, clock, close };
 }
+
+const clockOf = (db: Kysely<OperationsTables>, effects: OpenEffects): Promise<DatabaseClock> =>
+  openDatabaseClock(async () => {
+    if (effects.databaseNow) return effects.databaseNow();
+    const { rows } = await sql<{
+      ms: number;
+    }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`.execute(db);
+    return new Date(rows[0]?.ms ?? Number.NaN);
+  }, effects);
 
 async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
   const { rows } = await sql<{ version: number; read_only: string; encoding: string }>`
@@ -144,6 +163,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       db,
       session: sessionOfPGlite(pglite),
       driver: { kind: 'pglite', pglite },
+      clock: await clockOf(db, effects),
       close: once(() => close(db, pglite)),
     };
   }
@@ -167,6 +187,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       db,
       session: sessionOfPGlite(pglite),
       driver: { kind: 'pglite', pglite },
+      clock: await clockOf(db, effects),
       close: once(() => close(db, pglite).finally(release)),
     };
   } catch (error) {
@@ -195,7 +216,9 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
       const db = new Kysely<OperationsTables>({ dialect: readsDialect(() => open(effects.signal)) });
       const place = `${folder}, through the process that has it`;
       const close = once(() => db.destroy());
-      return { kind: 'embedded', ...names, place, db, session: sessionAt(open), isOthers: true, close };
+      // The owner is a process of the same machine.
+      const clock = await openDatabaseClock(async () => (effects.databaseNow ?? effects.now)(), effects);
+      return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isOthers: true, close };
     }
     try {
       return await lock(folder, effects, 0);

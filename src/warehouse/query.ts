@@ -3,6 +3,7 @@ import { SluiceError, TransientError, UsageError } from '../errors.ts';
 import type { Warehouse } from './connect.ts';
 import { literal, quoted } from './identifier.ts';
 import { type JsonValue, jsonValue } from './json-value.ts';
+import type { RunText } from './text-session.ts';
 import { errorCode } from './trouble.ts';
 
 export interface QueryResult {
@@ -24,11 +25,99 @@ export const READING: readonly string[] = ['select', 'with', 'values', 'table', 
  * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.
  * Throws a UsageError for what isn't one reading statement, or what the database refuses of it.
  */
-export async function readOnlyQuery(
+export function readOnlyQuery(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   statement: string,
   options: QueryOptions = {},
 ): Promise<QueryResult> {
+  return asReader(warehouse, statement, options, async (run) => {
+    const { fields, rows } = await run(statement);
+    const columns = distinct(fields.map(({ name }) => name));
+    return {
+      columns,
+      rows: rows.map((row) =>
+        rowOf(
+          columns,
+          row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)),
+        ),
+      ),
+    };
+  });
+}
+
+export interface DescribedColumn {
+  /** As in the rows that the query would give. */
+  readonly name: string;
+  /** Number of the type, as in `type-ids.ts`. */
+  readonly oid: number;
+}
+
+/**
+ * The columns of a reading statement. The database prepares it and checks its rights, and reads no row. Throws as
+ * `readOnlyQuery` does, with the place in the statement where the database names one.
+ */
+export async function describeQuery(
+  warehouse: Pick<Warehouse, 'schema' | 'session' | 'isOthers'>,
+  statement: string,
+): Promise<readonly DescribedColumn[]> {
+  const isPlain = RUN_PLAIN.includes(firstWord(statement));
+  // Another process runs no cursor for this one. A comment may end the statement.
+  const before = warehouse.isOthers ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
+  const after = warehouse.isOthers ? '\n) as "query" limit 0' : '';
+  const text = warehouse.isOthers ? withoutEnd(statement) : statement;
+  try {
+    return await asReader(warehouse, statement, {}, async (run) => {
+      const direct = isPlain || warehouse.isOthers;
+      const result = await run(isPlain ? statement : `${before}${text}${after}`);
+      const { fields } = direct ? result : await run('fetch 0 from sluice_describe');
+      const names = distinct(fields.map(({ name }) => name));
+      return fields.map(({ oid }, place) => ({ name: names[place] ?? '', oid }));
+    });
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    const place = placeIn(statement, error.cause, before.length);
+    const message = inPlainWords(error.message);
+    throw new UsageError(place === '' ? message : `${message.replace(/\.$/, '')}${place}.`, {
+      ...(error.next !== undefined && { next: error.next }),
+      cause: error.cause,
+    });
+  }
+}
+
+/** These have no cursor, and read no table that a plain statement would not. */
+const RUN_PLAIN: readonly string[] = ['show', 'explain'];
+
+const withoutEnd = (statement: string): string => {
+  const text = statement.trimEnd();
+  return text.endsWith(';') ? text.slice(0, -1) : text;
+};
+
+/** The database speaks of the cursor and of the protocol, which the writer of the statement does not know. */
+function inPlainWords(message: string): string {
+  if (message.includes('multiple commands')) return 'The query holds several statements; one is allowed.';
+  if (message.includes('data-modifying'))
+    return 'The query would change something: it has a data-modifying statement in WITH.';
+  return message;
+}
+
+/** Line and column of what an error is about, in words; empty where the database names no place. */
+function placeIn(statement: string, cause: unknown, offset: number): string {
+  const position = Number((cause as { readonly position?: unknown } | undefined)?.position) - offset;
+  if (!Number.isInteger(position) || position < 1) return '';
+  const lines = Array.from(statement)
+    .slice(0, position - 1)
+    .join('')
+    .split('\n');
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1} of the query)`;
+}
+
+/** Does work that reads in a session where nothing can be changed. */
+async function asReader<T>(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  statement: string,
+  options: QueryOptions,
+  work: (run: RunText) => Promise<T>,
+): Promise<T> {
   const word = firstWord(statement);
   if (!READING.includes(word)) {
     throw new UsageError(
@@ -43,17 +132,7 @@ export async function readOnlyQuery(
       await run(settings(warehouse.schema, options.timeoutMs));
       const { rows: demoted } = await run(READ_AS_READER);
       if (demoted.length > 0) refuseWaysBack(statement);
-      const { fields, rows } = await run(statement);
-      const columns = distinct(fields.map(({ name }) => name));
-      return {
-        columns,
-        rows: rows.map((row) =>
-          rowOf(
-            columns,
-            row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)),
-          ),
-        ),
-      };
+      return work(run);
     }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();

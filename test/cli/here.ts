@@ -14,8 +14,10 @@ export interface HereOptions {
   readonly columns?: number;
   readonly color?: boolean;
   readonly signal?: AbortSignal;
-  /** The wall clock; absent, the machine's. */
+  /** The wall clock of process and database; absent, the machine's. */
   readonly now?: () => Date;
+  /** The process's clock alone; the database keeps its own. */
+  readonly processNow?: () => Date;
   /** Stands in for waiting. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -23,7 +25,7 @@ export interface HereOptions {
 /** What the command line did. */
 export async function runHere(words: readonly string[], options: HereOptions = {}): Promise<Ran> {
   const { env = {}, input = '', answers, columns, color = false, signal = new AbortController().signal } = options;
-  const { now = () => new Date() } = options;
+  const { now, processNow = now ?? (() => new Date()) } = options;
   const [out, err] = [keptChannel(columns, color), keptChannel(columns, color)];
   const left = [...(answers ?? [])];
   const ask = (question: string): Promise<string> => {
@@ -41,7 +43,9 @@ export async function runHere(words: readonly string[], options: HereOptions = {
     ask: answers && ask,
     redactor: createRedactor(secretsIn(env)),
     signal,
-    now,
+    now: processNow,
+    ...(processNow !== now && { elapsedMs: () => performance.now() }),
+    ...(now && { databaseNow: now }),
     random: () => 0.5,
     newId: () => `00000000-0000-4000-8000-${String((ids += 1)).padStart(12, '0')}`,
     sleep: options.sleep ?? ((ms, on) => wait(ms, undefined, on && { signal: on })),

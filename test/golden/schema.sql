@@ -3303,7 +3303,7 @@ create view sluice."run_costs" (
   "started_at" timestamp with time zone,
   -- The UTC day of that; joins dim_date.
   "date" date,
-  -- How it stands or ended: running, complete, partial, out_of_points, failed, interrupted or abandoned.
+  -- State of the run, as in sync_runs.
   "state" text,
   -- Rows of the request log that are surely of this run.
   "requests" bigint,
@@ -3333,7 +3333,12 @@ create view sluice."run_costs" (
     r.endpoint,
     r.started_at,
     (r.started_at AT TIME ZONE 'UTC'::text)::date AS date,
-    r.state,
+        CASE
+            WHEN r.state = 'running'::text AND NOT (EXISTS ( SELECT
+               FROM leases l_1
+              WHERE l_1.expires_at >= now() AND (l_1.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'interrupted'::text
+            ELSE r.state
+        END AS state,
     COALESCE(l.requests, 0::bigint) AS requests,
     COALESCE(l.points, 0::numeric) AS points,
     COALESCE(l.failed_points, 0::numeric) AS failed_points,
@@ -3623,7 +3628,7 @@ create view sluice."sync_freshness" (
   "endpoint" text,
   -- The newest run.
   "last_run_id" bigint,
-  -- How the newest run stands or ended.
+  -- State of the newest run, as in sync_runs.
   "last_state" text,
   -- Exit code of the newest run; null while it runs.
   "last_exit_code" bigint,
@@ -3633,11 +3638,11 @@ create view sluice."sync_freshness" (
   "last_ended_at" timestamp with time zone,
   -- Why the newest run ended early; null when it did not.
   "last_error" text,
-  -- End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects.
+  -- End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects. Ends in the future of the database do not count.
   "refreshed_at" timestamp with time zone,
-  -- End of the newest complete run.
+  -- End of the newest complete run, by the same rule.
   "completed_at" timestamp with time zone,
-  -- Receipt of the newest answer.
+  -- Receipt of the newest answer, of another sync where that serves this one.
   "answered_at" timestamp with time zone,
   -- When an answer was last loaded.
   "loaded_at" timestamp with time zone,
@@ -3650,17 +3655,27 @@ create view sluice."sync_freshness" (
   -- Answers stored and not loaded yet.
   "waiting_answers" bigint
 ) as
- SELECT n.sync,
-    n.endpoint,
-    n.id AS last_run_id,
-    n.state AS last_state,
-    n.exit_code AS last_exit_code,
-    n.started_at AS last_started_at,
-    n.ended_at AS last_ended_at,
-    n.error AS last_error,
+ SELECT r.sync,
+    r.endpoint,
+    r.id AS last_run_id,
+        CASE
+            WHEN r.state = 'running'::text AND NOT (EXISTS ( SELECT
+               FROM leases l
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'interrupted'::text
+            ELSE r.state
+        END AS last_state,
+    r.exit_code AS last_exit_code,
+    r.started_at AS last_started_at,
+    r.ended_at AS last_ended_at,
+        CASE
+            WHEN r.state = 'running'::text AND NOT (EXISTS ( SELECT
+               FROM leases l
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next sync continues it'::text
+            ELSE r.error
+        END AS last_error,
     t.refreshed_at,
     t.completed_at,
-    a.answered_at,
+    GREATEST(a.answered_at, s.answered_at) AS answered_at,
     a.loaded_at,
     (EXTRACT(epoch FROM now() - t.refreshed_at) / 3600::numeric)::double precision AS hours_since_refresh,
     COALESCE(q.open_requests, 0::bigint) AS open_requests,
@@ -3673,26 +3688,33 @@ create view sluice."sync_freshness" (
             runs.exit_code,
             runs.started_at,
             runs.ended_at,
-            runs.error
+            runs.error,
+            runs.holder
            FROM runs
           WHERE strpos(runs.sync, ':'::text) = 0
-          ORDER BY runs.sync, runs.id DESC) n
-     CROSS JOIN LATERAL ( SELECT max(r.ended_at) FILTER (WHERE (r.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND r.unreadable = 0) AS refreshed_at,
-            max(r.ended_at) FILTER (WHERE r.state = 'complete'::text) AS completed_at
-           FROM runs r
-          WHERE r.sync = n.sync) t
+          ORDER BY runs.sync, runs.id DESC) r
+     CROSS JOIN LATERAL ( SELECT max(e.ended_at) FILTER (WHERE (e.state = ANY (ARRAY['complete'::text, 'partial'::text])) AND e.unreadable = 0 AND e.ended_at <= (now() + '00:01:00'::interval)) AS refreshed_at,
+            max(e.ended_at) FILTER (WHERE e.state = 'complete'::text AND e.ended_at <= (now() + '00:01:00'::interval)) AS completed_at
+           FROM runs e
+          WHERE e.sync = r.sync) t
      LEFT JOIN ( SELECT w.sync,
             max(w.received_at) AS answered_at,
             max(w.loaded_at) AS loaded_at,
             count(*) FILTER (WHERE w.loaded_at IS NULL) AS waiting_answers
            FROM answers w
-          GROUP BY w.sync) a ON a.sync = n.sync
+          GROUP BY w.sync) a ON a.sync = r.sync
      LEFT JOIN ( SELECT o.sync,
             count(*) AS open_requests,
             count(*) FILTER (WHERE o.state = 'in_doubt'::text) AS in_doubt_requests
            FROM requests o
           WHERE o.state = ANY (ARRAY['planned'::text, 'sent'::text, 'in_doubt'::text])
-          GROUP BY o.sync) q ON q.sync = n.sync;
+          GROUP BY o.sync) q ON q.sync = r.sync
+     LEFT JOIN ( SELECT q_1.sync,
+            max(w.received_at) AS answered_at
+           FROM requests q_1
+             JOIN answers w ON w.id = q_1.answer_id
+          WHERE q_1.state = 'fresh'::text
+          GROUP BY q_1.sync) s ON s.sync = r.sync;
 
 -- What each sync asked, input by input, with how it ended the last time: one row a sync and question. Windows that were cut are not here, but their parts are; nor are readings of the request log on behalf of other syncs.
 create view sluice."sync_inputs" (
@@ -3945,7 +3967,7 @@ create view sluice."sync_runs" (
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- How it stands or ended: running, complete, partial, out_of_points, failed, interrupted or abandoned.
+  -- Current state or end: running, complete, partial, out_of_points, failed, interrupted or abandoned; interrupted also when its process died and its lease expired.
   "state" text,
   -- Exit code that the run’s outcome gives; null while it runs.
   "exit_code" bigint,
@@ -3953,7 +3975,7 @@ create view sluice."sync_runs" (
   "started_at" timestamp with time zone,
   -- When it ended; null while it runs or when its process was killed.
   "ended_at" timestamp with time zone,
-  -- Seconds from its start to its end, pauses of a continued run included.
+  -- Seconds from its start to its end, pauses of a continued run included; null while it runs, or when its times are of different clocks.
   "duration_s" double precision,
   -- Requests in the plan, those that paging and splitting added included.
   "planned" bigint,
@@ -3991,11 +4013,19 @@ create view sluice."sync_runs" (
  SELECT id AS run_id,
     sync,
     endpoint,
-    state,
+        CASE
+            WHEN state = 'running'::text AND NOT (EXISTS ( SELECT
+               FROM leases l
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'interrupted'::text
+            ELSE state
+        END AS state,
     exit_code,
     started_at,
     ended_at,
-    EXTRACT(epoch FROM ended_at - started_at)::double precision AS duration_s,
+        CASE
+            WHEN ended_at >= started_at THEN EXTRACT(epoch FROM ended_at - started_at)::double precision
+            ELSE NULL::double precision
+        END AS duration_s,
     planned,
     fresh,
     asked,
@@ -4009,7 +4039,12 @@ create view sluice."sync_runs" (
     missing,
     truncated,
     points,
-    error,
+        CASE
+            WHEN state = 'running'::text AND NOT (EXISTS ( SELECT
+               FROM leases l
+              WHERE l.expires_at >= now() AND (l.holder = ANY (ARRAY[r.holder, 'run/'::text || r.id])))) THEN 'its process died before the run ended; the next sync continues it'::text
+            ELSE error
+        END AS error,
     changed,
     unreadable
    FROM runs r

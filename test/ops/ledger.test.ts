@@ -179,10 +179,12 @@ eachWarehouse('the vault', (open) => {
     await store(ops, ids[0] ?? '', { ...answer('[1]'), receivedAt: new Date('2026-03-01T00:00:00Z') });
     const newest = await store(ops, ids[0] ?? '', answer('[2]'));
     const within = (day: string, ...keys: readonly string[]) =>
-      keys.map((requestKey) => ({ requestKey, since: new Date(`${day}T00:00:00Z`) }));
+      keys.map((requestKey) => ({ requestKey, since: new Date(`${day}T00:00:00Z`), until: new Date('2026-04-01') }));
     const keys = ['key 0', 'key 1', `key '"\\,{}`];
     expect(await freshAnswers(ops, within('2026-03-06', ...keys))).toEqual(new Map([['key 0', newest]]));
     expect(await freshAnswers(ops, within('2026-03-07', ...keys))).toEqual(new Map());
+    const past = within('2026-03-01', 'key 0').map((it) => ({ ...it, until: new Date('2026-03-05') }));
+    expect(await freshAnswers(ops, past)).not.toEqual(new Map([['key 0', newest]]));
 
     const other = await store(ops, ids[1] ?? '', {
       ...answer('[3]'),

@@ -187,6 +187,10 @@ eachWarehouse('a day that is counted', (open) => {
     await enterDay(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
     expect(Number((await spentFrom(warehouse, new Date('2026-03-06T12:30:00Z'))).points)).toBe(4000);
+    // By a clock that was ahead.
+    await sent(warehouse, '2027-04-10T12:00:00Z', { points: 90_000 });
+    await enterDay(warehouse, DAY, true);
+    expect(await counted(warehouse)).toEqual({ [row]: 4302 });
   });
 
   it('follows the ledger when nobody else can be at work, and is no less than it counted otherwise', async () => {

@@ -5,6 +5,7 @@ import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../ops/schema.ts';
 import { visible } from '../../ops/visible.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
+import { clockWarning } from '../../warehouse/clock.ts';
 import type { SchemaFinding } from '../../warehouse/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
@@ -16,7 +17,7 @@ import { show } from '../show.ts';
 export const check = command({
   about:
     'Checks that the config is valid and its inputs can be read, that there is a token that a header can carry, that the warehouse answers, ' +
-    'and that its schema is the declared one. The service is asked nothing. The exit code is 2, 3, 8, 7 or 5, the first of them that a check failed with.',
+    'that its schema is the declared one, and that the queries of for_each give columns that their endpoints take. The service is asked nothing. The exit code is 2, 3, 8, 7 or 5, the first of them that a check failed with.',
   options: configOption,
   positionals: {},
   examples: [{ line: 'sluice check', about: 'Before the first sync, and after each change of the config.' }],
@@ -75,9 +76,12 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
   try {
     await withWarehouseToRead(context, config, async (warehouse) => {
       checks.push(passed('warehouse', `${warehouse.place} answers`));
+      const apart = clockWarning(warehouse.clock);
+      if (apart !== undefined) warnings.push(apart);
       if (warehouse.kind === 'postgres' && (await isSuperuser(warehouse))) warnings.push(SUPERUSER);
       const schema = await checkSchema(warehouse);
       checks.push(schema);
+      checks.push(...(await checkForEach(warehouse, config)));
       if (schema.ok) checks.push(...(await checkRows(warehouse)));
     });
   } catch (error) {
@@ -141,6 +145,28 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
         'schema',
         new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
       );
+}
+
+/** The queries of `for_each`, where the tables that they read are there. */
+async function checkForEach(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
+  const { checkQueries, queriesOf } = await import('../../flow/check-queries.ts');
+  const many = syncs.reduce((sum, sync) => sum + queriesOf(sync).length, 0);
+  if (many === 0) return [];
+  const { migrationStatus } = await import('../../warehouse/migrate.ts');
+  const queries = many === 1 ? '1 query' : `${many} queries`;
+  if ((await migrationStatus(warehouse)).state !== 'current')
+    return [
+      passed(
+        'queries',
+        `${queries} not checked, as the schema is not current; sluice plan brings it about, checks them and buys nothing`,
+      ),
+    ];
+  try {
+    await checkQueries(warehouse, syncs);
+    return [passed('queries', `${queries} of for_each give the columns that the endpoints take`)];
+  } catch (error) {
+    return [failed('queries', error)];
+  }
 }
 
 /** Rows that were deleted by hand are no error, but stay away as long as their answers are fresh. */

@@ -4,7 +4,6 @@ import { UsageError } from '../../errors.ts';
 import type { CostCell, Costs } from '../../ops/costs.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
-import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../prices.ts';
@@ -47,11 +46,11 @@ export const costs = command({
       context.out.write(context.redactor.redact(csvText(cells)));
       return 0;
     }
-    const found = await withWarehouseToRead(context, config, (warehouse) => read(context, config, warehouse, since));
+    const found = await withWarehouseToRead(context, config, (warehouse) => read(config, warehouse, since));
     const [{ adviceOf }, { costsText }] = await Promise.all([import('../cost-advice.ts'), import('../costs-text.ts')]);
-    const advice = adviceOf(found.costs, config, context.now());
+    const advice = adviceOf(found.costs, config, found.now);
     show(context, { ...found.costs, prices: found.prices, next: advice }, () =>
-      costsText({ ...found, advice, now: context.now() }, context.out),
+      costsText({ ...found, advice }, context.out),
     );
     return 0;
   },
@@ -70,15 +69,18 @@ async function cellsOf(warehouse: Warehouse, since: string | undefined): Promise
 }
 
 interface Found {
+  /** By the database's clock. */
+  readonly now: Date;
   readonly costs: Costs;
   readonly prices: readonly EndpointPrice[];
 }
 
-async function read({ now }: Context, config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
-  if (!(await hasSchema(warehouse))) return { costs: nothing(since), prices: [] };
+async function read(config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
+  const now = warehouse.clock.now();
+  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since), prices: [] };
   const [{ readCosts }, { endpointPrices }] = await Promise.all([import('../../ops/costs.ts'), import('../prices.ts')]);
-  const costs = await readCosts(warehouse, since, now());
-  return { costs, prices: await endpointPrices(warehouse, config, costs) };
+  const costs = await readCosts(warehouse, since, now);
+  return { now, costs, prices: await endpointPrices(warehouse, config, costs) };
 }
 
 const nothing = (since: string | undefined): Costs => ({

@@ -62,7 +62,8 @@ async function forgotten(context: Context, warehouse: Warehouse, options: Forget
     import('../../forget.ts'),
     import('../../ops/spool.ts'),
   ]);
-  const { now, sleep, newId, signal } = context;
+  const { sleep, newId, signal } = context;
+  const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context) });
   return watched(context, ({ onProgress }) =>
     erase(

@@ -4,7 +4,7 @@ import type { Level, Sureness } from '../../plan/price-book.ts';
 import type { Quote } from '../../plan/quote.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
-import type { Channel, Context } from '../context.ts';
+import type { Channel } from '../context.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { counted, duration, grouped, table } from '../print.ts';
 import { show } from '../show.ts';
@@ -32,9 +32,7 @@ export const plan = command({
       ...(said.from !== undefined && { from: said.from }),
       ...(said.to !== undefined && { to: said.to }),
     };
-    const quoted = await withWarehouse(context, config, (warehouse) =>
-      quote(context, config, warehouse, said.names, options),
-    );
+    const quoted = await withWarehouse(context, config, (warehouse) => quote(config, warehouse, said.names, options));
     show(context, quoted, () =>
       planText(quoted, { syncCommand: syncCommandOf(said), perRun: config.budget.perRun }, context.out),
     );
@@ -79,24 +77,27 @@ interface SyncQuote extends Quote {
 }
 
 async function quote(
-  { now }: Context,
   config: Config,
   warehouse: Warehouse,
   names: readonly string[],
   options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
 ): Promise<Planned> {
-  const [{ planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] = await Promise.all([
-    import('../../flow/prepare.ts'),
-    import('../../flow/prices.ts'),
-    import('../../plan/order.ts'),
-    import('../../plan/quote.ts'),
-    import('../../warehouse/migrate.ts'),
-  ]);
+  const [{ checkQueries }, { planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] =
+    await Promise.all([
+      import('../../flow/check-queries.ts'),
+      import('../../flow/prepare.ts'),
+      import('../../flow/prices.ts'),
+      import('../../plan/order.ts'),
+      import('../../plan/quote.ts'),
+      import('../../warehouse/migrate.ts'),
+    ]);
   await ensureSchema(warehouse);
-  const at = now();
+  const at = warehouse.clock.now();
+  const definitions = selectSyncs(config.syncs, names);
+  await checkQueries(warehouse, definitions);
   const syncs: SyncQuote[] = [];
   const seen: Record<string, readonly Level[]> = {};
-  for (const definition of selectSyncs(config.syncs, names)) {
+  for (const definition of definitions) {
     const endpoint = definition.endpoint.name;
     const { tasks, fresh, givenUp, failing, covered } = await planSync(warehouse, definition, options, at);
     const prices = await readPrices(warehouse, config, definition);

@@ -32,7 +32,8 @@ export const prune = command({
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
       const { prune: drop } = await import('../../prune.ts');
-      const { now, sleep, random, signal } = context;
+      const { sleep, random, signal } = context;
+      const { now } = warehouse.clock;
       const summary = await watched(context, ({ onProgress }) =>
         drop(
           warehouse,

@@ -47,33 +47,9 @@ async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal)
     if (!(error instanceof UsageError)) throw error;
     if ((await migrationStatus(warehouse)).state === 'empty')
       throw new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
+    const { withNearTable } = await import('../../flow/near-table.ts');
     throw await withNearTable(warehouse, error);
   }
-}
-
-/** Postgres: no such table or view. */
-const UNDEFINED_TABLE = '42P01';
-
-/** The error of an unknown table, with the name that was probably meant; any other error as it is. */
-async function withNearTable(warehouse: Warehouse, error: UsageError): Promise<UsageError> {
-  const { errorCode } = await import('../../warehouse/trouble.ts');
-  if (errorCode(error.cause) !== UNDEFINED_TABLE) return error;
-  const unknown = /"(?:[^".]*\.)?([^"]*)"/.exec(error.message)?.[1] ?? '';
-  const [{ readOnlyQuery }, { nearest }] = await Promise.all([
-    import('../../warehouse/query.ts'),
-    import('../../config/nearest.ts'),
-  ]);
-  const { rows } = await readOnlyQuery(
-    warehouse,
-    'select table_name as name from information_schema.tables where table_schema = current_schema() order by 1',
-  );
-  const meant = nearest(
-    unknown,
-    rows.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
-  );
-  const next =
-    meant === undefined ? 'sluice docs tables prints the tables and their columns.' : `Did you mean ${meant}?`;
-  return new UsageError(error.message, { next, cause: error });
 }
 
 /** Data is exact, secrets in it included: it is what was asked for. */

@@ -64,7 +64,8 @@ export async function replayWatched(
 ): Promise<ReplaySummary> {
   if (!there) return NOTHING;
   const { replayAnswers } = await import('../../replay.ts');
-  const { now, sleep, random, newId, signal } = context;
+  const { sleep, random, newId, signal } = context;
+  const { now } = warehouse.clock;
   return watched(context, ({ onProgress }) =>
     replayAnswers(
       warehouse,

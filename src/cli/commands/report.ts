@@ -21,8 +21,8 @@ export const report = command({
     const { redact } = context.redactor;
     const found = await withWarehouseToRead(context, config, async (warehouse) =>
       (await hasSchema(warehouse))
-        ? readReport(warehouse, { now: context.now(), redact })
-        : emptyReport(warehouse.schema, context.now()),
+        ? readReport(warehouse, { now: warehouse.clock.now(), redact })
+        : emptyReport(warehouse.schema, warehouse.clock.now()),
     );
     const text = context.json ? asJson(found) : (await import('../../report/page.ts')).reportPage(found);
     context.status.clear();

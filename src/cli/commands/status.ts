@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { filtersTold } from '../../ops/filters.ts';
 import { gapLines, lowerBoundLines } from '../lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
+import { latestKnown } from '../../warehouse/clock.ts';
 import { counted, duration, table } from '../print.ts';
 import { reconciliationLine } from '../reconciliation-line.ts';
 import { show } from '../show.ts';
@@ -46,10 +47,10 @@ export const status = command({
   run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
-      const found = await readAll(config, context, watch);
+      const { found, now } = await readAll(config, context, watch);
       // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
-      show(context, found, () => wholeText(found, context));
+      show(context, found, () => wholeText(found, { ...context, now }));
       if (!watch || !(await rested(context))) return 0;
     }
   },
@@ -69,17 +70,19 @@ type Found = Reconciled & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
 };
 
-async function readAll(config: Config, context: Context, isWatched: boolean): Promise<Found> {
+async function readAll(config: Config, context: Context, isWatched: boolean) {
+  let { now } = context;
   // Opened for each look, so that between two looks an embedded warehouse is another's to use.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
+    ({ now } = warehouse.clock);
     if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
     const [{ readStatus }, { readReconciliation }, { readStanding }] = await Promise.all([
       import('../../ops/status.ts'),
       import('../../ops/reconciliation.ts'),
       import('../../engine/standing.ts'),
     ]);
-    const reconciliation = await readReconciliation(warehouse, context.now());
-    const engine = await readStanding(warehouse, context.now());
+    const reconciliation = await readReconciliation(warehouse, now());
+    const engine = await readStanding(warehouse, now());
     // It reads answers from the vault, which is too much for every two seconds.
     const found = await readStatus(warehouse);
     const isCompared = !isWatched && found.syncs.length > 0;
@@ -93,7 +96,8 @@ async function readAll(config: Config, context: Context, isWatched: boolean): Pr
   });
   const { spoolCounts } = await import('../../ops/spool.ts');
   const folder = spoolFolder(context);
-  return { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
+  const found: Found = { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
+  return { found, now };
 }
 
 const wholeText = (found: Found, context: Context): string =>
@@ -163,7 +167,11 @@ const countsOf = (it: SyncStatus): number[] => [
 ];
 
 const ago = (at: Date | null, { now }: Context): string =>
-  at === null ? 'never' : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
+  at === null
+    ? 'never'
+    : at > latestKnown(now())
+      ? `in the future: ${at.toISOString().slice(0, 10)}`
+      : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
 
 function failuresText(failures: readonly FailureStatus[], context: Context): string {
   if (failures.length === 0) return '';

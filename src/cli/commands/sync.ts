@@ -60,10 +60,11 @@ export async function runWatched(context: Context, config: Config, options: Sync
     import('../../ops/spool.ts'),
     import('../../flow/tracing.ts'),
   ]);
-  const { now, sleep, random, newId, signal, env, redactor } = context;
+  const { sleep, random, newId, signal, env, redactor } = context;
   const tracing = await openTracing(env, sleep);
   return withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
+    const { now } = warehouse.clock;
     const spool = openSpool({ folder: spoolFolder(context) });
     const effects = { now, sleep, random, newId, spool, ...(tracing && { beginSpan: tracing.beginSpan }) };
     return watched(context, async (watch) => {

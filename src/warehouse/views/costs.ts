@@ -95,7 +95,7 @@ export const costViews = [
     endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
     started_at: moment('When the run started.'),
     date: date('The UTC day of that; joins dim_date.'),
-    state: text('How it stands or ended: running, complete, partial, out_of_points, failed, interrupted or abandoned.'),
+    state: text('State of the run, as in sync_runs.'),
     requests: bigint('Rows of the request log that are surely of this run.'),
     points,
     failed_points,

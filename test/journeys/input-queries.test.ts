@@ -1,0 +1,116 @@
+/** Queries of `for_each` are checked by `check`, `plan` and `sync` before anything is bought, on both kinds of warehouse. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveSandbox } from '../../src/sandbox/serve.ts';
+import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
+import { runHere } from '../cli/here.ts';
+import { start, temporaryFolder } from '../cli/program-run.ts';
+import { SMALL } from '../flow/scene.ts';
+import { execute, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
+
+const head = `service: { url: "\${SLUICE_SERVICE_URL}", token: "\${SLUICE_SERVICE_TOKEN}", in_flight: 1, requests_per_second: 100000 }
+warehouse: { url: "\${DATABASE_URL}" }
+syncs:
+  people: { endpoint: pronet.search.users, request: { title: engineer, count: 5 } }
+`;
+const users = (query: string): string => `${head}  child:
+    endpoint: microblog.user
+    after: [people]
+    for_each: { query: ${JSON.stringify(query)} }
+`;
+const UNKNOWN = users('select alias as user from microblog_user');
+const REFUSED = [
+  [UNKNOWN, /sluice\.yaml:8:15: child: .*microblog_user.*does not exist[^]*Did you mean microblog_users\?/],
+  [users('select alias as usr from microblog_users'), /sluice\.yaml:8:15: child: the query: .*did you mean .*user/],
+] as const;
+
+describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (kind) => {
+  async function opened() {
+    const folder = await temporaryFolder();
+    onTestFinished(() => folder.remove());
+    const database = kind === 'postgres' ? await freshDatabase(await postgresTemplate()) : undefined;
+    if (database) onTestFinished(() => database.drop());
+    const sandbox = await serveSandbox({ size: SMALL });
+    onTestFinished(() => sandbox.close());
+    const file = join(folder.path, 'sluice.yaml');
+    const env = {
+      SLUICE_SERVICE_URL: sandbox.url,
+      SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
+      DATABASE_URL: database?.url ?? `embedded:${join(folder.path, 'warehouse')}`,
+      HOME: folder.path,
+    };
+    const here = async (yaml: string, ...words: string[]) => {
+      await writeFile(file, yaml);
+      return runHere([...words, '--config', file], { env });
+    };
+    return { sandbox, here, folder, file, env };
+  }
+
+  it('that are at fault are refused by check, plan and sync, and nothing is spent', { timeout: 240_000 }, async () => {
+    const { sandbox, here } = await opened();
+    if (kind === 'embedded') {
+      const ran = await here(UNKNOWN, 'check');
+      expect([ran.code, ran.out.includes('queries: 1 query not checked')]).toEqual([0, true]);
+    }
+    for (const word of ['sync', 'plan', 'check'])
+      for (const [yaml, message] of REFUSED) {
+        const { code, out, err } = await here(yaml, word);
+        expect({ word, code }, `${out}${err}`).toEqual({ word, code: 2 });
+        expect(`${out}${err}`).toMatch(message);
+      }
+    expect(sandbox.requests()).toEqual([]);
+    // A sync that is named does without the others.
+    expect((await here(UNKNOWN, 'sync', 'people')).code).toBe(0);
+    const fitting = await here(users('select alias as user from microblog_users'), 'check');
+    expect([fitting.code, fitting.out.includes('queries: 1 query of for_each')]).toEqual([0, true]);
+  });
+
+  if (kind === 'embedded') {
+    it('are checked through the process that has the warehouse', { timeout: 240_000 }, async () => {
+      const { here, file, env, folder } = await opened();
+      expect((await here(head, 'plan')).code).toBe(0);
+      const schedule = start(['schedule', '--config', file, '--listen', 'off'], { cwd: folder.path, env });
+      await schedule.said('err', 'schedule is ready');
+      const own = await readFile(file, 'utf8');
+      for (const [yaml, message] of REFUSED) {
+        const { code, out } = await here(yaml, 'check');
+        expect(code, out).toBe(2);
+        expect(out).toMatch(message);
+      }
+      await writeFile(file, own);
+      schedule.child.kill('SIGTERM');
+      expect((await schedule.ended).code).toBe(143);
+    });
+  } else {
+    it('that need a right which the role lacks are refused', { timeout: 240_000 }, async () => {
+      const { here, env, sandbox } = await opened();
+      const role = `reader_${Math.random().toString(36).slice(2)}`;
+      const url = new URL(env.DATABASE_URL);
+      const owner = env.DATABASE_URL;
+      await execute(owner, `create role ${role} login password 'secret'`);
+      onTestFinished(async () => {
+        await execute(owner, `drop owned by ${role}`);
+        await execute(owner, `drop role ${role}`);
+      });
+      for (const statement of [
+        'create table public.private (handle text)',
+        ...['sluice', 'sluice_ops'].flatMap((schema) => [
+          `grant all on schema ${schema} to ${role}`,
+          `grant all on all tables in schema ${schema} to ${role}`,
+        ]),
+      ])
+        await execute(owner, statement);
+      url.username = role;
+      url.password = 'secret';
+      env.DATABASE_URL = url.href;
+      for (const word of ['plan', 'sync']) {
+        const { code, err } = await here(users('select handle as user from public.private'), word);
+        expect({ word, code }, err).toEqual({ word, code: 2 });
+        expect(err).toMatch(/permission denied for table private/);
+      }
+      expect(sandbox.requests()).toEqual([]);
+    });
+  }
+});
