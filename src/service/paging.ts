@@ -98,6 +98,8 @@ export const window = (at: Days): Paging => ({
     const { evidence: told, raiseCountTo = 0 } = ways;
     const days = windowOf(request, at);
     if (!told || !days || typeof request['count'] !== 'number' || told.isNarrower(request)) return undefined;
+    // A rate that was seen elsewhere says little of far more days than it was seen on; one answer says more.
+    if (told.density.isUncharted(days.from, days.to)) return undefined;
     const most = Math.max(request['count'], raiseCountTo);
     const { chanceFull } = predictionOf(told.density.guesses(days.from, days.to), most);
     if (days.from < days.to) return chanceFull > 0.5 ? cut(request, at, told, most) : undefined;
