@@ -109,8 +109,11 @@ async function planOf(
   const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
   const steps = [...before.slice(-LOOK_BACK), step];
   if (isTold && !isWalk) cutting.learn(row.input, step);
-  const led = isTold ? endpoint.paging.follow(steps, cutting.waysOf(row.input)) : NOTHING;
-  const follow = isWalk ? bounded(led, Number(row.depth), it.deepest) : led;
+  const follow = !isTold
+    ? NOTHING
+    : isWalk
+      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.deepest)
+      : cutting.followOf(row.input, step);
   if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
   const added = await planParts(it, ops, answer, row, follow);
   if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);

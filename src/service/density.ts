@@ -88,6 +88,10 @@ export function density(): Density {
 
   function learnFull({ from, to, returned, days = [] }: SliceSeen): void {
     if (isUncharted(from, to)) uncharted.unshift({ from, to });
+    // What was thought to be all of these days was not.
+    const isAllKnown = known.whole(from, to) === to - from + 1;
+    if (isAllKnown && byNeighbours(from, to).reduce((sum, { items }) => sum + items, 0) * CONTRADICTED < returned)
+      known.forget(from, to);
     const order = orderOf(days, from, to);
     if (order === 'rising' || order === 'falling') inOrder += 1;
     if (order === 'none') inOrder -= 1;
