@@ -19,7 +19,7 @@ import { canonicalJson, canonicalRequest } from '../service/identity.ts';
 import { type Follow, isFull, type Step, type Ways } from '../service/paging.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { CutTold } from './cut-notice.ts';
-import { freshFor } from './prepare.ts';
+import { freshFor } from './fresh-for.ts';
 import { type Steady, steadily } from './steady.ts';
 
 /** What is known of the questions of a run. */

@@ -28,7 +28,7 @@ export interface Density {
   readonly guesses: (from: number, to: number) => readonly Guess[];
   /** The days around these of which as little is known, when some of them came back full though they were thought to fit. */
   readonly surprise: (from: number, to: number) => { readonly from: number; readonly to: number } | undefined;
-  /** True of days outside of every window that was asked, when they are more than the days between the first and the last of those. */
+  /** True of days outside of every window that was asked, when they are far more than the days between the first and the last of those. */
   readonly isUncharted: (from: number, to: number) => boolean;
   /** True when more is known of the days at the end of a window than of those at its beginning. */
   readonly knowsEndBetter: (from: number, to: number) => boolean;
@@ -50,6 +50,8 @@ const CONTRADICTED = 1.5;
 const UNKNOWN_VARIANCE = 1;
 /** How many answers the shortest full window is taken to fill as long as nothing else is known. */
 const UNKNOWN_TIMES = 5;
+/** A rate says something of so many times the days that it was seen on. */
+const CHARTED = 2;
 /** So many items of an answer must show a day for its days to be counted. */
 const DATED = 0.9;
 
@@ -83,7 +85,7 @@ export function density(): Density {
     const seen = [...known.all(), ...fulls, ...uncharted];
     if (seen.some((it) => it.from <= to && it.to >= from)) return false;
     const reach = Math.max(...seen.map((it) => it.to)) - Math.min(...seen.map((it) => it.from)) + 1;
-    return to - from + 1 > reach;
+    return to - from + 1 > CHARTED * reach;
   }
 
   function learnFull({ from, to, returned, days = [] }: SliceSeen): void {
