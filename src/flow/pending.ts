@@ -26,6 +26,8 @@ export interface Planned {
   /** Requests that are not sent. */
   readonly givenUp: ReadonlySet<string>;
   readonly failing: ReadonlyMap<string, unknown>;
+  /** Requests that were sent before, so they are sent again as they are; absent of a new plan. */
+  readonly tried?: ReadonlySet<string>;
   readonly maxAgeOf: MaxAgeOf;
 }
 
@@ -116,7 +118,10 @@ async function follow(it: Following, roots: readonly Root[]): Promise<void> {
     }
     const looking = planned;
     planned = [];
-    const turns = looking.map((node) => ({ node, turn: cutting.turnOf({ ...node.task, attempts: 0 }) }));
+    const turns = looking.map((node) => ({
+      node,
+      turn: cutting.turnOf({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
+    }));
     const cut = turns.filter(({ turn }) => turn.do === 'cut').map(({ node }) => node.task.requestKey);
     const unread = cut.length > 0 ? await unreadKeys(ops, cut) : new Set<string>();
     for (const { node, turn } of turns) {

@@ -27,7 +27,7 @@ import { readForgotten } from '../ops/erasures.ts';
 import type { Failing } from '../ops/unreadable-answers.ts';
 import { freshFor } from './fresh-for.ts';
 import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
-import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
+import { alsoContinued, planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { LOG_MARK } from './move-marks.ts';
 import { pendingQuestions } from './pending.ts';
 import { type Steady, steadily } from './steady.ts';
@@ -184,8 +184,7 @@ export async function prepareRun(
   };
   const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
-  // What a refresh left open is gone on with by whoever comes next; a backfill's range is nobody's but its own.
-  const also = options.from === undefined && options.to === undefined ? [refreshHash(definition, {})] : [];
+  const also = alsoContinued(definition, options);
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
   const open = await steadily(

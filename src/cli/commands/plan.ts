@@ -76,6 +76,8 @@ interface SyncQuote extends Quote {
   readonly failing: number;
   /** Syncs of the same plan that would first bring what this one's query reads. */
   readonly waitsFor: readonly string[];
+  /** The run that was stopped and would be continued; null where a new one would begin. */
+  readonly continues: string | null;
 }
 
 async function quote(
@@ -87,6 +89,7 @@ async function quote(
 ): Promise<Planned> {
   const [
     { planSync },
+    { openPlan },
     { pendingQuestions },
     { operationsOf },
     { readPrices },
@@ -95,6 +98,7 @@ async function quote(
     { ensureSchema },
   ] = await Promise.all([
     import('../../flow/prepare.ts'),
+    import('../../flow/open-plan.ts'),
     import('../../flow/pending.ts'),
     import('../../ops/schema.ts'),
     import('../../flow/prices.ts'),
@@ -108,15 +112,24 @@ async function quote(
   const seen: Record<string, readonly Level[]> = {};
   for (const definition of selectSyncs(config.syncs, names)) {
     const endpoint = definition.endpoint.name;
-    const planned = await planSync(warehouse, definition, options, at);
-    const { tasks, givenUp, failing, covered } = planned;
+    const left = await openPlan(warehouse, definition, options, at);
+    const planned = left ?? (await planSync(warehouse, definition, options, at));
+    const { tasks, givenUp, failing } = planned;
+    const covered = 'covered' in planned ? planned.covered : 0;
     const prices = await readPrices(warehouse, config, definition);
     const notAsked = new Set([...givenUp, ...failing.keys()]);
     const open = tasks.filter(({ requestKey }) => !notAsked.has(requestKey));
     const questions = await pendingQuestions(operationsOf(warehouse), definition, planned, at);
     const quoted = quoteOf(open.length, questions, prices, endpoint === 'token.requests', config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notAsked.size };
-    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
+    syncs.push({
+      sync: definition.name,
+      endpoint,
+      ...quoted,
+      ...counts,
+      waitsFor: parentsAmong(syncs, definition),
+      continues: left?.continues ?? null,
+    });
     seen[endpoint] = prices.levels;
   }
   return { syncs, total: totalQuote(syncs, config.service), prices: seen };
@@ -163,6 +176,9 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
     ({ sync, waitsFor }) =>
       `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
   );
+  const continued = syncs.flatMap(({ sync, continues, requests, fresh }) =>
+    continues === null || requests === fresh ? [] : [`${sync}: what run ${continues} left when it was stopped.`],
+  );
   const failing = syncs.filter((it) => it.failing > 0);
   const gaps = failing.map(
     (it) =>
@@ -172,6 +188,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
+    ...continued,
     ...gaps,
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
