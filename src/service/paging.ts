@@ -121,12 +121,9 @@ function raised(request: RequestBody, { raiseCountTo }: Ways): Follow | undefine
 }
 
 /** The counts that a question is asked with, one after the other, as long as its answers are full. */
-export function countsUpTo(count: number, raiseCountTo: number | undefined): readonly number[] {
+export function countsUpTo(count: number, raiseCountTo = count): readonly number[] {
   const counts = [count];
-  for (let last = count; raiseCountTo !== undefined && last < raiseCountTo; ) {
-    last = Math.min(last * RAISED_TIMES, raiseCountTo);
-    counts.push(last);
-  }
+  for (let last = count; last < raiseCountTo; counts.push(last)) last = Math.min(last * RAISED_TIMES, raiseCountTo);
   return counts;
 }
 
