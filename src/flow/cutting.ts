@@ -13,18 +13,21 @@ import { type Ops, operationsOf } from '../ops/schema.ts';
 import type { MaxAgeOf } from '../plan/max-age.ts';
 import { taskOf } from '../plan/plan.ts';
 import type { RequestBody } from '../service/asked.ts';
+import { isAllowed } from '../service/allowance.ts';
 import { type Evidence, evidence, windowOf } from '../service/evidence.ts';
 import { canonicalJson, canonicalRequest } from '../service/identity.ts';
 import { type Follow, isFull, type Step, type Ways } from '../service/paging.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { CutTold } from './cut-notice.ts';
-import { freshFor } from './prepare.ts';
+import { freshFor } from './fresh-for.ts';
 import { type Steady, steadily } from './steady.ts';
 
 /** What is known of the questions of a run. */
 export interface Cutting {
   /** How a full answer to an input's question may be followed. */
   readonly waysOf: (input: RequestBody) => Ways;
+  /** What follows an answer that was learned from: nothing, or parts that are allowed no more requests than their question. */
+  readonly followOf: (input: RequestBody, step: Step) => Follow;
   /** Takes in an answer, before what follows it is planned. Nothing is kept of a question that one answer can hold. */
   readonly learn: (input: RequestBody, step: Step) => void;
   /** Takes in what followed an answer, or was planned in place of a question. */
@@ -43,6 +46,8 @@ export type Turn =
   | { readonly do: 'cut'; readonly into: Follow }
   | { readonly do: 'wait'; readonly until: Promise<void> };
 
+const NOT_ALLOWED = 'as many items as asked for, and its parts would take more requests than its days and facets need';
+
 /** Slices of earlier runs that are looked at; they are the newest. */
 const EARLIER = 20_000;
 /** Questions of which something is kept, those looked at last: about 20 kB each. */
@@ -54,6 +59,8 @@ interface Question {
   readonly told: Evidence;
   /** Answers that it was learned from. */
   answers: number;
+  /** Answers of this run that had room for more, and the shares of them that were filled. */
+  readonly roomy: { answers: number; filled: number };
   /** The days of the slices under way, as numbers. */
   readonly underWay: Set<Window>;
   /** Resolves when one of those under way is. */
@@ -87,17 +94,27 @@ export function cuttingOf(
     const found = find(input);
     if (found || !days) return found;
     const told = evidence(baseOf(definition, input), days);
-    const made: Question = { told, answers: 0, underWay: new Set(), change: Promise.withResolvers() };
+    const made: Question = {
+      told,
+      answers: 0,
+      roomy: { answers: 0, filled: 0 },
+      underWay: new Set(),
+      change: Promise.withResolvers(),
+    };
     questions.set(canonicalJson(input), made);
     const [oldest] = questions.size > QUESTIONS ? questions.keys() : [];
     if (oldest !== undefined) questions.delete(oldest);
     return made;
   };
-  const waysOf = (input: RequestBody): Ways => ({
-    splitBy: definition.splitBy,
-    raiseCountTo: definition.raiseCountTo,
-    evidence: find(input)?.told,
-  });
+  const waysOf = (input: RequestBody): Ways => {
+    const question = find(input);
+    return {
+      splitBy: definition.splitBy,
+      raiseCountTo: definition.raiseCountTo,
+      evidence: question?.told,
+      isMisled: question !== undefined && isMisled(question),
+    };
+  };
   for (const { input, slices } of earlier) {
     // An input of before may no longer be one.
     const isValid = endpoint.request.safeParse({ ...definition.request, ...input }).success;
@@ -108,12 +125,22 @@ export function cuttingOf(
   return {
     waysOf,
     mayCut: days !== undefined,
+    followOf: (input, step) => {
+      const ways = waysOf(input);
+      const follow = endpoint.paging.follow([step], ways);
+      return isAllowed(endpoint.paging, { request: step.request, isAsked: true }, follow.requests, ways)
+        ? follow
+        : { requests: [], lowerBound: NOT_ALLOWED };
+    },
     learn: (input, step) => {
       const question = isFull(step) ? begin(input) : find(input);
       if (!question) return;
       const { request, items } = step;
       question.told.learn({ request, items, returned: items.length, full: isFull(step) });
       question.answers += 1;
+      if (isFull(step)) return;
+      question.roomy.answers += 1;
+      question.roomy.filled += items.length / Number(request['count']);
     },
     divided: (input, { request, items }, parts) => {
       find(input)?.told.divide({ request, returned: items.length }, parts);
@@ -123,6 +150,7 @@ export function cuttingOf(
       // What was sent may have been answered: it is not given up for its parts.
       const into = question && attempts === 0 ? instead?.(request, waysOf(input)) : undefined;
       if (!question || !into) return { do: 'ask' };
+      if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, waysOf(input))) return { do: 'ask' };
       return isEarly(question, days && windowOf(request, days))
         ? { do: 'wait', until: question.change.promise }
         : { do: 'cut', into };
@@ -140,6 +168,15 @@ export function cuttingOf(
     },
   };
 }
+
+/** Answers with room that a question may take beyond those of which a quarter is filled. */
+const BEYOND = 8;
+
+/**
+ * True of a question whose answers hold far less than was predicted. Earlier answers may have been wrong, or what they
+ * held may be gone. Predictions from them would have a window asked day by day.
+ */
+const isMisled = ({ roomy }: Question): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
 
 /**
  * True of a cut that what is under way would tell more of: the first answers to a question, as many at once as came

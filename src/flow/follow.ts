@@ -17,7 +17,7 @@ import { arrayLiteral } from '../warehouse/array.ts';
 import type { CutTold } from './cut-notice.ts';
 import { changedFields, type Cutting } from './cutting.ts';
 import type { Taken } from './intake.ts';
-import { freshFor } from './prepare.ts';
+import { freshFor } from './fresh-for.ts';
 import { lastDayHadEnded } from './read-slices.ts';
 
 export interface Following {
@@ -41,7 +41,10 @@ export interface Known {
 }
 
 /** The ledger's row, in this run, that an answer was loaded for. */
-type Row = Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_id' | 'sent_body' | 'input' | 'depth'>;
+interface Row extends Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_id' | 'sent_body' | 'input' | 'depth'> {
+  /** An earlier invocation planned what follows it. */
+  readonly has_parts: unknown;
+}
 
 const servedBy = ({ answer, asked }: Pick<Taken, 'answer' | 'asked'>): string => `${answer.id} ${asked.requestKey}`;
 
@@ -58,6 +61,11 @@ async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Pr
         eb
           .selectFrom('requests')
           .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
+          .select((own) =>
+            own
+              .exists(own.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'requests.id'))
+              .as('has_parts'),
+          )
           // Of a run that it is told, and has not counted yet, the planner would reckon with a row or two, and read all.
           .whereRef('run_id', '=', 't.run')
           .whereRef('request_key', '=', 't.request_key')
@@ -109,10 +117,14 @@ async function planOf(
   const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
   const steps = [...before.slice(-LOOK_BACK), step];
   if (isTold && !isWalk) cutting.learn(row.input, step);
-  const led = isTold ? endpoint.paging.follow(steps, cutting.waysOf(row.input)) : NOTHING;
-  const follow = isWalk ? bounded(led, Number(row.depth), it.deepest) : led;
+  const follow = !isTold
+    ? NOTHING
+    : isWalk
+      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.deepest)
+      : cutting.followOf(row.input, step);
   if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
-  const added = await planParts(it, ops, answer, row, follow);
+  // A stored answer that serves a run leads to its parts once. What is known now might lead to others.
+  const added = row.has_parts === true ? 0 : await planParts(it, ops, answer, row, follow);
   if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
   if (follow.requests.length > 0 && !isWalk)
     it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });

@@ -20,3 +20,14 @@ export const planHash = (definition: Hashed, { refresh, from, to }: PlanOptions)
   refresh || from !== undefined || to !== undefined
     ? digestOf(canonicalJson([definition.hash, refresh, from ?? null, to ?? null]))
     : definition.hash;
+
+/**
+ * The digests of other plans whose open run is continued as well: any sync continues a refresh, and nothing but the same
+ * backfill continues a backfill.
+ */
+export const alsoContinued = (definition: Hashed, { from, to }: PlanOptions): readonly string[] =>
+  from === undefined && to === undefined ? [refreshHash(definition, {})] : [];
+
+/** True of a sync whose requests name days up to the present. */
+export const asksForDays = ({ window, endpoint }: Pick<SyncDefinition, 'window' | 'endpoint'>): boolean =>
+  window !== undefined || endpoint.paging.by === 'cursor';

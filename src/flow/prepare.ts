@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { planChunks } from '../ops/chunks.ts';
 import { forgetLosses } from '../ops/doubts.ts';
-import { freshAnswers, type Received, receivedWithin } from '../ops/fresh-answers.ts';
-import { planRequests, type StoredAnswers } from '../ops/ledger.ts';
+import { freshAnswers, type Received } from '../ops/fresh-answers.ts';
+import { planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
 import type { Notice } from '../ops/summary.ts';
@@ -16,21 +16,21 @@ import { readInputs } from '../plan/inputs.ts';
 import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../plan/max-age.ts';
 import { planTasks } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/price-book.ts';
-import { pointsQuoteOf } from '../plan/quote.ts';
+import { questionsQuoteOf } from '../plan/quote.ts';
 import type { Task } from '../plan/task.ts';
 import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
-import type { Endpoint } from '../service/endpoint.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { latestKnown } from '../warehouse/clock.ts';
 import { readOnlyQuery } from '../warehouse/query.ts';
 import { asksFor } from '../normalize/redact-request.ts';
 import { readForgotten } from '../ops/erasures.ts';
-import { type Failing, failingRequests } from '../ops/unreadable-answers.ts';
-import { knownAnswers } from './known.ts';
+import type { Failing } from '../ops/unreadable-answers.ts';
+import { freshFor } from './fresh-for.ts';
 import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
-import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
+import { alsoContinued, asksForDays, planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { LOG_MARK, logMark } from './move-marks.ts';
+import { pendingQuestions } from './pending.ts';
 import { type Steady, steadily } from './steady.ts';
 import { isCovered, reachedDay, slicesToRetry, windowMark, windowMarkName, withoutOverlap } from './window-mark.ts';
 
@@ -181,14 +181,13 @@ export async function prepareRun(
     sync: definition.name,
     endpoint: definition.endpoint.name,
     definitionHash: planHash(definition, options),
-    asksForDays: definition.window !== undefined || definition.endpoint.paging.by === 'cursor',
+    asksForDays: asksForDays(definition),
     holder,
     now,
   };
   const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
-  // What a refresh left open is gone on with by whoever comes next; a backfill's range is nobody's but its own.
-  const also = options.from === undefined && options.to === undefined ? [refreshHash(definition, {})] : [];
+  const also = alsoContinued(definition, options);
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
   const open = await steadily(
@@ -207,11 +206,12 @@ export async function prepareRun(
   }
   const plan = await steadily(() => planSync(warehouse, definition, options, now), steady);
   const settled = new Map<string, unknown>([...plan.fresh, ...plan.failing]);
-  const asked = plan.tasks.filter(({ requestKey }) => !settled.has(requestKey) && !plan.givenUp.has(requestKey));
+  const questions = await steadily(() => pendingQuestions(operationsOf(warehouse), definition, plan, now), steady);
   // A walk has one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
-  const quoted = { ...request, quote: { requests: asked.length, ...pointsQuoteOf(asked, prices) } };
+  const requests = questions.reduce((sum, { open: first }) => sum + first.length, 0);
+  const quoted = { ...request, quote: { requests, ...questionsQuoteOf(questions, prices) } };
   const run = await steadily(
     (failures) =>
       within(async (ops) => {
@@ -249,33 +249,4 @@ async function runBegun(
   if (!begun) return undefined;
   const today = startedAt.slice(0, 10);
   return { id: begun.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote: quote ?? null };
-}
-
-/**
- * What stored answers mean for these tasks: which of them one serves that is fresh enough, to the same request or about the
- * same entity, and which are asked no more for now because their last answers could not be read.
- */
-export async function freshFor(
-  ops: Ops,
-  endpoint: Endpoint,
-  tasks: readonly Task[],
-  maxAgeOf: MaxAgeOf,
-  now: Date,
-): Promise<StoredAnswers> {
-  const asked = tasks.flatMap(({ requestKey, request, input }) => {
-    const maxAgeMs = maxAgeOf(input);
-    return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
-  });
-  const exact = await freshAnswers(ops, asked);
-  const known = await knownAnswers(
-    ops,
-    endpoint,
-    asked.filter(({ requestKey }) => !exact.has(requestKey)),
-  );
-  const fresh = new Map([...exact, ...known]);
-  const failing = await failingRequests(
-    ops,
-    asked.filter(({ requestKey }) => !fresh.has(requestKey)),
-  );
-  return { fresh, failing };
 }

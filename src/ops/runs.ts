@@ -52,15 +52,26 @@ export interface Continued {
   readonly lost: readonly string[];
 }
 
+/** An open run that the next sync continues. */
+export interface OpenRun {
+  readonly id: string;
+  readonly definition_hash: string;
+  readonly quote: unknown;
+  readonly today: string;
+  readonly started_at: string;
+}
+
 /**
- * The open run of a sync, to be continued: of the same definition, or of one of `also`. There is none when the definition
- * changed, when it is older than 24 hours, or when it asks for days of the future, as one does that began by a clock that was
- * ahead: then its open requests are abandoned. The caller holds the sync's lease, and a transaction, so that no run is given up
- * by half.
+ * The open runs of a sync, and of them the one to be continued: of the same definition, or of one of `also`. There is
+ * none when the definition changed, when it is older than 24 hours, or when it asks for days of the future, as one does
+ * that began by a clock that was ahead.
  */
-export async function continueRun(ops: Ops, it: RunRequest, also: readonly string[] = []): Promise<Continued> {
+export async function openRuns(
+  ops: Ops,
+  it: Pick<RunRequest, 'sync' | 'definitionHash' | 'asksForDays' | 'now'>,
+  also: readonly string[] = [],
+): Promise<{ readonly open: readonly OpenRun[]; readonly last: OpenRun | undefined }> {
   const hashes = new Set([it.definitionHash, ...also]);
-  const now = it.now.toISOString();
   const open = await ops
     .selectFrom('runs')
     .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
@@ -75,6 +86,16 @@ export async function continueRun(ops: Ops, it: RunRequest, also: readonly strin
       it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
       !(it.asksForDays === true && run.today > latestKnown(it.now).toISOString().slice(0, 10)),
   );
+  return { open, last };
+}
+
+/**
+ * The open run of a sync, to be continued; open requests of its other runs are abandoned. The caller holds the sync's
+ * lease, and a transaction, so that no run is given up by half.
+ */
+export async function continueRun(ops: Ops, it: RunRequest, also: readonly string[] = []): Promise<Continued> {
+  const now = it.now.toISOString();
+  const { open, last } = await openRuns(ops, it, also);
   const lost: string[] = [];
   for (const run of open) if (run !== last) lost.push(...(await abandonRun(ops, run.id, now)));
   if (!last) return { run: undefined, lost };

@@ -61,7 +61,13 @@ export function checkColumns(
   return [{ source: first, message: `the query: its columns are ${found}; missing is ${missing.join(', ')}` }];
 }
 
-const WORDS = { boolean: 'true or false', number: 'numbers', time: 'times', list: 'lists', other: 'other values' } as const;
+const WORDS = {
+  boolean: 'true or false',
+  number: 'numbers',
+  time: 'times',
+  list: 'lists',
+  other: 'other values',
+} as const;
 
 /** False where no value of that kind can be one of the field. A list field takes a lone value as one element. */
 function mayFit(shape: Shape, kind: QueryColumn['kind']): boolean {

@@ -1,16 +1,18 @@
 /** What a sync would ask and cost, told before anything is spent. */
+import { type Allowance, requestsOf } from '../service/allowance.ts';
+import type { RequestBody } from '../service/asked.ts';
 import { countOf } from '../service/endpoint.ts';
 import { outlookOf } from './outlook.ts';
 import { mostOf, type PriceBook, type Sureness } from './price-book.ts';
 import type { Task } from './task.ts';
 
-/** Points that requests may cost, each sent once; paging and splitting are left out. */
+/** Points that requests may cost, each sent once; pages of the log are left out. */
 export interface PointsQuote {
   /** Nine times in ten they cost from `low` to `high`, if the log goes on as it did. */
   readonly low: number;
   readonly likely: number;
   readonly high: number;
-  /** The most that they can cost. */
+  /** The most that they can cost, with all parts of full answers. */
   readonly most: number;
   readonly sure: Sureness;
   /** Rows of the log that the prices were learned from. */
@@ -24,7 +26,9 @@ export interface Quote extends PointsQuote {
   readonly fresh: number;
   /** The same as `most`. */
   readonly mostPoints: number;
-  /** A full answer leads to further requests, which the figures leave out. */
+  /** The most requests that may be sent, with all parts of full answers. */
+  readonly mostRequests: number;
+  /** Pages of the log lead to further requests, which the figures leave out. */
   readonly mayGrow: boolean;
   /** The least time that the pace allows for sending them. */
   readonly leastMs: number;
@@ -66,26 +70,63 @@ export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: P
   };
 }
 
+/** A question of a plan that needs requests. */
+export interface QuotedQuestion {
+  /** The requests that are to be sent first, as far as can be known now. */
+  readonly open: readonly RequestBody[];
+  /** The most that may be sent; undefined where nothing bounds them. */
+  readonly most?: Allowance;
+  /** What its last run sent, as the `count` of each request; undefined of one whose answers may or may not be full. */
+  readonly usual?: readonly (number | undefined)[];
+}
+
+/**
+ * The points that these questions may cost. A question that was asked before is expected to take as many requests again.
+ * Of another, anything from one request to all its parts is as likely.
+ */
+export function questionsQuoteOf(questions: readonly QuotedQuestion[], prices: PriceBook): PointsQuote {
+  const isOpen = (it: QuotedQuestion): boolean =>
+    it.usual === undefined && it.most !== undefined && requestsOf(it.most) > it.open.length;
+  const requests = (of: readonly QuotedQuestion[]): { readonly request: RequestBody }[] =>
+    of.flatMap(
+      ({ open, usual }) => usual?.map((count) => ({ request: { count } })) ?? open.map((request) => ({ request })),
+    );
+  const known = pointsQuoteOf(requests(questions.filter((it) => !isOpen(it))), prices);
+  const unknown = pointsQuoteOf(requests(questions.filter(isOpen)), prices);
+  const mostOfOne = ({ open, most }: QuotedQuestion): number =>
+    [...(most ?? open.map((request) => [countOf(request), 1] as const))].reduce(
+      (sum, [count, times]) => sum + times * mostOf(prices, count),
+      0,
+    );
+  const sum = (of: readonly QuotedQuestion[]): number => of.reduce((total, it) => total + mostOfOne(it), 0);
+  const most = sum(questions);
+  const high = Math.min(most, known.high + sum(questions.filter(isOpen)));
+  const likely = Math.min(high, known.likely + unknown.likely);
+  return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
+}
+
 /** Rounded, but for the crumbs that binary fractions leave. */
 const whole = (round: (value: number) => number, points: number): number => round(Math.round(points * 1e6) / 1e6);
 
-/** The quote of one sync's tasks; `isFresh` tells by request key whether a stored answer serves. */
+/** The quote of a sync that has so many requests in its plan, and of them these questions to ask. */
 export function quoteOf(
-  tasks: readonly Task[],
-  isFresh: (requestKey: string) => boolean,
+  planned: number,
+  questions: readonly QuotedQuestion[],
   prices: PriceBook,
   mayGrow: boolean,
   pace: Pace,
 ): Quote {
-  const asked = tasks.filter(({ requestKey }) => !isFresh(requestKey));
-  const points = pointsQuoteOf(asked, prices);
+  const open = questions.reduce((sum, it) => sum + it.open.length, 0);
+  const fresh = planned - questions.length;
+  const points = questionsQuoteOf(questions, prices);
   return {
-    requests: tasks.length,
-    fresh: tasks.length - asked.length,
+    requests: fresh + open,
+    fresh,
     ...points,
     mostPoints: points.most,
-    mayGrow: mayGrow && asked.length > 0,
-    leastMs: leastMs(asked.length, pace),
+    mostRequests: questions.reduce((sum, it) => sum + (it.most ? requestsOf(it.most) : it.open.length), 0),
+    mayGrow: mayGrow && questions.length > 0,
+    leastMs: leastMs(open, pace),
   };
 }
 
@@ -106,6 +147,7 @@ export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string
     sure: LEAST_SURE.find((sure) => paid.some((it) => it.sure === sure)) ?? 'good',
     samples: [...byEndpoint.values()].reduce((total, it) => total + it, 0),
     mostPoints: sum((it) => it.mostPoints),
+    mostRequests: sum((it) => it.mostRequests),
     mayGrow: quotes.some((it) => it.mayGrow),
     leastMs: leastMs(requests - fresh, pace),
   };

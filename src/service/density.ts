@@ -28,9 +28,15 @@ export interface Density {
   readonly guesses: (from: number, to: number) => readonly Guess[];
   /** The days around these of which as little is known, when some of them came back full though they were thought to fit. */
   readonly surprise: (from: number, to: number) => { readonly from: number; readonly to: number } | undefined;
+  /** True of days outside of every window that was asked, when they are far more than the days between the first and the last of those. */
+  readonly isUncharted: (from: number, to: number) => boolean;
   /** True when more is known of the days at the end of a window than of those at its beginning. */
   readonly knowsEndBetter: (from: number, to: number) => boolean;
 }
+
+/** Days from one to another, both included. */
+type Region = Pick<Stretch, 'from' | 'to'>;
+const EVERYWHERE: Region = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Items enough for a rate that can be compared with others. */
 const ENOUGH = 15;
@@ -44,6 +50,8 @@ const CONTRADICTED = 1.5;
 const UNKNOWN_VARIANCE = 1;
 /** How many answers the shortest full window is taken to fill as long as nothing else is known. */
 const UNKNOWN_TIMES = 5;
+/** A rate says something of so many times the days that it was seen on. */
+const CHARTED = 2;
 /** So many items of an answer must show a day for its days to be counted. */
 const DATED = 0.9;
 
@@ -51,6 +59,8 @@ const DATED = 0.9;
 export function density(): Density {
   const week = rhythm();
   const known = knownDays(week.between);
+  /** Windows that came back full and of which nothing was known before, the newest first. */
+  const uncharted: Region[] = [];
   /** The shortest first. */
   let fulls: Full[] = [];
   /** Full answers in the order of dates less those in none; far below nought once the order proved to say nothing. */
@@ -71,7 +81,19 @@ export function density(): Density {
     );
   }
 
+  function isUncharted(from: number, to: number): boolean {
+    const seen = [...known.all(), ...fulls, ...uncharted];
+    if (seen.some((it) => it.from <= to && it.to >= from)) return false;
+    const reach = Math.max(...seen.map((it) => it.to)) - Math.min(...seen.map((it) => it.from)) + 1;
+    return to - from + 1 > CHARTED * reach;
+  }
+
   function learnFull({ from, to, returned, days = [] }: SliceSeen): void {
+    if (isUncharted(from, to)) uncharted.unshift({ from, to });
+    // What was thought to be all of these days was not.
+    const isAllKnown = known.whole(from, to) === to - from + 1;
+    if (isAllKnown && byNeighbours(from, to).reduce((sum, { items }) => sum + items, 0) * CONTRADICTED < returned)
+      known.forget(from, to);
     const order = orderOf(days, from, to);
     if (order === 'rising' || order === 'falling') inOrder += 1;
     if (order === 'none') inOrder -= 1;
@@ -106,11 +128,11 @@ export function density(): Density {
     return isWhole && returned > items * CONTRADICTED + ENOUGH;
   }
 
-  /** The rate over everything known; as long as that is next to nothing, one at which the shortest full window is very full. */
-  function overallRate(): Rate {
-    const [shortest] = fulls;
-    const items = known.all().reduce((sum, it) => sum + it.items, 0);
-    const weight = known.all().reduce((sum, it) => sum + week.between(it.from, it.to), 0);
+  /** The rate over these stretches; as long as that is next to nothing, one at which the shortest full window is very full. */
+  function overallRate(stretches: readonly Stretch[], region: Region): Rate {
+    const shortest = fulls.find((it) => it.from >= region.from && it.to <= region.to);
+    const items = stretches.reduce((sum, it) => sum + it.items, 0);
+    const weight = stretches.reduce((sum, it) => sum + week.between(it.from, it.to), 0);
     const fallback = shortest
       ? Math.log((shortest.returned * UNKNOWN_TIMES) / Math.max(1, week.between(shortest.from, shortest.to)))
       : Number.NEGATIVE_INFINITY;
@@ -120,8 +142,8 @@ export function density(): Density {
   /** Guesses from what is known of the days themselves, and of the stretches beside them. */
   function byNeighbours(from: number, to: number): Guess[] {
     const all = known.all();
-    const overall = overallRate();
     const guesses: Guess[] = [];
+    const overalls = new Map<Region, Rate>();
     let at = known.placeOf(from);
     for (let day = from; day <= to; ) {
       const next = all[at];
@@ -133,10 +155,16 @@ export function density(): Density {
         }
         at++;
       } else {
-        const before = rateOf(all.slice(Math.max(0, at - NEIGHBOURS), at).toReversed(), week.between, overall);
-        const after = rateOf(all.slice(at, at + NEIGHBOURS), week.between, overall);
+        const region = regionOf(day);
+        const [first, end] = [known.placeOf(region.from), known.placeOf(region.to + 1)];
+        const overall = overalls.get(region) ?? overallRate(all.slice(first, end), region);
+        overalls.set(region, overall);
+        const nearest = (start: number, stop: number): readonly Stretch[] =>
+          all.slice(Math.max(first, start), Math.max(first, Math.min(end, stop)));
+        const before = rateOf(nearest(at - NEIGHBOURS, at).toReversed(), week.between, overall);
+        const after = rateOf(nearest(at, at + NEIGHBOURS), week.between, overall);
         const [left, right] = [all[at - 1]?.to ?? day, next?.from ?? to + 1];
-        for (const end = Math.min(right - 1, to); day <= end; day++) {
+        for (const last = Math.min(right - 1, to, endOfRegion(day, region)); day <= last; day++) {
           const rate = rateBetween(before, after, day - left, right - day) ?? overall;
           guesses.push({ items: Math.exp(rate.mean) * week.weightOf(day), variance: rate.variance });
         }
@@ -144,6 +172,12 @@ export function density(): Density {
     }
     return guesses;
   }
+
+  /** The days whose rates say what a day may hold. Rates seen elsewhere say little of days that were uncharted. */
+  const regionOf = (day: number): Region => uncharted.find((it) => it.from <= day && it.to >= day) ?? EVERYWHERE;
+
+  const endOfRegion = (day: number, region: Region): number =>
+    region === EVERYWHERE ? Math.min(...uncharted.filter((it) => it.from > day).map((it) => it.from - 1)) : region.to;
 
   /** The same, with what full answers say: the shortest windows first, so that longer ones raise only what is left. */
   function guesses(from: number, to: number): readonly Guess[] {
@@ -186,6 +220,7 @@ export function density(): Density {
       const near = fulls.filter((it) => it.from < it.to && it.from <= gap.to && it.to >= gap.from);
       return near.some(isSurprise) ? gap : undefined;
     },
+    isUncharted,
     knowsEndBetter: (from, to) => {
       const { before, after } = known.edges(from, to);
       return Math.max(0, after - to) < Math.max(0, from - before);

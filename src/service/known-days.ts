@@ -19,6 +19,8 @@ export interface KnownDays {
   readonly put: (stretch: Stretch) => void;
   /** Takes out every stretch known so. */
   readonly drop: (by: Source) => void;
+  /** Takes out all that is known of these days. */
+  readonly forget: (from: number, to: number) => void;
   /** The stretches, in order. */
   readonly all: () => readonly Stretch[];
   /** Place in `all` of the first stretch that ends on that day or later. */
@@ -48,18 +50,20 @@ export function knownDays(weightOf: (from: number, to: number) => number): Known
     const whole = weightOf(of.from, of.to);
     return [{ ...of, from, to, items: whole === 0 ? 0 : (of.items * weightOf(from, to)) / whole }];
   };
+  const replace = (from: number, to: number, by: readonly Stretch[]): void => {
+    const first = placeOf(from);
+    let end = first;
+    while ((stretches[end]?.from ?? Number.POSITIVE_INFINITY) <= to) end++;
+    const parts = stretches
+      .slice(first, end)
+      .flatMap((it) => [...part(it, it.from, from - 1), ...part(it, to + 1, it.to)]);
+    const before = parts.filter((it) => it.from < from);
+    const after = parts.filter((it) => it.from > to);
+    stretches.splice(first, end - first, ...before, ...by, ...after);
+  };
   return {
-    put: (stretch) => {
-      const first = placeOf(stretch.from);
-      let end = first;
-      while ((stretches[end]?.from ?? Number.POSITIVE_INFINITY) <= stretch.to) end++;
-      const parts = stretches
-        .slice(first, end)
-        .flatMap((it) => [...part(it, it.from, stretch.from - 1), ...part(it, stretch.to + 1, it.to)]);
-      const before = parts.filter(({ from }) => from < stretch.from);
-      const after = parts.filter(({ from }) => from > stretch.to);
-      stretches.splice(first, end - first, ...before, stretch, ...after);
-    },
+    put: (stretch) => replace(stretch.from, stretch.to, [stretch]),
+    forget: (from, to) => replace(from, to, []),
     drop: (by) => {
       stretches = stretches.filter((it) => it.by !== by);
     },

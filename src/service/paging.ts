@@ -23,6 +23,8 @@ export interface Ways {
   readonly raiseCountTo?: number | undefined;
   /** Of a window: what its slices told so far, this answer included. */
   readonly evidence?: Evidence | undefined;
+  /** What the evidence says proved wrong: windows are then asked before they are split, and split into halves. */
+  readonly isMisled?: boolean;
 }
 
 export interface Follow {
@@ -92,15 +94,18 @@ export const window = (at: Days): Paging => ({
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;
     const told = ways.evidence ?? evidenceOf(last, at);
-    return raised(last.request, ways) ?? cut(last.request, at, told) ?? divided(divisions(last, told, ways)[0]);
+    return raised(last.request, ways) ?? cut(last.request, at, told, ways) ?? divided(divisions(last, told, ways)[0]);
   },
   instead: (request, ways) => {
     const { evidence: told, raiseCountTo = 0 } = ways;
     const days = windowOf(request, at);
     if (!told || !days || typeof request['count'] !== 'number' || told.isNarrower(request)) return undefined;
+    if (ways.isMisled === true) return undefined;
+    // A rate that was seen elsewhere says little of far more days than it was seen on; one answer says more.
+    if (told.density.isUncharted(days.from, days.to)) return undefined;
     const most = Math.max(request['count'], raiseCountTo);
     const { chanceFull } = predictionOf(told.density.guesses(days.from, days.to), most);
-    if (days.from < days.to) return chanceFull > 0.5 ? cut(request, at, told, most) : undefined;
+    if (days.from < days.to) return chanceFull > 0.5 ? cut(request, at, told, ways, most) : undefined;
     const [first] = divisions({ request, items: [] }, told, ways);
     // Parts that leave something over don't stand for the whole; and a day that is not full after all is one request.
     return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? divided(first) : undefined;
@@ -111,9 +116,15 @@ export const window = (at: Days): Paging => ({
 const RAISED_TIMES = 4;
 
 function raised(request: RequestBody, { raiseCountTo }: Ways): Follow | undefined {
-  const count = request['count'];
-  if (typeof count !== 'number' || raiseCountTo === undefined || count >= raiseCountTo) return undefined;
-  return { requests: [{ ...request, count: Math.min(count * RAISED_TIMES, raiseCountTo) }], outlook: { requests: 1 } };
+  const [, next] = typeof request['count'] === 'number' ? countsUpTo(request['count'], raiseCountTo) : [];
+  return next === undefined ? undefined : { requests: [{ ...request, count: next }], outlook: { requests: 1 } };
+}
+
+/** The counts that a question is asked with, one after the other, as long as its answers are full. */
+export function countsUpTo(count: number, raiseCountTo = count): readonly number[] {
+  const counts = [count];
+  for (let last = count; last < raiseCountTo; counts.push(last)) last = Math.min(last * RAISED_TIMES, raiseCountTo);
+  return counts;
 }
 
 function evidenceOf(last: Step, at: Days): Evidence {
@@ -126,13 +137,21 @@ function evidenceOf(last: Step, at: Days): Evidence {
  * The first part of a window's days that an answer has room for, and the rest; undefined when there is one day or no
  * window. The rest stays whole until its turn comes: parts can be cut then by what is known by then, and never merged.
  */
-function cut(request: RequestBody, at: Days, told: Evidence, most = Number(request['count'])): Follow | undefined {
+function cut(
+  request: RequestBody,
+  at: Days,
+  told: Evidence,
+  { isMisled = false }: Ways,
+  most = Number(request['count']),
+): Follow | undefined {
   const days = windowOf(request, at);
   if (!days || days.from >= days.to) return undefined;
   const { from, to } = days;
   const guesses = told.density.guesses(from, to);
   const isFromEnd = told.density.knowsEndBetter(from, to);
-  const first = firstPart(isFromEnd ? guesses.toReversed() : guesses, most);
+  const first = isMisled
+    ? { days: Math.ceil((to - from + 1) / 2), parts: 2 }
+    : firstPart(isFromEnd ? guesses.toReversed() : guesses, most);
   const part = (begin: number, end: number): RequestBody => ({
     ...request,
     [at.from]: dayText(begin),

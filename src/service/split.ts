@@ -41,6 +41,31 @@ function divisionOf(
   values: readonly unknown[],
   filling: Filling | undefined,
 ): Division | undefined {
+  const facet = facetOf(request, field, values);
+  if (!facet) return undefined;
+  const { cut, rest, excluded, complete } = facet;
+  const groups = filling
+    ? grouped(field, cut, rest, filling)
+    : [...cut.map((value) => [value]), ...(rest ? [[REST]] : [])];
+  const partOf = (group: readonly unknown[]): RequestBody => {
+    if (!group.includes(REST)) return { ...request, [field]: [...group, ...excluded] };
+    const elsewhere = cut.filter((value) => !group.includes(value));
+    return { ...request, [field]: [...excluded, ...elsewhere.map(exclusionOf)] };
+  };
+  return { field, requests: groups.map(partOf), complete };
+}
+
+interface Facet {
+  /** The values that a part may ask for. */
+  readonly cut: readonly unknown[];
+  /** One more part asks for all other values. */
+  readonly rest: boolean;
+  readonly excluded: readonly unknown[];
+  readonly complete: boolean;
+}
+
+/** How a question may be split by one field; undefined when it may not, or was. */
+function facetOf(request: RequestBody, field: string, values: readonly unknown[]): Facet | undefined {
   const asked = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
   const isForms = field === REMAINDER_FIELD;
   const excluded = isForms ? asked.filter(isExclusion) : [];
@@ -51,15 +76,18 @@ function divisionOf(
   const cut = wanted.length === 0 ? open : wanted;
   if (cut.length === 0) return undefined;
   const rest = isForms && wanted.length === 0;
-  const groups = filling
-    ? grouped(field, cut, rest, filling)
-    : [...cut.map((value) => [value]), ...(rest ? [[REST]] : [])];
-  const partOf = (group: readonly unknown[]): RequestBody => {
-    if (!group.includes(REST)) return { ...request, [field]: [...group, ...excluded] };
-    const elsewhere = cut.filter((value) => !group.includes(value));
-    return { ...request, [field]: [...excluded, ...elsewhere.map(exclusionOf)] };
-  };
-  return { field, requests: groups.map(partOf), complete: isForms || wanted.length > 0 };
+  return { cut, rest, excluded, complete: isForms || wanted.length > 0 };
+}
+
+/** The facets that a question may be split by, in their order: the most parts of each, and whether these hold all it does. */
+export function facetsOf(
+  request: RequestBody,
+  splitBy: SplitBy,
+): { readonly parts: number; readonly complete: boolean }[] {
+  return Object.entries(splitBy).flatMap(([field, values]) => {
+    const facet = facetOf(request, field, values);
+    return facet ? [{ parts: facet.cut.length + (facet.rest ? 1 : 0), complete: facet.complete }] : [];
+  });
 }
 
 /** Stands for all values that are not named. */

@@ -6,7 +6,7 @@ import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-
 import { canonicalJson, canonicalRequest } from '../../src/service/identity.ts';
 import { isFull } from '../../src/service/paging.ts';
 import type { SplitBy } from '../../src/service/split.ts';
-import { answerOf, drawn, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
+import { answerOf, drawn, type Filing, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
 
 export interface Slice {
   readonly request: RequestBody;
@@ -36,11 +36,24 @@ export interface CutRunOptions {
   readonly earlier?: InputSlices['slices'];
   /** More than so many requests are one too many. */
   readonly most: number;
+  /** What the service answers instead of the truth; undefined is the truth, null an answer that can't be read. */
+  readonly respond?: (request: RequestBody, truth: readonly Filing[]) => readonly Filing[] | null | undefined;
 }
+
+export const UNREADABLE = 'its answer could not be read';
 
 /** Asks a world whole: requests in the order planned, so many under way at once, each answered after a while of its own. */
 export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
-  const { order, inFlight, splitBy, count = 100, request = {}, earlier = [], most } = options;
+  const {
+    order,
+    inFlight,
+    splitBy,
+    count = 100,
+    request = {},
+    earlier = [],
+    most,
+    respond = () => undefined,
+  } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
   const cutting = cuttingOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const draw = drawn(99);
@@ -71,11 +84,14 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
   };
   const end = ({ at, request: it, left }: (typeof underWay)[number]): void => {
     now = at;
-    const filings = answerOf(world, it, order, draw);
+    const truth = answerOf(world, it, order, draw);
+    const given = respond(it, truth);
+    const filings = given === undefined ? truth : (given ?? []);
     for (const { id } of filings) found.add(id);
     const step = { request: it, items: filings.map(itemOf) };
-    cutting.learn({}, step);
-    const { requests, lowerBound } = endpoint.paging.follow([step], cutting.waysOf({}));
+    if (given !== null) cutting.learn({}, step);
+    const { requests, lowerBound } =
+      given === null ? { requests: [], lowerBound: UNREADABLE } : cutting.followOf({}, step);
     cutting.divided({}, step, requests);
     asked.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
     plan(requests);

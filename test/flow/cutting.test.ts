@@ -4,7 +4,15 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { dayNumber, dayText } from '../../src/service/day.ts';
 import { cuttingOf } from '../../src/flow/cutting.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
-import { type Filing, type FilingWorld, matchingIn, type Order, SPLIT_BY, WORLDS } from '../service/filing-world.ts';
+import {
+  type Filing,
+  type FilingWorld,
+  filingWorld,
+  matchingIn,
+  type Order,
+  SPLIT_BY,
+  WORLDS,
+} from '../service/filing-world.ts';
 import { type CutRun, cutRun, missed } from './cut-run.ts';
 
 const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
@@ -16,6 +24,15 @@ const MOST = 2.5;
 const MANY = 2000;
 
 const perHundred = ({ asked }: CutRun, { filings }: FilingWorld): number => (asked.length / filings.length) * 100;
+
+/** The slices of a run as a later run recalls them. */
+const asEarlier = ({ asked }: CutRun) =>
+  asked.map(({ request, returned, isFull }) => ({
+    request: { ...request, count: undefined },
+    returned,
+    full: isFull,
+    runId: '1',
+  }));
 
 const figures: string[] = [];
 afterAll(() => {
@@ -47,12 +64,7 @@ describe('a window', () => {
   it('predicted full by an earlier run is not asked whole', () => {
     const world = busy();
     const first = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000 });
-    const earlier = first.asked.map(({ request, returned, isFull }) => ({
-      request: { ...request, count: undefined },
-      returned,
-      full: isFull,
-      runId: '1',
-    }));
+    const earlier = asEarlier(first);
     const again = cutRun(world, { order: 'at random', inFlight: 1, splitBy: SPLIT_BY, most: 1000, earlier });
 
     expect(first.asked[0]?.request).toMatchObject({ date_from: world.from, date_to: world.to });
@@ -61,6 +73,19 @@ describe('a window', () => {
     expect(again.asked.length).toBeLessThan(first.asked.length);
     // Days that hold more than an answer are asked by forms at once.
     expect(again.asked.filter(({ isFull }) => isFull).length).toBeLessThan(world.filings.length / 1000);
+  });
+
+  it('of a backfill is not cut because later days are busy', () => {
+    const [first, border] = [dayNumber('2020-01-01'), dayNumber('2021-10-01')];
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
+      for (const inFlight of IN_FLIGHT) {
+        const before = filingWorld(seed, '2020-01-01', dayText(border - 1), () => 82 / (border - first));
+        const busier = filingWorld(seed, dayText(border), '2021-12-31', () => 4 * seed);
+        const options = { order: ORDERS[seed % 4] ?? 'at random', inFlight, splitBy: {}, most: 1000 };
+        const backfill = cutRun(before, { ...options, earlier: asEarlier(cutRun(busier, options)) });
+        expect(backfill.asked.length).toBeLessThanOrEqual(cutRun(before, options).asked.length + 1);
+        expect(missed(before, backfill)).toBe(0);
+      }
   });
 
   it('of which nothing is known is asked whole', () => {

@@ -2,9 +2,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
-import { learnPrices } from '../../src/plan/price-book.ts';
+import { learnPrices, type PriceBook } from '../../src/plan/price-book.ts';
 import type { Sample } from '../../src/plan/price-shape.ts';
-import { pointsQuoteOf, quoteOf, totalQuote } from '../../src/plan/quote.ts';
+import {
+  type Pace,
+  pointsQuoteOf,
+  type QuotedQuestion,
+  quoteOf,
+  questionsQuoteOf,
+  totalQuote,
+} from '../../src/plan/quote.ts';
+import type { Task } from '../../src/plan/task.ts';
 import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 import { syncOf } from './sync.ts';
 
@@ -19,6 +27,18 @@ const guessed = (price: Price) => learnPrices(price, []);
 const PER_TWELVE: Price = { points: 1, per: 12 };
 const NOTHING = { low: 0, likely: 0, high: 0, most: 0, mostPoints: 0, samples: 0 };
 
+/** The quote of requests that lead to no others. */
+const quoted = (
+  tasks: readonly Task[],
+  isFresh: (key: string) => boolean,
+  prices: PriceBook,
+  mayGrow: boolean,
+  pace: Pace,
+) => {
+  const open = tasks.filter(({ requestKey }) => !isFresh(requestKey)).map(({ request }) => ({ open: [request] }));
+  return quoteOf(tasks.length, open, prices, mayGrow, pace);
+};
+
 const answered = (returned: number, price: Price, asked?: number): Sample => ({
   asked,
   returned,
@@ -28,7 +48,7 @@ const answered = (returned: number, price: Price, asked?: number): Sample => ({
 
 describe('a quote', () => {
   it('counts requests, the points they may cost, and the least time they take', () => {
-    expect(quoteOf(posts, never, guessed(PER_TWELVE), false, PACE)).toEqual({
+    expect(quoted(posts, never, guessed(PER_TWELVE), false, PACE)).toEqual({
       requests: 3,
       fresh: 0,
       low: 3,
@@ -36,18 +56,19 @@ describe('a quote', () => {
       high: 9,
       most: 9,
       mostPoints: 9,
+      mostRequests: 3,
       sure: 'guess',
       samples: 0,
       mayGrow: false,
       leastMs: 500,
     });
-    expect(quoteOf(posts, never, guessed({ points: 2 }), true, PACE)).toMatchObject({ mostPoints: 6, mayGrow: true });
+    expect(quoted(posts, never, guessed({ points: 2 }), true, PACE)).toMatchObject({ mostPoints: 6, mayGrow: true });
   });
 
   it('leaves out what is fresh', () => {
     const fresh = posts[1]?.requestKey;
     const prices = guessed(PER_TWELVE);
-    expect(quoteOf(posts, (key) => key === fresh, prices, false, PACE)).toMatchObject({
+    expect(quoted(posts, (key) => key === fresh, prices, false, PACE)).toMatchObject({
       requests: 3,
       fresh: 1,
       low: 2,
@@ -56,12 +77,12 @@ describe('a quote', () => {
       leastMs: 250,
     });
     const all = { requests: 3, fresh: 3, ...NOTHING, mayGrow: false, leastMs: 0 };
-    expect(quoteOf(posts, () => true, prices, true, PACE)).toMatchObject(all);
+    expect(quoted(posts, () => true, prices, true, PACE)).toMatchObject(all);
   });
 
   it('of nothing is nothing', () => {
     const none = { requests: 0, fresh: 0, ...NOTHING, mayGrow: false, leastMs: 0 };
-    expect(quoteOf([], never, guessed({ points: 1 }), true, PACE)).toMatchObject(none);
+    expect(quoted([], never, guessed({ points: 1 }), true, PACE)).toMatchObject(none);
   });
 
   it('is exact where every call was seen to cost the same', () => {
@@ -69,7 +90,7 @@ describe('a quote', () => {
       PER_TWELVE,
       Array.from({ length: 30 }, (_, at) => answered(1 + at * 40, { points: 4 })),
     );
-    expect(quoteOf(posts, never, prices, false, PACE)).toMatchObject({
+    expect(quoted(posts, never, prices, false, PACE)).toMatchObject({
       low: 12,
       likely: 12,
       high: 12,
@@ -80,7 +101,7 @@ describe('a quote', () => {
   });
 
   it('keeps prices that are no whole points', () => {
-    expect(quoteOf(posts, never, guessed({ points: 0.5 }), false, PACE)).toMatchObject({
+    expect(quoted(posts, never, guessed({ points: 0.5 }), false, PACE)).toMatchObject({
       low: 1,
       likely: 1.5,
       high: 1.5,
@@ -93,16 +114,50 @@ describe('a quote', () => {
       { points: 1 },
       Array.from({ length: 4 }, () => answered(1, { points: 1 })),
     );
-    const one = { ...quoteOf(posts, never, learned, false, PACE), endpoint: 'photoshare.user.posts' };
+    const one = { ...quoted(posts, never, learned, false, PACE), endpoint: 'photoshare.user.posts' };
     const first = posts[0]?.requestKey;
-    const other = { ...quoteOf(posts, (key) => key === first, learned, true, PACE), endpoint: one.endpoint };
+    const other = { ...quoted(posts, (key) => key === first, learned, true, PACE), endpoint: one.endpoint };
     const total = { requests: 6, fresh: 1, low: 5, likely: 5, high: 5, most: 5, mostPoints: 5, mayGrow: true };
     expect(totalQuote([one, other], PACE)).toMatchObject({ ...total, leastMs: 1000, sure: 'some', samples: 4 });
-    const free = { ...quoteOf(posts, never, guessed({ points: 0 }), false, PACE), endpoint: 'token.requests' };
+    const free = { ...quoted(posts, never, guessed({ points: 0 }), false, PACE), endpoint: 'token.requests' };
     expect(totalQuote([one, free], PACE)).toMatchObject({ sure: 'some', samples: 4 });
-    const guess = { ...quoteOf(posts, never, guessed({ points: 1 }), false, PACE), endpoint: 'pronet.group' };
+    const guess = { ...quoted(posts, never, guessed({ points: 1 }), false, PACE), endpoint: 'pronet.group' };
     expect(totalQuote([one, guess], PACE)).toMatchObject({ sure: 'guess', samples: 4, most: 6 });
     expect(totalQuote([], PACE)).toMatchObject({ requests: 0, leastMs: 0, sure: 'good' });
+  });
+});
+
+describe('the quote of a question that may be asked in parts', () => {
+  const PER_REQUEST = guessed({ points: 2 });
+  const question = (more: Partial<QuotedQuestion> = {}): QuotedQuestion => ({
+    open: [{ count: 10 }],
+    most: new Map([[10, 4]]),
+    ...more,
+  });
+
+  it('reaches from one request to all parts as long as it was never asked', () => {
+    expect(questionsQuoteOf([question(), question()], PER_REQUEST)).toMatchObject({ low: 4, high: 16, most: 16 });
+    expect(quoteOf(5, [question(), question()], PER_REQUEST, false, PACE)).toMatchObject({
+      requests: 5,
+      fresh: 3,
+      mostRequests: 8,
+      mayGrow: false,
+    });
+  });
+
+  it('expects the requests of the last run, and promises no less than all parts', () => {
+    const asked = question({ usual: [10, 10, 10] });
+    expect(questionsQuoteOf([asked], PER_REQUEST)).toMatchObject({ low: 6, likely: 6, high: 6, most: 8 });
+  });
+
+  it('adds up parts with larger counts at their price', () => {
+    const raised = question({
+      most: new Map([
+        [10, 1],
+        [40, 3],
+      ]),
+    });
+    expect(questionsQuoteOf([raised], guessed({ points: 1, per: 10 }))).toMatchObject({ most: 1 + 3 * 4 });
   });
 });
 

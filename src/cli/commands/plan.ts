@@ -12,7 +12,7 @@ import { show } from '../show.ts';
 export const plan = command({
   about:
     'Makes the plan of each sync as a run would make it now, and asks nothing. Prices are learned from the request log (token.requests); until it shows any, they are guesses. ' +
-    'Nine times in ten the points lie within the range, if answers go on as they did. The most is what the requests can cost, each sent once. ' +
+    'Nine times in ten the points lie within the range, if answers go on as they did. The most is what all requests can cost, with the parts of full answers. A run spends no more, unless a request fails or its answer is lost and it is sent and billed again (service.retries). ' +
     'A sync that reads what another one fills is planned on what is there now. An empty warehouse gets its schema first. Needs no token.',
   options: {
     ...configOption,
@@ -74,6 +74,8 @@ interface SyncQuote extends Quote {
   readonly failing: number;
   /** Syncs of the same plan that would first bring what this one's query reads. */
   readonly waitsFor: readonly string[];
+  /** The run that was stopped and would be continued; null where a new one would begin. */
+  readonly continues: string | null;
 }
 
 async function quote(
@@ -82,15 +84,27 @@ async function quote(
   names: readonly string[],
   options: { readonly refresh: boolean; readonly from?: string; readonly to?: string },
 ): Promise<Planned> {
-  const [{ checkQueries }, { planSync }, { readPrices }, { selectSyncs }, { quoteOf, totalQuote }, { ensureSchema }] =
-    await Promise.all([
-      import('../../flow/check-queries.ts'),
-      import('../../flow/prepare.ts'),
-      import('../../flow/prices.ts'),
-      import('../../plan/order.ts'),
-      import('../../plan/quote.ts'),
-      import('../../warehouse/migrate.ts'),
-    ]);
+  const [
+    { checkQueries },
+    { planSync },
+    { openPlan },
+    { pendingQuestions },
+    { operationsOf },
+    { readPrices },
+    { selectSyncs },
+    { quoteOf, totalQuote },
+    { ensureSchema },
+  ] = await Promise.all([
+    import('../../flow/check-queries.ts'),
+    import('../../flow/prepare.ts'),
+    import('../../flow/open-plan.ts'),
+    import('../../flow/pending.ts'),
+    import('../../ops/schema.ts'),
+    import('../../flow/prices.ts'),
+    import('../../plan/order.ts'),
+    import('../../plan/quote.ts'),
+    import('../../warehouse/migrate.ts'),
+  ]);
   await ensureSchema(warehouse);
   const at = warehouse.clock.now();
   const definitions = selectSyncs(config.syncs, names);
@@ -99,13 +113,24 @@ async function quote(
   const seen: Record<string, readonly Level[]> = {};
   for (const definition of definitions) {
     const endpoint = definition.endpoint.name;
-    const { tasks, fresh, givenUp, failing, covered } = await planSync(warehouse, definition, options, at);
+    const left = await openPlan(warehouse, definition, options, at);
+    const planned = left ?? (await planSync(warehouse, definition, options, at));
+    const { tasks, givenUp, failing } = planned;
+    const covered = 'covered' in planned ? planned.covered : 0;
     const prices = await readPrices(warehouse, config, definition);
     const notAsked = new Set([...givenUp, ...failing.keys()]);
     const open = tasks.filter(({ requestKey }) => !notAsked.has(requestKey));
-    const quoted = quoteOf(open, (key) => fresh.has(key), prices, mayGrow(definition), config.service);
+    const questions = await pendingQuestions(operationsOf(warehouse), definition, planned, at);
+    const quoted = quoteOf(open.length, questions, prices, endpoint === 'token.requests', config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notAsked.size };
-    syncs.push({ sync: definition.name, endpoint, ...quoted, ...counts, waitsFor: parentsAmong(syncs, definition) });
+    syncs.push({
+      sync: definition.name,
+      endpoint,
+      ...quoted,
+      ...counts,
+      waitsFor: parentsAmong(syncs, definition),
+      continues: left?.continues ?? null,
+    });
     seen[endpoint] = prices.levels;
   }
   return { syncs, total: totalQuote(syncs, config.service), prices: seen };
@@ -116,13 +141,6 @@ function parentsAmong(planned: readonly SyncQuote[], { after, forEach }: SyncDef
   if (forEach?.some(({ from }) => from === 'query') !== true) return [];
   return planned.filter((it) => after.includes(it.sync) && it.requests > it.fresh).map(({ sync }) => sync);
 }
-
-/** Whether an answer can lead to requests that the plan does not hold. */
-const mayGrow = ({ endpoint, window, splitBy, raiseCountTo }: SyncDefinition): boolean =>
-  endpoint.paging.by === 'cursor' ||
-  window !== undefined ||
-  raiseCountTo !== undefined ||
-  Object.keys(splitBy).length > 0;
 
 const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
 
@@ -159,6 +177,9 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
     ({ sync, waitsFor }) =>
       `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
   );
+  const continued = syncs.flatMap(({ sync, continues, requests, fresh }) =>
+    continues === null || requests === fresh ? [] : [`${sync}: what run ${continues} left when it was stopped.`],
+  );
   const failing = syncs.filter((it) => it.failing > 0);
   const gaps = failing.map(
     (it) =>
@@ -168,6 +189,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
   const isBounded = perRun !== undefined && total.most > perRun;
   return [
     ...readings,
+    ...continued,
     ...gaps,
     ...(isBounded
       ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
@@ -178,7 +200,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun 
 
 function sentence(planned: readonly SyncQuote[], total: Quote): string {
   const syncs = planned.length;
-  const { requests, fresh, mayGrow: grows, leastMs } = total;
+  const { requests, fresh, mostRequests, mayGrow: grows, leastMs } = total;
   const asked = requests - fresh;
   if (requests === 0)
     return planned.some(({ failing }) => failing > 0)
@@ -188,10 +210,14 @@ function sentence(planned: readonly SyncQuote[], total: Quote): string {
     return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
     fresh === 0 ? '' : `; ${grouped(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
-  const more = grows ? ' Full answers and the pages of the log lead to further requests (+).' : '';
+  const parts =
+    mostRequests > asked
+      ? ` Full answers are asked for again in parts: at most ${counted(mostRequests, 'request')}.`
+      : '';
+  const more = grows ? ' The pages of the log lead to further requests (+).' : '';
   // A first request waits for nothing.
   const least = leastMs === 0 ? '' : `, in ${duration(leastMs)} or more`;
-  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}${least}${skipped}.${more}`;
+  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}${least}${skipped}.${parts}${more}`;
 }
 
 /** The points in words, with how sure they are. A plan that may grow has no upper bound. */

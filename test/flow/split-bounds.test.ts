@@ -1,0 +1,109 @@
+/** Bounds of what a window is asked, over several runs, whatever the service answers and whatever was learned from that. */
+import { describe, expect, it } from 'vitest';
+import type { InputSlices } from '../../src/ops/coverage.ts';
+import { allowanceOf, requestsOf } from '../../src/service/allowance.ts';
+import { dayNumber, dayText } from '../../src/service/day.ts';
+import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
+import { countOf } from '../support/long.ts';
+import { drawn, type Filing, type FilingWorld, filingWorld, type Order } from '../service/filing-world.ts';
+import { type CutRun, type CutRunOptions, cutRun, missed, UNREADABLE } from './cut-run.ts';
+
+const ORDERS: readonly Order[] = ['newest first', 'oldest first', 'at random', 'relevant'];
+const FIRST = dayNumber('2023-01-01');
+const FACETS = [
+  {},
+  { location_codes: ['CA', 'NY', 'TX'] },
+  { forms: ['4', '8-K', '10-K'], location_codes: ['CA', 'NY'] },
+];
+
+type Draw = () => number;
+const below = (draw: Draw, end: number): number => Math.floor(draw() * end);
+const oneOf = <T>(draw: Draw, all: readonly T[]): T => all[below(draw, all.length)] as T;
+
+interface Trial {
+  readonly world: FilingWorld;
+  readonly options: CutRunOptions;
+}
+
+function trialOf(seed: number): Trial {
+  const draw = drawn(seed);
+  const days = 1 + below(draw, oneOf(draw, [3, 10, 40]));
+  const rows = below(draw, oneOf(draw, [5, 50, 150]));
+  const busy = below(draw, days);
+  const hasBusyDay = draw() < 0.3;
+  const world = filingWorld(seed, dayText(FIRST), dayText(FIRST + days - 1), (day) =>
+    hasBusyDay ? (day === FIRST + busy ? rows / 2 : rows / 2 / days) : rows / days,
+  );
+  const options = {
+    order: oneOf(draw, ORDERS),
+    inFlight: oneOf(draw, [1, 4]),
+    splitBy: oneOf<CutRunOptions['splitBy']>(draw, FACETS),
+    count: oneOf(draw, [4, 10, 25, 100]),
+  };
+  return { world, options: { ...options, most: mostOf(world, options) } };
+}
+
+/** What a plan quotes as the most. */
+function mostOf({ from, to }: FilingWorld, { count = 100, splitBy }: Pick<CutRunOptions, 'count' | 'splitBy'>): number {
+  const request = { count, date_from: from, date_to: to };
+  const allowance = allowanceOf(endpoint.paging, request, { splitBy });
+  if (!allowance) throw new Error('a window has an end');
+  return requestsOf(allowance);
+}
+
+/** A service that answers one request in three with something other than the truth. */
+function lying(draw: Draw, world: FilingWorld): NonNullable<CutRunOptions['respond']> {
+  return ({ count }, truth) => {
+    const share = draw();
+    if (share < 0.1) return null;
+    if (share < 0.15) return [];
+    if (share < 0.2) return truth.slice(0, below(draw, truth.length + 1));
+    const any = (): Filing => ({ id: -1, day: FIRST - 40 + below(draw, 300), form: '4', state: 'CA' });
+    if (share < 0.25) return Array.from({ length: Number(count) + below(draw, 20) }, any);
+    if (share < 0.3) return world.filings.slice(0, Number(count) + 1);
+    return undefined;
+  };
+}
+
+/** The slices that a later run recalls of an earlier one. */
+const recalled = ({ asked }: CutRun, runId: string): InputSlices['slices'] =>
+  asked
+    .filter(({ lowerBound }) => lowerBound !== UNREADABLE)
+    .map(({ request, returned, isFull }) => ({
+      request: { ...request, count: undefined },
+      returned,
+      full: isFull,
+      runId,
+    }));
+
+describe('a window', () => {
+  it('takes no more requests than its days and facets allow, and a truthful run brings all of it', () => {
+    for (let seed = 1; seed <= countOf(2000, 20_000); seed++) {
+      const { world, options } = trialOf(seed);
+      const lie = lying(drawn(seed + 0.5), world);
+      let earlier: InputSlices['slices'] = [];
+      // `cutRun` throws when a run takes more than the most.
+      for (let run = 1; run <= 2; run++)
+        earlier = [...earlier, ...recalled(cutRun(world, { ...options, earlier, respond: lie }), String(run))];
+      expect(missed(world, cutRun(world, { ...options, earlier })), `seed ${seed}`).toBe(0);
+    }
+  });
+
+  it('is not asked day by day because earlier answers said far more, or nothing, of its days', () => {
+    for (let seed = 1; seed <= countOf(60, 1000); seed++) {
+      const draw = drawn(seed);
+      const days = 100 + below(draw, 600);
+      const rows = below(draw, 500);
+      const world = filingWorld(seed, dayText(FIRST), dayText(FIRST + days - 1), () => rows / days);
+      const earlier = Array.from({ length: days }, (_, at) => {
+        const day = dayText(FIRST + at);
+        const returned = seed % 2 === 0 ? 300 : at === 7 ? 90 : 0;
+        return { request: { entity_name: '', date_from: day, date_to: day }, returned, full: false, runId: '1' };
+      });
+      const options = { order: oneOf(draw, ORDERS), inFlight: oneOf(draw, [1, 4]), splitBy: {}, most: 1000 };
+      const run = cutRun(world, { ...options, earlier });
+      expect(missed(world, run)).toBe(0);
+      expect(run.asked.length, `seed ${seed}`).toBeLessThanOrEqual(20 + (world.filings.length / 100) * 8);
+    }
+  });
+});
