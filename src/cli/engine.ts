@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import { asJsonLine } from './json.ts';
 import { withWarehouse } from './open.ts';
 import { packageVersion } from './package.ts';
-import { spoolFolder } from './spool.ts';
+import { formerSpoolFolder, spoolFolder } from './spool.ts';
 import { watched } from './watch.ts';
 
 /** Options of both roles. */
@@ -65,7 +65,7 @@ export async function runEngine(
   await withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const monitor = await monitorOf(context, warehouse, role, listen);
-    const spool = openSpool({ folder: spoolFolder(context) });
+    const spool = openSpool({ folder: spoolFolder(context, config) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
       await watched(context, async (watch) => {
@@ -77,6 +77,7 @@ export async function runEngine(
           random,
           newId,
           spool,
+          formerSpools: [formerSpoolFolder(context)],
           ...(tracing && { beginSpan: tracing.beginSpan }),
           ...watch,
         };

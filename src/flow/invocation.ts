@@ -3,14 +3,14 @@ import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
 import { type Client, openClient } from '../extract/client.ts';
 import type { Spool } from '../ops/spool.ts';
-import type { Waiting } from '../ops/spool-head.ts';
+import { operationsOf } from '../ops/schema.ts';
 import type { Notice, Progress } from '../ops/summary.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
-import { spooledAnswers } from './spooling.ts';
+import { findableSpools, type Spools } from './spools.ts';
 import { databaseTrouble, steadily } from './steady.ts';
 import type { BeginRunSpan } from './tracing.ts';
 
@@ -26,6 +26,8 @@ export interface FlowEffects {
   readonly checkpoint?: OnCheckpoint;
   /** Where answers wait that the database could not take; without one they are lost with it. */
   readonly spool?: Spool;
+  /** Folders in which an earlier version may have kept answers. */
+  readonly formerSpools?: readonly string[];
   /** Begins to trace a run; absent, nobody wants to know. */
   readonly beginSpan?: BeginRunSpan;
   /** Stands in for the client that is shipped. */
@@ -40,8 +42,8 @@ export interface Invocation {
   readonly gate: Gate;
   /** Most calls that a run may have under way in this process. */
   readonly inFlight: number;
-  /** What waits on the disk by now, of all syncs. */
-  readonly spooled: () => Promise<readonly Waiting[]>;
+  /** The spools that can be found, of all syncs. */
+  readonly spools: Spools;
   readonly close: () => Promise<void>;
 }
 
@@ -64,8 +66,8 @@ export async function openInvocation(
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
   const gate = await surely(() => openTokenGate(warehouse, config.service, holderOf(effects), effects));
-  const { spool, onNotice } = effects;
-  const names = config.syncs.map(({ name }) => name);
+  const syncs = config.syncs.map(({ name }) => name);
+  const spools = await surely(() => findableSpools({ ...effects, ops: operationsOf(warehouse), syncs }));
   return {
     config,
     warehouse,
@@ -73,7 +75,7 @@ export async function openInvocation(
     client,
     gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
     inFlight,
-    spooled: async () => (spool ? spooledAnswers({ spool, onNotice }, names) : []),
+    spools,
     close: async () => {
       await client.close();
       await gate.close();

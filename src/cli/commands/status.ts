@@ -1,6 +1,7 @@
 /** `sluice status`: how things stand, from the warehouse alone. */
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
 import type { Config } from '../../config/definition.ts';
+import { embeddedFolder } from '../../config/paths.ts';
 import type { EngineStanding } from '../../engine/standing.ts';
 import type { Reconciliation } from '../../ops/reconciliation.ts';
 import { command, configOption } from '../command.ts';
@@ -67,6 +68,8 @@ const rested = ({ sleep, signal }: Context): Promise<boolean> =>
 
 type Found = Reconciled & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
+  /** The folder of an embedded warehouse. */
+  readonly warehouse?: string;
 };
 
 async function readAll(config: Config, context: Context, isWatched: boolean): Promise<Found> {
@@ -92,8 +95,9 @@ async function readAll(config: Config, context: Context, isWatched: boolean): Pr
     };
   });
   const { spoolCounts } = await import('../../ops/spool.ts');
-  const folder = spoolFolder(context);
-  return { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
+  const folder = spoolFolder(context, config);
+  const warehouse = embeddedFolder(config.warehouse.url.reveal());
+  return { ...read, ...(warehouse !== undefined && { warehouse }), spool: { folder, ...(await spoolCounts(folder)) } };
 }
 
 const wholeText = (found: Found, context: Context): string =>
@@ -102,6 +106,7 @@ const wholeText = (found: Found, context: Context): string =>
     ...(found.deleted ?? []).map((it) => `${visible(`${it.sync}: ${deletedText(it)}`)}\n`),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
+    ...(found.warehouse === undefined ? [] : [visible(`warehouse: ${found.warehouse}`), '\n']),
     standingText(found.engine, context),
   ].join('');
 
