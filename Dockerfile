@@ -16,7 +16,8 @@ RUN npm run build && npm ci --omit=dev --omit=optional
 
 FROM ${NODE_IMAGE}
 # Compiled code is kept on the volume, so that it outlasts a container.
-ENV NODE_ENV=production XDG_CACHE_HOME=/data/.cache
+# So are answers that the database could not take: the folder of the config is mostly read-only.
+ENV NODE_ENV=production XDG_CACHE_HOME=/data/.cache SLUICE_SPOOL=/data/.sluice/spool
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

@@ -17,13 +17,13 @@ import { reconcileRun } from './flow/reconciler.ts';
 import { openPart } from './flow/run-part.ts';
 import type { RunSpans } from './flow/spans.ts';
 import { type Sharing, shareOut } from './flow/share.ts';
-import { takeSpooled } from './flow/spooling.ts';
+import { type SpooledFiles, takeSpooled } from './flow/spooling.ts';
+import { abandonMissing, missingSpools } from './flow/spools.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
 import type { BudgetGuard } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ops/lease.ts';
 import { operationsOf } from './ops/schema.ts';
-import type { Waiting } from './ops/spool-head.ts';
 import type { Summary, SyncSummary } from './ops/summary.ts';
 import { selectSyncs } from './plan/order.ts';
 import type { Warehouse } from './warehouse/connect.ts';
@@ -39,6 +39,8 @@ export interface SyncOptions {
   readonly to?: string;
   /** Most points that this invocation may spend. */
   readonly maxPoints?: number;
+  /** Count answers as lost that may be in spools that cannot be found; their requests are then handled by `in_doubt`. */
+  readonly abandonSpool?: boolean;
 }
 
 /**
@@ -70,7 +72,7 @@ export async function runSyncs(
   const tally = openTally();
   const it = await openInvocation(config, warehouse, effects);
   try {
-    const spooled = await it.spooled();
+    const spooled = await it.spools.waiting();
     for (const definition of definitions) {
       if (ended) syncs.push(notStarted(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStarted(definition, EXIT.transient, 'stopped by a signal'));
@@ -92,7 +94,7 @@ export interface SyncRun {
   readonly budget: BudgetGuard;
   readonly tally: Tally;
   /** What waited on the disk at the start, of all syncs. */
-  readonly spooled: readonly Waiting[];
+  readonly spooled: readonly SpooledFiles[];
   readonly onStop?: (stop: Stop) => void;
   /** Lets other workers take part in a run that is large; absent, it is carried out here. */
   readonly sharing?: Sharing;
@@ -135,7 +137,11 @@ async function runOnce(
     try {
       if (warehouse.kind === 'postgres') await steadily(() => assertNoRebuild(ops), effects);
       // Before anything is planned or in doubt: what waits there was asked and paid for.
-      if (effects.spool) await takeSpooled(ops, spooled, definition.name, { ...effects, spool: effects.spool });
+      for (const files of spooled) await takeSpooled(ops, files, { sync: definition.name }, effects);
+      const { own } = it.spools;
+      if (options.abandonSpool === true)
+        await steadily(() => abandonMissing(ops, definition.name, { ...effects, ...(own && { own }) }), effects);
+      const missing = await steadily(() => missingSpools(ops, { syncs: [definition.name] }, it.spools), effects);
       await steadily(
         () => giveUpReadings(warehouse, definition, { holder, newId: effects.newId, now: startedAt }),
         effects,
@@ -148,6 +154,8 @@ async function runOnce(
         holder,
         startedAt,
         prices,
+        missing,
+        ...(own && { ownSpool: own }),
         ...(sharing && { chunkSize: sharing.chunkSize }),
         onLost: (id) => {
           lost.push(id);
@@ -190,7 +198,9 @@ async function runOnce(
       const summary = await steadily(async () => {
         // Of a run that is another's now, the end is too.
         await assertLease(ops, lease);
-        return concludeRun(ops, { ...ending, aborted: signal.aborted, schema: warehouse.schema, now: effects.now });
+        const ofRun = missing.find(({ runId }) => runId === run.id);
+        const more = { aborted: signal.aborted, schema: warehouse.schema, now: effects.now };
+        return concludeRun(ops, { ...ending, ...more, ...(ofRun && { missing: ofRun }) });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
       else if (summary.fresh > covered)

@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import { asJsonLine } from './json.ts';
 import { withWarehouse } from './open.ts';
 import { packageVersion } from './package.ts';
-import { spoolFolder } from './spool.ts';
+import { formerSpoolFolder, spoolFolder } from './spool.ts';
 import { watched } from './watch.ts';
 
 /** Options of both roles. */
@@ -66,7 +66,7 @@ export async function runEngine(
     await ensureSchema(warehouse);
     const { now } = warehouse.clock;
     const monitor = await monitorOf(context, warehouse, role, listen);
-    const spool = openSpool({ folder: spoolFolder(context) });
+    const spool = openSpool({ folder: spoolFolder(context, config) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
       await watched(context, async (watch) => {
@@ -78,6 +78,7 @@ export async function runEngine(
           random,
           newId,
           spool,
+          formerSpools: [formerSpoolFolder(context)],
           ...(tracing && { beginSpan: tracing.beginSpan }),
           ...watch,
         };

@@ -1,6 +1,9 @@
 /** Opens what most commands work with: the config, and the warehouse that it names. */
 import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
+import { embeddedFolder } from '../config/paths.ts';
+import { UsageError } from '../errors.ts';
 import { passwordOf } from '../ops/redact.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { ReadService } from '../warehouse/reads/serve.ts';
@@ -48,18 +51,37 @@ export const withWarehouseToRead = <T>(context: Context, config: Config, work: W
 
 async function withOpen<T>(
   context: Context,
-  { warehouse: settings }: Config,
+  { file, warehouse: settings }: Config,
   isOnlyRead: boolean,
   work: Work<T>,
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect.ts');
+  refuseFormerFolder(context, settings, file);
   const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isOnlyRead });
-  context.log.debug('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
+  const level = warehouse.kind === 'embedded' && !isOnlyRead ? 'info' : 'debug';
+  context.log[level]('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {
     return await work(warehouse);
   } finally {
     await warehouse.close();
   }
+}
+
+/**
+ * Earlier versions took a relative folder from the working folder. Throws a UsageError where a warehouse is there and
+ * none beside the config: a new one would buy everything again.
+ */
+function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehouse'], file: string): void {
+  const folder = embeddedFolder(url.reveal());
+  if (relative === undefined || folder === undefined || existsSync(folder)) return;
+  // The quickstart's folder was written without the parent folder.
+  const former = [relative, basename(relative)]
+    .map((it) => resolve(cwd, it))
+    .find((it) => existsSync(join(it, 'data')));
+  if (former === undefined) return;
+  throw new UsageError(`There is no embedded warehouse in ${folder}, but there is one in ${former}.`, {
+    next: `Relative paths are relative to the folder of ${file}, no longer to the working folder. Keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. Begin with an empty warehouse: mkdir ${folder}`,
+  });
 }
 
 async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<ReadService | undefined> {

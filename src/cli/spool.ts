@@ -1,9 +1,24 @@
-/** Where answers wait that the database could not take: what the environment says, else a folder below the current one. */
-import { join, resolve } from 'node:path';
+/** The folder of the spool: from the environment, else in the embedded warehouse's folder or beside the config. */
+import { dirname, join, resolve } from 'node:path';
+import type { Config } from '../config/definition.ts';
+import { embeddedFolder } from '../config/paths.ts';
 import type { Host } from './context.ts';
 
-/** The spool's folder: `SLUICE_SPOOL`, else `.sluice/spool` where the command was started. */
-export function spoolFolder({ env, cwd }: Pick<Host, 'env' | 'cwd'>): string {
+type Places = Pick<Config, 'file' | 'warehouse'>;
+
+/**
+ * The spool's folder: `SLUICE_SPOOL`, relative to the config's folder; else `spool` in the folder of an embedded
+ * warehouse; else `.sluice/spool` beside the config.
+ */
+export function spoolFolder({ env }: Pick<Host, 'env'>, { file, warehouse }: Places): string {
+  const named = env['SLUICE_SPOOL'] ?? '';
+  const folder = dirname(file);
+  if (named !== '') return resolve(folder, named);
+  return join(embeddedFolder(warehouse.url.reveal()) ?? join(folder, '.sluice'), 'spool');
+}
+
+/** The folder in which versions before this one kept answers: relative to the working folder. */
+export function formerSpoolFolder({ env, cwd }: Pick<Host, 'env' | 'cwd'>): string {
   const named = env['SLUICE_SPOOL'] ?? '';
   return resolve(cwd, named === '' ? join('.sluice', 'spool') : named);
 }

@@ -32,9 +32,11 @@ export interface ServiceSettings {
 }
 
 export interface WarehouseSettings {
-  /** `embedded:FOLDER` or a postgres:// address; holds a password, so it is never printed. */
+  /** `embedded:FOLDER` or a postgres:// address, with absolute paths; holds a password, so it is never printed. */
   readonly url: Secret;
   readonly schema: string;
+  /** The folder of an embedded warehouse as the config has it, if that is relative. */
+  readonly relative?: string;
 }
 
 /** Who is told, and of what. At least one of both is there. */

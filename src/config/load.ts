@@ -1,5 +1,5 @@
 /** Loads a config: reads the file, fills in its variables, checks all of it, and tells every problem at once. */
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Price } from '../service/endpoint.ts';
 import { withoutTrailing } from '../service/trailing.ts';
 import { ALERT_KINDS, USUAL_FORECAST_MS } from './alerts.ts';
@@ -7,6 +7,7 @@ import { check } from './check.ts';
 import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
 import { insteadOf } from './nearest.ts';
 import { orderNames } from './order.ts';
+import { warehousePlace } from './paths.ts';
 import { ConfigError, type Problem, problemAt, type Report } from './problem.ts';
 import { readSource } from './read.ts';
 import { type Env, resolveTree } from './resolve.ts';
@@ -25,7 +26,8 @@ const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
 
 /**
  * The config in a file. Throws a ConfigError, with each problem's place, when the file can't be used as it is.
- * Relative paths of inputs are taken from the file's folder; `VAR_FILE` paths from the working directory.
+ * Relative paths in the config are relative to the folder in which the path names the file, also when the file is a
+ * symbolic link; `VAR_FILE` paths are relative to the working directory.
  */
 export async function loadConfig(path: string, env: Env): Promise<Config> {
   const source = await readSource(path);
@@ -52,22 +54,20 @@ function configOf(tree: Tree, source: Source, report: Report): Config | undefine
   return (
     checked && {
       file: resolve(source.file),
-      ...settingsOf(checked.value),
+      ...settingsOf(checked.value, dirname(resolve(source.file))),
       syncs,
       warnings: writtenSecrets(tree, source),
     }
   );
 }
 
-function settingsOf({
-  service,
-  warehouse,
-  budget = {},
-  prices = {},
-  alerts,
-}: Settings): Omit<Config, 'file' | 'syncs' | 'warnings'> {
+function settingsOf(
+  { service, warehouse, budget = {}, prices = {}, alerts }: Settings,
+  folder: string,
+): Omit<Config, 'file' | 'syncs' | 'warnings'> {
   const token = service.token ?? '';
   const told = alerts && alertsOf(alerts);
+  const { url, relative } = warehousePlace(warehouse.url, folder);
   return {
     service: {
       url: withoutTrailing(service.url, '/'),
@@ -76,7 +76,7 @@ function settingsOf({
       requestsPerSecond: service.requests_per_second,
       retries: service.retries,
     },
-    warehouse: { url: new Secret(warehouse.url), schema: warehouse.schema },
+    warehouse: { url: new Secret(url), schema: warehouse.schema, ...(relative !== undefined && { relative }) },
     budget: budgetOf(budget),
     ...(told && { alerts: told }),
     prices: Object.fromEntries(

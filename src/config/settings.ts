@@ -48,7 +48,7 @@ const warehouse = z
     url: z
       .string({ error: WAREHOUSE })
       .refine(isWarehouse, WAREHOUSE)
-      .describe('embedded:FOLDER, or the postgres:// address of a database.'),
+      .describe('embedded:FOLDER, relative to the folder of the config, or the postgres:// address of a database.'),
     schema: z
       .string()
       .regex(/^(?!pg_)[a-z][a-z0-9_]{0,58}$/, SCHEMA)

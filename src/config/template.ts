@@ -51,7 +51,7 @@ service:
 `;
 
 const WAREHOUSE_URL: Readonly<Record<Wishes['warehouse'], string>> = {
-  embedded: '${DATABASE_URL:-embedded:.sluice}   # or postgres://USER@HOST:PORT/DATABASE',
+  embedded: '${DATABASE_URL:-embedded:.sluice}   # beside this file; or postgres://USER@HOST:PORT/DATABASE',
   postgres: '${DATABASE_URL:?set it to postgres://USER:PASSWORD@HOST:5432/DATABASE}',
 };
 
@@ -87,7 +87,7 @@ SLUICE_SERVICE_TOKEN=
 
 ${
   warehouse === 'embedded'
-    ? '# A Postgres database; unset, the embedded warehouse in .sluice/.\n#DATABASE_URL=postgres://sluice@localhost:5432/warehouse'
+    ? '# A Postgres database; unset, the embedded warehouse in .sluice/ beside the config.\n#DATABASE_URL=postgres://sluice@localhost:5432/warehouse'
     : '# The Postgres database. Encode characters such as @ / ? # in the password as %40 %2F %3F %23.\nDATABASE_URL='
 }
 `;

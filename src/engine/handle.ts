@@ -114,7 +114,7 @@ async function handleSync(
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(warehouse, config.budget, undefined, effects),
       tally,
-      spooled: await it.spooled(),
+      spooled: await it.spools.waiting(),
       ...(chunkSize !== undefined && {
         sharing: {
           chunkSize,

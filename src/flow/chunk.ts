@@ -35,6 +35,8 @@ import { maxAgesAgain } from './prepare.ts';
 import { readPrices } from './prices.ts';
 import { openPart } from './run-part.ts';
 import type { ChunkOrder } from './share.ts';
+import { takeSpooled } from './spooling.ts';
+import { type MissingSpools, missingSpools } from './spools.ts';
 import { steadily } from './steady.ts';
 import { openTally } from './tidy.ts';
 
@@ -123,6 +125,8 @@ async function carryOut(
     // The server's own upkeep refreshes statistics meanwhile.
     tally: openTally(),
   });
+  for (const files of await it.spools.waiting())
+    await takeSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
   await part.settle(signal);
   const stop = await part.carryOut(signal);
   if (signal.aborted) return 'aborted';
@@ -144,7 +148,9 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<InHan
           if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
           if (!known || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
-          const summary = await summedUp(tx, it, { definition, run: known.run, covered, lost });
+          const { chunk: _, ...whole } = known.run;
+          const [missing] = await missingSpools(tx, whole, it.spools);
+          const summary = await summedUp(tx, it, { definition, run: known.run, covered, lost, missing });
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, summary };
         }),
@@ -157,7 +163,14 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<InHan
 async function summedUp(
   ops: Ops,
   { warehouse, effects }: Invocation,
-  { definition, run, covered, lost }: Pick<InHand, 'definition' | 'run'> & Pick<ChunkOrder, 'covered' | 'lost'>,
+  {
+    definition,
+    run,
+    covered,
+    lost,
+    missing,
+  }: Pick<InHand, 'definition' | 'run'> &
+    Pick<ChunkOrder, 'covered' | 'lost'> & { readonly missing: MissingSpools | undefined },
 ): Promise<SyncSummary> {
   const { chunk: _, ...whole } = run;
   const stop = await firstStop(ops, run.id);
@@ -174,6 +187,7 @@ async function summedUp(
     backfill: false,
     startedAt: new Date(run.startedAt),
     lost,
+    ...(missing && { missing }),
     schema: warehouse.schema,
     now: effects.now,
   });

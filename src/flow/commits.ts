@@ -69,8 +69,15 @@ export function openCommits(it: Loading, course: Pick<Course, 'hasFailed'>): Com
     // A slot that an answer leaves goes to the next call at once, whose mark is to come along.
     company: () => others(),
   });
+  let largestBytes = 0;
   return {
-    store: async (storing) => (await commit({ storing })).answerId,
-    mark: async (sending) => (await commit({ sending })).marked ?? 'aborted',
+    store: async (storing) => {
+      largestBytes = Math.max(largestBytes, storing.answer.body.byteLength);
+      return (await commit({ storing })).answerId;
+    },
+    mark: async (sending) => {
+      it.warehouse.assertRoom?.(largestBytes);
+      return (await commit({ sending })).marked ?? 'aborted';
+    },
   };
 }

@@ -19,6 +19,7 @@ import type { RequestBody } from '../service/asked.ts';
 import { canonicalJson } from '../service/identity.ts';
 import type { Stop } from './course.ts';
 import { moveMarks } from './move-marks.ts';
+import { type MissingSpools, missingSpoolError } from './spools.ts';
 
 export interface Conclusion {
   readonly definition: SyncDefinition;
@@ -34,6 +35,8 @@ export interface Conclusion {
   readonly startedAt: Date;
   /** Requests of runs given up by this one whose answers were lost. */
   readonly lost: readonly string[];
+  /** Spools that cannot be found and may hold answers to requests of the run. */
+  readonly missing?: MissingSpools;
   /** Of the analysts' tables. */
   readonly schema: string;
   readonly now: () => Date;
@@ -100,7 +103,7 @@ interface Sums {
   readonly earlier: number;
 }
 
-function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, sums: Sums): RunEnd {
+function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclusion, sums: Sums): RunEnd {
   const { totals, unread, gaps, earlier } = sums;
   if (stop?.exit === EXIT.budget)
     return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
@@ -122,6 +125,10 @@ function endOf({ stop, aborted, definition, failOnTruncated }: Conclusion, sums:
       error,
       next: 'Run the sync again later; it goes on where it stopped.',
     };
+  }
+  if (missing && totals.inDoubt > 0) {
+    const { message, next = null } = missingSpoolError(definition.name, missing);
+    return { state: 'interrupted', exitCode: EXIT.transient, error: message, next };
   }
   if (totals.inDoubt > 0) {
     const again = definition.inDoubt === 'reconcile';

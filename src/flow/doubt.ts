@@ -7,6 +7,7 @@ import type { Ops } from '../ops/schema.ts';
 import type { Run } from '../ops/runs.ts';
 import type { Notice } from '../ops/summary.ts';
 import type { RequestBody } from '../service/asked.ts';
+import { type MissingSpools, missingSpoolError } from './spools.ts';
 import { type Steady, steadily } from './steady.ts';
 
 /** Requests whose answers were lost, with the points set aside for each attempt where the run goes on with them. */
@@ -42,6 +43,8 @@ export interface Settling extends Steady {
   readonly lost: readonly string[];
   /** Absent of the request log's own syncs: to look there for what was asked of it would lead to more of the same. */
   readonly findOut: FindOut | undefined;
+  /** The spools of the run that cannot be found, and may hold answers to its requests. */
+  readonly missing?: MissingSpools | undefined;
   /** The most points that a request could cost. */
   readonly most: (request: RequestBody) => number;
   readonly now: () => Date;
@@ -53,10 +56,16 @@ export interface Settling extends Steady {
  * again what this run can still ask, `stop` leaves it listed. Each case is told.
  */
 export async function settleDoubts(ops: Ops, it: Settling, signal: AbortSignal): Promise<void> {
-  const { definition, run, lost, now } = it;
+  const { definition, run, lost, now, missing } = it;
   const loss = { at: now(), reason: 'its process ended before the answer came' };
-  await steadily(() => recordLosses(ops, { part: run }, loss), it);
-  await steadily(() => moveAll(ops, run, ['sent'], 'in_doubt'), it);
+  if (missing) {
+    // These requests stay as sent: their answers may be kept there, and asking again would pay twice.
+    const { message } = missingSpoolError(definition.name, missing);
+    it.onNotice({ level: 'warn', sync: definition.name, message });
+  } else {
+    await steadily(() => recordLosses(ops, { part: run }, loss), it);
+    await steadily(() => moveAll(ops, run, ['sent'], 'in_doubt'), it);
+  }
   const again = definition.inDoubt === 'reconcile';
   const listed = await steadily(() => inDoubt(ops, run), it);
   for (const { id } of listed)

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
 import { type Client, openClient } from '../extract/client.ts';
 import type { Spool } from '../ops/spool.ts';
-import type { Waiting } from '../ops/spool-head.ts';
+import { operationsOf } from '../ops/schema.ts';
 import type { Notice, Progress } from '../ops/summary.ts';
 import { clockWarning } from '../warehouse/clock.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
@@ -11,7 +11,7 @@ import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
-import { spooledAnswers } from './spooling.ts';
+import { findableSpools, type Spools } from './spools.ts';
 import { databaseTrouble, steadily } from './steady.ts';
 import type { BeginRunSpan } from './tracing.ts';
 
@@ -28,6 +28,8 @@ export interface FlowEffects {
   readonly checkpoint?: OnCheckpoint;
   /** Where answers wait that the database could not take; without one they are lost with it. */
   readonly spool?: Spool;
+  /** Folders in which an earlier version may have kept answers. */
+  readonly formerSpools?: readonly string[];
   /** Begins to trace a run; absent, nobody wants to know. */
   readonly beginSpan?: BeginRunSpan;
   /** Stands in for the client that is shipped. */
@@ -42,8 +44,8 @@ export interface Invocation {
   readonly gate: Gate;
   /** Most calls that a run may have under way in this process. */
   readonly inFlight: number;
-  /** What waits on the disk by now, of all syncs. */
-  readonly spooled: () => Promise<readonly Waiting[]>;
+  /** The spools that can be found, of all syncs. */
+  readonly spools: Spools;
   /** Compares the clocks of process and database once more; never rejects. A difference is warned of once. */
   readonly checkClock: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -68,7 +70,7 @@ export async function openInvocation(
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
   const gate = await surely(() => openTokenGate(warehouse, config.service, holderOf(effects), effects));
-  const { spool, onNotice } = effects;
+  const { onNotice } = effects;
   let isWarned = false;
   const warnOfClock = (): void => {
     const message = clockWarning(warehouse.clock);
@@ -77,7 +79,8 @@ export async function openInvocation(
     onNotice({ level: 'warn', message });
   };
   warnOfClock();
-  const names = config.syncs.map(({ name }) => name);
+  const syncs = config.syncs.map(({ name }) => name);
+  const spools = await surely(() => findableSpools({ ...effects, ops: operationsOf(warehouse), syncs }));
   return {
     config,
     warehouse,
@@ -85,7 +88,7 @@ export async function openInvocation(
     client,
     gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
     inFlight,
-    spooled: async () => (spool ? spooledAnswers({ spool, onNotice }, names) : []),
+    spools,
     checkClock: () => warehouse.clock.check().then(warnOfClock, () => undefined),
     close: async () => {
       await client.close();

@@ -8,6 +8,7 @@ import { freshAnswers, type Received } from '../ops/fresh-answers.ts';
 import { planRequests } from '../ops/ledger.ts';
 import { readMarks } from '../ops/marks.ts';
 import { type Ops, operationsOf } from '../ops/schema.ts';
+import type { SpoolPlace } from '../ops/spools.ts';
 import type { Notice } from '../ops/summary.ts';
 import { continueRun, createRun, type NewRun, type Run } from '../ops/runs.ts';
 import { chunksOf } from '../plan/chunks.ts';
@@ -31,6 +32,7 @@ import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts'
 import { alsoContinued, asksForDays, planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { LOG_MARK, logMark } from './move-marks.ts';
 import { pendingQuestions } from './pending.ts';
+import { type MissingSpools, missingSpoolError } from './spools.ts';
 import { type Steady, steadily } from './steady.ts';
 import { isCovered, reachedDay, slicesToRetry, windowMark, windowMarkName, withoutOverlap } from './window-mark.ts';
 
@@ -160,6 +162,10 @@ export interface Beginning extends Steady {
   readonly prices: PriceBook;
   /** Most requests of a chunk, where others may take part in a new run; absent, it is not cut. */
   readonly chunkSize?: number;
+  /** Open runs of the sync with spools that cannot be found. */
+  readonly missing?: readonly MissingSpools[];
+  /** The spool of this process. */
+  readonly ownSpool?: SpoolPlace;
   /** Told of requests of runs given up that may have been paid for without an answer. */
   readonly onLost: (requestId: string) => void;
 }
@@ -175,7 +181,7 @@ export const forgottenNotice = (sync: string, count: number): Notice => ({
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  { options, holder, startedAt: now, prices, chunkSize, onLost, ...steady }: Beginning,
+  { options, holder, startedAt: now, prices, chunkSize, missing = [], ownSpool, onLost, ...steady }: Beginning,
 ): Promise<Prepared> {
   const request = {
     sync: definition.name,
@@ -193,7 +199,10 @@ export async function prepareRun(
   const open = await steadily(
     () =>
       within(async (ops) => {
-        const found = await continueRun(ops, request, also);
+        const found = await continueRun(ops, request, also, (runId) => {
+          const held = missing.find((it) => it.runId === runId);
+          if (held) throw missingSpoolError(definition.name, held);
+        });
         for (const id of found.lost) lost.add(id);
         return found.run;
       }),
@@ -211,7 +220,11 @@ export async function prepareRun(
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
   const requests = questions.reduce((sum, { open: first }) => sum + first.length, 0);
-  const quoted = { ...request, quote: { requests, ...questionsQuoteOf(questions, prices) } };
+  const quoted = {
+    ...request,
+    spools: ownSpool ? [ownSpool] : [],
+    quote: { requests, ...questionsQuoteOf(questions, prices) },
+  };
   const run = await steadily(
     (failures) =>
       within(async (ops) => {

@@ -5,6 +5,7 @@ import type { Lease } from '../ops/lease.ts';
 import { countByState } from '../ops/ledger.ts';
 import type { Run } from '../ops/runs.ts';
 import { operationsOf } from '../ops/schema.ts';
+import { recordSpool } from '../ops/spools.ts';
 import type { MaxAgeOf } from '../plan/max-age.ts';
 import { mostOf, type PriceBook } from '../plan/price-book.ts';
 import type { RequestBody } from '../service/asked.ts';
@@ -19,6 +20,7 @@ import type { Invocation } from './invocation.ts';
 import { readPrices } from './prices.ts';
 import { progressOf } from './progress.ts';
 import { openReconciler } from './reconciler.ts';
+import { missingSpools } from './spools.ts';
 import { openKeeping } from './spooling.ts';
 import type { RunSpans } from './spans.ts';
 import { steadily } from './steady.ts';
@@ -89,7 +91,12 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
     ...progressOf(sync, await steadily(() => countByState(ops, run), effects), effects.onProgress),
   });
   return {
-    settle: (signal) => settleDoubts(ops, settling, signal),
+    settle: async (signal) => {
+      const [missing] = await steadily(() => missingSpools(ops, run, it.spools), effects);
+      await settleDoubts(ops, { ...settling, missing }, signal);
+      const { own } = it.spools;
+      if (own) await steadily(() => recordSpool(ops, run, own, missing === undefined), effects);
+    },
     loadWaiting: async () => loadWaiting(await carry(undefined)),
     carryOut: async (signal) => {
       const cuts = cutNotices(sync, most, onNotice);

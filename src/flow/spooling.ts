@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { SluiceError, TransientError } from '../errors.ts';
 import { decode } from '../normalize/decode.ts';
+import type { Part } from '../ops/part.ts';
 import type { Ops } from '../ops/schema.ts';
 import type { Spool } from '../ops/spool.ts';
 import type { SpooledAnswer, Waiting } from '../ops/spool-head.ts';
@@ -52,6 +53,12 @@ export function openKeeping({ spool, onNotice }: Pick<Spooling, 'spool' | 'onNot
 
 const LATER = 'Run the sync again when the database is well: what is kept is taken in first, and not bought again.';
 
+/** A spool with the answers in it. */
+export interface SpooledFiles {
+  readonly spool: Spool;
+  readonly answers: readonly Waiting[];
+}
+
 /**
  * What waits on the disk for these syncs, in the order of receipt. What can't be read is set aside, and what no sync of
  * these asked for is left; both are told.
@@ -59,7 +66,7 @@ const LATER = 'Run the sync again when the database is well: what is kept is tak
 export async function spooledAnswers(
   { spool, onNotice }: Pick<Spooling, 'spool' | 'onNotice'>,
   syncs: readonly string[],
-): Promise<readonly Waiting[]> {
+): Promise<SpooledFiles> {
   const warn = (message: string): void => onNotice({ level: 'warn', message });
   try {
     const { answers, damaged } = await spool.waiting();
@@ -69,10 +76,10 @@ export async function spooledAnswers(
       warn(
         `${answers.length - ours.length} answers in ${spool.folder} are of syncs that the config does not name; they stay there`,
       );
-    return ours;
+    return { spool, answers: ours };
   } catch (error) {
     warn(`answers that may wait in ${spool.folder} can’t be read: ${(error as Error).message}`);
-    return [];
+    return { spool, answers: [] };
   }
 }
 
@@ -80,15 +87,22 @@ const setAside = ({ folder }: Spool, file: string): string =>
   `${file} in ${folder} is damaged; it is set aside, and the request that it answered counts as in doubt`;
 
 /**
- * Takes those of a sync's answers into the vault that the ledger knows, each once; the caller holds the sync's lease.
+ * Takes those of a sync's answers into the vault that the ledger knows, each once; the caller holds the sync's lease, or
+ * that of the part alone whose answers are meant.
  * Those of another warehouse stay where they are and are told.
  */
-export async function takeSpooled(ops: Ops, waiting: readonly Waiting[], sync: string, it: Spooling): Promise<void> {
-  const { spool } = it;
+export async function takeSpooled(
+  ops: Ops,
+  { spool, answers }: SpooledFiles,
+  { sync, part }: { readonly sync: string; readonly part?: Part },
+  it: Omit<Spooling, 'spool'>,
+): Promise<void> {
   const warn = (message: string): void => it.onNotice({ level: 'warn', sync, message });
   let taken = 0;
-  for (const answer of waiting.filter((one) => one.sync === sync)) {
-    if (!(await steadily(() => requestOf(ops, answer), it))) {
+  for (const answer of answers.filter((one) => one.sync === sync)) {
+    const request = await steadily(() => requestOf(ops, answer), it);
+    if (part && (answer.runId !== part.id || request?.chunk !== part.chunk)) continue;
+    if (!request) {
       warn(`${answer.file} in ${spool.folder} belongs to another warehouse; it stays there`);
       continue;
     }
@@ -112,7 +126,7 @@ export async function takeSpooled(ops: Ops, waiting: readonly Waiting[], sync: s
 const requestOf = async (ops: Ops, answer: Waiting) =>
   ops
     .selectFrom('requests')
-    .select(['id', 'state', 'status', 'answer_id'])
+    .select(['id', 'state', 'status', 'answer_id', 'chunk'])
     .where('id', '=', answer.requestId)
     .where('run_id', '=', answer.runId)
     .where('sync', '=', answer.sync)

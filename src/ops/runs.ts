@@ -5,6 +5,7 @@ import { recordLosses } from './doubts.ts';
 import { latestKnown } from '../warehouse/clock.ts';
 import type { Ops } from './schema.ts';
 import { moveAll } from './ledger.ts';
+import type { SpoolPlace } from './spools.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
@@ -42,6 +43,8 @@ export interface RunRequest {
 
 export interface NewRun extends RunRequest {
   readonly quote?: QuotedPoints;
+  /** The spools of the process that begins it. */
+  readonly spools?: readonly SpoolPlace[];
 }
 
 /** What the runs that were left open come to. */
@@ -91,13 +94,23 @@ export async function openRuns(
 
 /**
  * The open run of a sync, to be continued; open requests of its other runs are abandoned. The caller holds the sync's
- * lease, and a transaction, so that no run is given up by half.
+ * lease, and a transaction, so that no run is given up by half. `beforeGivingUp` may throw, for a run that must not be
+ * given up.
  */
-export async function continueRun(ops: Ops, it: RunRequest, also: readonly string[] = []): Promise<Continued> {
+export async function continueRun(
+  ops: Ops,
+  it: RunRequest,
+  also: readonly string[] = [],
+  beforeGivingUp: (runId: string) => void = () => undefined,
+): Promise<Continued> {
   const now = it.now.toISOString();
   const { open, last } = await openRuns(ops, it, also);
   const lost: string[] = [];
-  for (const run of open) if (run !== last) lost.push(...(await abandonRun(ops, run.id, now)));
+  for (const run of open) {
+    if (run === last) continue;
+    beforeGivingUp(run.id);
+    lost.push(...(await abandonRun(ops, run.id, now)));
+  }
   if (!last) return { run: undefined, lost };
   await ops
     .updateTable('runs')
@@ -129,7 +142,7 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
 export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   const startedAt = it.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, definitionHash, holder, quote = null } = it;
+  const { sync, endpoint, definitionHash, holder, quote = null, spools = [] } = it;
   const run = await ops
     .insertInto('runs')
     .values({
@@ -141,6 +154,7 @@ export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
       started_at: startedAt,
       holder,
       quote: quote && JSON.stringify(quote),
+      spools: spools.length > 0 ? JSON.stringify(spools) : null,
     })
     .returning('id')
     .executeTakeFirstOrThrow();

@@ -2,15 +2,24 @@
  * Keeps paid answers as files while the database can't take them: one file an answer, on the disk before its name is
  * there, for its owner's eyes alone. What can't be read is set aside and never thrown away.
  */
-import { chmod, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { TransientError, UsageError } from '../errors.ts';
 import { makeFolders } from '../warehouse/folder.ts';
+import { MARKER, markSpool } from './spool-marker.ts';
+import type { SpoolPlace } from './spools.ts';
 import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './spool-head.ts';
 import { sha256Of } from './packing.ts';
 
 export interface Spool {
   readonly folder: string;
+  /**
+   * Makes the folder with its marker, and a reserve of disk space that an answer can use when the disk is full. Returns
+   * how the ledger names the spool. Throws what the system reports when the folder cannot be made or written.
+   */
+  readonly prepare: (newId: string) => Promise<SpoolPlace>;
   /**
    * Keeps the answer so that it outlasts a loss of power. Throws a TransientError when there is no room for it, in the
    * spool or on the disk. The same answer again is kept once.
@@ -37,6 +46,11 @@ const CAP_BYTES = 2 ** 30;
 const WAITS = '.answer';
 const UNFINISHED = '.partial';
 const ASIDE = '.damaged';
+const RESERVE = 'reserve';
+/** Room for the answers of a few calls in flight. */
+const RESERVE_BYTES = 16 * 2 ** 20;
+/** A disk with less room than this gets no reserve: the warehouse may need it. */
+const RESERVE_BELOW_FREE_BYTES = 8 * RESERVE_BYTES;
 
 /** The spool in a folder, which is made when the first answer comes. */
 export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool {
@@ -53,9 +67,16 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
       throw new TransientError(`it holds ${taken} bytes, this answer has ${bytes}, and ${capBytes} is the most`);
     const file = fileNameOf(answer);
     const unfinished = pathOf(`${file}${UNFINISHED}`);
-    try {
+    const writeAnswer = async (): Promise<void> => {
       await writeThrough(unfinished, [head, answer.body]);
       await rename(unfinished, pathOf(file));
+    };
+    try {
+      await writeAnswer().catch(async (error: unknown) => {
+        if (!isFull(error)) throw error;
+        await rm(pathOf(RESERVE), { force: true });
+        await writeAnswer();
+      });
     } catch (error) {
       await rm(unfinished, { force: true }).catch(() => undefined);
       throw error;
@@ -65,6 +86,12 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
 
   return {
     folder,
+    prepare: async (newId) => {
+      await makeFolder(folder);
+      const place = { id: await markSpool(folder, newId), host: hostname(), folder };
+      await makeReserve(folder).catch(() => undefined);
+      return place;
+    },
     // One at a time, so that two that fit alone don't exceed the cap together.
     keep: (answer) => {
       const kept = keeping.then(() => write(answer));
@@ -142,6 +169,21 @@ async function makeFolder(folder: string): Promise<void> {
   for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
+/** Random bytes, because a file system that compresses would keep no room for others. */
+async function makeReserve(folder: string): Promise<void> {
+  const path = join(folder, RESERVE);
+  const { bavail, bsize } = await statfs(folder);
+  const held = await stat(path).catch(() => undefined);
+  if (held?.size === RESERVE_BYTES || bavail * bsize < RESERVE_BELOW_FREE_BYTES) return;
+  const part = randomBytes(2 ** 20);
+  const parts = Array.from({ length: RESERVE_BYTES / part.byteLength }, () => part);
+  await writeThrough(path, parts).catch((error: unknown) =>
+    rm(path, { force: true }).then(() => Promise.reject(error as Error)),
+  );
+}
+
+const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
 /** The bytes in a new file of that name, on the disk. */
 async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise<void> {
   const file = await open(path, 'w', 0o600);
@@ -175,7 +217,7 @@ async function filesOf(folder: string): Promise<string[]> {
 }
 
 async function sizeOf(folder: string): Promise<number> {
-  const files = await filesOf(folder);
+  const files = (await filesOf(folder)).filter((file) => file !== RESERVE && file !== MARKER);
   const sizes = await Promise.all(
     files.map((file) =>
       stat(join(folder, file)).then(

@@ -1,5 +1,9 @@
 /** The machinery's table of chunks: the parts of runs that several workers share. */
-import { bigint, moment, nullable, oneOf, table, text } from './declare.ts';
+import { bigint, json, moment, nullable, oneOf, table, text } from './declare.ts';
+
+/** Of a run and of a chunk. */
+export const SPOOLS =
+  'Spools of the processes that carried it out: id, host and folder of each. A spool keeps answers that the database could not take. Null if there are none.';
 
 /** In an order in which they can be created, after `runs`. */
 export const chunkTables = {
@@ -14,6 +18,7 @@ export const chunkTables = {
       error: nullable(text('What stopped it.')),
       next: nullable(text('What to do about it.')),
       ended_at: nullable(moment('When it ended.')),
+      spools: nullable(json<unknown>(SPOOLS)),
     },
     {
       key: ['run_id', 'number'],

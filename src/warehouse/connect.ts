@@ -40,6 +40,11 @@ export interface Warehouse {
   readonly clock: DatabaseClock;
   /** Another process has it and answers what only reads; every other statement fails. */
   readonly isOthers?: true;
+  /**
+   * Throws a TransientError when the disk has too little room for the answers of requests in flight, given the bytes of
+   * the largest answer so far. Absent where the disk is a server's.
+   */
+  readonly assertRoom?: (largestAnswerBytes: number) => void;
   /** Ends connections and lets go of the folder; a second call does nothing. */
   close(): Promise<void>;
 }
@@ -68,6 +73,8 @@ export interface OpenEffects {
   readonly command?: string;
   /** It is only to be read: where another process has the folder and answers readers, through that process. */
   readonly isOnlyRead?: boolean;
+  /** Stands in for the free bytes of the disk of an embedded warehouse. */
+  readonly freeBytes?: (folder: string) => number;
   /** The database of a `memory://` warehouse, where it is not to be made from nothing; closed with the warehouse. */
   readonly memory?: PGlite;
 }
@@ -178,7 +185,11 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   if (typeof taken !== 'function') return taken;
   const release = taken;
   try {
-    const pglite = await openFolder(folder);
+    const { freeBytes } = effects;
+    const { pglite, room, unwatch } = await openFolder(folder, {
+      elapsed: () => performance.now(),
+      ...(freeBytes && { freeBytes }),
+    });
     const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
     return {
       kind: 'embedded',
@@ -188,7 +199,16 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       session: sessionOfPGlite(pglite),
       driver: { kind: 'pglite', pglite },
       clock: await clockOf(db, effects),
-      close: once(() => close(db, pglite).finally(release)),
+      assertRoom: room.assertSend,
+      // What is committed outlasts the end of the process; to close the database writes, and may never return.
+      close: once(async () => {
+        try {
+          if (room.isFit()) await close(db, pglite);
+        } finally {
+          unwatch();
+          release();
+        }
+      }),
     };
   } catch (error) {
     release();

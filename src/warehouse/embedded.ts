@@ -5,25 +5,83 @@ import { PGlite } from '@electric-sql/pglite';
 import { PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { TransientError } from '../errors.ts';
 import { copyFromBlob, isCopy, partsOf } from './copy.ts';
+import { type DiskRoom, type DiskRoomEffects, openDiskRoom } from './disk-room.ts';
 import { parameterText, parserFor } from './values.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** Under the warehouse's folder, so that the lock and what else belongs to it lie outside of Postgres' own files. */
 const DATA = 'data';
 const UNFINISHED = 'data.new';
 
-/** Opens the database in the folder, creating it the first time; only the holder of the folder's lock may call it. */
-export async function openFolder(folder: string): Promise<PGlite> {
+/** A database in a folder, with what watches the folder's disk. */
+export interface FolderDatabase {
+  readonly pglite: PGlite;
+  readonly room: DiskRoom;
+  /** Ends what watches; the database is closed apart from it. */
+  readonly unwatch: () => void;
+}
+
+/**
+ * Opens the database in the folder, creating it the first time; only the holder of the folder's lock may call it. Its
+ * statements throw a TransientError when the folder is gone or the disk has too little room.
+ */
+export async function openFolder(folder: string, effects: Omit<DiskRoomEffects, 'onScarce'>): Promise<FolderDatabase> {
   const data = join(folder, DATA);
+  let unwatch = (): void => undefined;
+  const onScarce = (): void => {
+    unwatch = startWatchdog(folder);
+  };
+  const room = openDiskRoom(folder, join(data, 'PG_VERSION'), { ...effects, onScarce });
   try {
-    if (!(await exists(data))) await create(folder, data);
-    return await open({ dataDir: data });
+    if (!(await exists(data))) {
+      room.assertCreate();
+      await create(folder, data);
+    }
+    room.assertStatement(0);
+    const pglite = await open({ dataDir: data, ...(room.isScarce() && { startParams: SHORT_LOG }) });
+    return { pglite: guarded(pglite, room), room, unwatch: () => unwatch() };
   } catch (cause) {
+    unwatch();
+    if (cause instanceof TransientError) throw cause;
     throw new TransientError(`The embedded warehouse in ${folder} can’t be opened: ${await reasonOf(cause, folder)}`, {
       next: 'See that the disk has room and the folder belongs to you; then try again. What was paid for is in there: keep the folder.',
       cause,
     });
   }
 }
+
+/** Up to 1 GB of write-ahead log is kept else, which fills a small disk. */
+const SHORT_LOG = [...PGlite.defaultStartParams, '-c', 'max_wal_size=128MB', '-c', 'min_wal_size=32MB'];
+
+/** The database, each of whose statements looks at the disk first. The end of a transaction is never refused. */
+function guarded(pglite: PGlite, room: DiskRoom): PGlite {
+  const guard = (on: Pick<PGlite, 'query' | 'exec'>): void => {
+    const query = on.query.bind(on);
+    const exec = on.exec.bind(on);
+    on.query = async (text, params, options) => {
+      room.assertStatement(bytesOf(params) + (options?.blob?.size ?? 0));
+      return query(text, params, options);
+    };
+    on.exec = async (text, options) => {
+      room.assertStatement(text.length);
+      return exec(text, options);
+    };
+  };
+  guard(pglite);
+  const transaction = pglite.transaction.bind(pglite);
+  pglite.transaction = (work) =>
+    transaction((tx) => {
+      guard(tx);
+      return work(tx);
+    });
+  return pglite;
+}
+
+const bytesOf = (params: readonly unknown[] = []): number =>
+  params.reduce<number>(
+    (sum, it) => sum + (typeof it === 'string' ? it.length : it instanceof Uint8Array ? it.byteLength : 0),
+    0,
+  );
 
 /** Postgres in this process throws values without a message too. */
 async function reasonOf(cause: unknown, folder: string): Promise<string> {
@@ -78,8 +136,14 @@ async function create(folder: string, data: string): Promise<void> {
   await rename(unfinished, data);
 }
 
-async function open(options: { readonly dataDir: string; readonly loadDataDir?: Blob }): Promise<PGlite> {
-  const pglite = await PGlite.create(options);
+interface OpenOptions {
+  readonly dataDir: string;
+  readonly loadDataDir?: Blob;
+  readonly startParams?: readonly string[];
+}
+
+async function open({ startParams, ...options }: OpenOptions): Promise<PGlite> {
+  const pglite = await PGlite.create({ ...options, ...(startParams && { startParams: [...startParams] }) });
   // Every type that it has rules for gets those of the driver for servers. Arrays get theirs while it starts.
   for (const oid of Object.keys(pglite.parsers)) pglite.parsers[oid] = parserFor(Number(oid));
   for (const oid of Object.keys(pglite.serializers)) pglite.serializers[oid] = serialize;

@@ -21,7 +21,7 @@ import {
 } from './declare.ts';
 import type { DdlTable } from './ddl.ts';
 import { alertTables } from './alert-tables.ts';
-import { chunkTables } from './chunk-tables.ts';
+import { chunkTables, SPOOLS } from './chunk-tables.ts';
 import { erasureTables } from './erasure-tables.ts';
 import { rebuildTables } from './rebuild-tables.ts';
 import { tokenTables } from './token-tables.ts';
@@ -75,6 +75,7 @@ export const operations = {
       quote: nullable(json<unknown>('What the plan was quoted at, in points, before anything was sent.')),
       summary: nullable(json<unknown>('What the run printed at its end.')),
       unreadable: counter('Requests whose answer could not be read, those no longer asked included.'),
+      spools: nullable(json<unknown>(SPOOLS)),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),

@@ -1,5 +1,5 @@
 /** The spool as the command line sees it: where it is, what waits there, and that a sync takes it in. */
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spoolFolder } from '../../src/cli/spool.ts';
@@ -9,17 +9,21 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { openWarehouse } from '../../src/warehouse/connect.ts';
 import { select } from '../flow/rows.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { spoolFiles } from '../support/spool-files.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { runHere } from './here.ts';
 import { temporaryFolder } from './program-run.ts';
 
 it.each([
-  [{}, '/at/.sluice/spool'],
-  [{ SLUICE_SPOOL: '' }, '/at/.sluice/spool'],
-  [{ SLUICE_SPOOL: 'here' }, '/at/here'],
-  [{ SLUICE_SPOOL: '/there' }, '/there'],
-])('with %j is %s', (env, folder) => {
-  expect(spoolFolder({ env, cwd: '/at' })).toBe(folder);
+  [{}, 'embedded:/data/warehouse', '/data/warehouse/spool'],
+  [{ SLUICE_SPOOL: '' }, 'embedded:/data/warehouse', '/data/warehouse/spool'],
+  [{}, 'embedded:memory://', '/config/.sluice/spool'],
+  [{}, 'postgres://u@h/d', '/config/.sluice/spool'],
+  [{ SLUICE_SPOOL: 'here' }, 'embedded:/data/warehouse', '/config/here'],
+  [{ SLUICE_SPOOL: '/there' }, 'postgres://u@h/d', '/there'],
+])('the spool with %j and the warehouse %s is %s', (env, url, folder) => {
+  const warehouse = { url: new Secret(url), schema: 'sluice' };
+  expect(spoolFolder({ env }, { file: '/config/sluice.yaml', warehouse })).toBe(folder);
 });
 
 const CONFIG = `
@@ -67,7 +71,7 @@ describe('answers that the database could not take', () => {
 
       const failed = await ran('sync');
       expect(failed).toMatchObject({ code: 5, out: expect.stringContaining(`1 kept in ${spool}`) });
-      expect(await readdir(spool)).toHaveLength(1);
+      expect(await spoolFiles(spool)).toHaveLength(1);
       expect((await ran('status')).out).toMatch(
         new RegExp(`^1 answer waits in ${RegExp.escape(spool)} for the next sync$`, 'm'),
       );

@@ -193,7 +193,7 @@ describe('a secret from a file', () => {
   it.each(['abc', 'abc\n', 'abc\r\n'])('is its text without the line’s end: %j', async (text) => {
     expect(await loadWith({ t: text }, (folder) => ({ T_FILE: join(folder, 't') }))).toEqual({
       token: 'abc',
-      warehouse: 'embedded:x',
+      warehouse: expect.stringMatching(/^embedded:\/.*\/x$/) as string,
     });
   });
 
@@ -204,7 +204,7 @@ describe('a secret from a file', () => {
         T_FILE: join(folder, 't'),
         D_FILE: join(folder, 'd'),
       })),
-    ).toEqual({ token: 'abc', warehouse: 'embedded:y' });
+    ).toEqual({ token: 'abc', warehouse: expect.stringMatching(/^embedded:\/.*\/y$/) as string });
   });
 
   it('yields to the variable itself', async () => {
@@ -241,7 +241,7 @@ describe('what is left out', () => {
     expect([service.url, service.token, warehouse.url.reveal()]).toEqual([
       'http://127.0.0.1:8787',
       undefined,
-      'embedded:.sluice',
+      expect.stringMatching(/^embedded:\/.*\/\.sluice$/),
     ]);
   });
 

@@ -1,4 +1,5 @@
 /** The files that are shipped and the one that `init` writes load as they are, and show all there is. */
+import { resolve } from 'node:path';
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
@@ -71,7 +72,8 @@ describe('the quickstart', () => {
     expect([unset.service.url, unset.service.token, unset.warehouse.url.reveal()]).toEqual([
       'http://127.0.0.1:8787',
       undefined,
-      'embedded:.sluice',
+      // .sluice/ of the checkout, wherever a command runs.
+      `embedded:${resolve('.sluice')}`,
     ]);
   });
 

@@ -39,10 +39,11 @@ describe('the package', () => {
   }, 300_000);
   afterAll(() => rm(folder, { recursive: true }));
 
-  const sluice = (...words: readonly string[]) =>
+  const sluice = (...words: readonly string[]) => sluiceWith({}, words);
+  const sluiceWith = (env: Readonly<Record<string, string>>, words: readonly string[]) =>
     run(process.execPath, [main, ...words], {
       cwd: join(folder, 'app'),
-      env: { HOME: folder, NODE_OPTIONS: '--no-experimental-strip-types' },
+      env: { HOME: folder, NODE_OPTIONS: '--no-experimental-strip-types', ...env },
       maxBuffer: 2 ** 26,
     });
 
@@ -67,9 +68,17 @@ describe('the package', () => {
     expect(summary.exitCode).toBe(0);
     expect(new Set(summary.syncs.map(({ endpoint }) => endpoint)).size).toBe(catalog.length);
     const config = join(dirname(main), '..', '..', 'configs', 'quickstart.yaml');
-    const { stdout } = await sluice('query', '--config', config, '--json', 'select count(*) as n from pronet_users');
+    // In the working folder: that of the package is replaced by its next version.
+    const there = { DATABASE_URL: `embedded:${join(folder, 'app', '.sluice')}` };
+    const { stdout } = await sluiceWith(there, [
+      'query',
+      '--config',
+      config,
+      '--json',
+      'select count(*) as n from pronet_users',
+    ]);
     expect(Number((JSON.parse(stdout) as { n: string }[])[0]?.n)).toBeGreaterThan(0);
-    const migrated = await sluice('migrate', 'status', '--config', config, '--json');
+    const migrated = await sluiceWith(there, ['migrate', 'status', '--config', config, '--json']);
     for (const name of await readdir('migrations')) expect(migrated.stdout).toContain(name.replace(/\.ts$/, ''));
   }, 300_000);
 });

@@ -3,11 +3,12 @@
  * read back, so that nothing is stored, counted or sent twice.
  */
 import type { Clock } from './clock.ts';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSpool } from '../../src/ops/spool.ts';
+import { spoolFiles } from '../support/spool-files.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { expireLeases } from './crash.ts';
 import { type Loss, wireTo } from './postgres-wire.ts';
@@ -104,7 +105,7 @@ describe('the lost commit', () => {
     await expireLeases(scene.warehouse);
     expect(only(await scene.sync(CONFIG, { effects: { spool } }))).toMatchObject({ exitCode: 0, answers: 3 });
     expect(scene.arrived().filter(({ endpoint }) => endpoint === 'pronet.group')).toHaveLength(3);
-    expect(await readdir(folder)).toEqual([]);
+    expect(await spoolFiles(folder)).toEqual([]);
   });
 });
 
@@ -147,7 +148,7 @@ describe('a connection that is cut', () => {
     const config = CONFIG.replace('in_flight: 1', 'in_flight: 3');
     const run = only(await shutting.sync(config, { warehouse: wire.warehouse, effects: { spool } }));
     expect(run).toMatchObject({ exitCode: 5, state: 'failed', error: expect.stringMatching(/kept in /) });
-    const files = await readdir(folder);
+    const files = await spoolFiles(folder);
     expect(files.length).toBeGreaterThan(0);
     const groups = () => shutting.arrived().filter(({ endpoint }) => endpoint === 'pronet.group').length;
     const asked = groups();
@@ -156,6 +157,6 @@ describe('a connection that is cut', () => {
     expect(only(await shutting.sync(config, { effects: { spool } }))).toMatchObject({ exitCode: 0, answers: 3 });
 
     expect(asked + groups()).toBe(3);
-    expect(await readdir(folder)).toEqual([]);
+    expect(await spoolFiles(folder)).toEqual([]);
   });
 });

@@ -1,11 +1,12 @@
 /** Answers that the database can't take wait on the disk, and the next start takes them in instead of buying them again. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { openSpool, type Spool, type SpoolOptions } from '../../src/ops/spool.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { spoolFiles } from '../support/spool-files.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { expireLeases, STEP } from './crash.ts';
 import { failingFrom } from './failing.ts';
@@ -51,7 +52,7 @@ async function interrupted(scene: Scene, spool: Spool, config = CONFIG, errorOf 
     .then((summary) => ({ summary }))
     .catch((error: unknown) => ({ error }));
   await expireLeases(scene.warehouse);
-  return { ...end, files: await readdir(spool.folder).catch((): string[] => []) };
+  return { ...end, files: await spoolFiles(spool.folder) };
 }
 
 eachWarehouse('a database that fails with calls in flight', (open) => {
@@ -92,7 +93,7 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
       sync: 'groups',
       message: `${files.length} answers that waited in ${spool.folder} were stored; they are not bought again`,
     });
-    expect(await readdir(spool.folder)).toEqual([]);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
     expect(await rowsOf(scene.warehouse)).toEqual(await rowsOf(undisturbed.warehouse));
     expect(run.received).toBe(run.loaded + run.unchanged + run.superseded + run.quarantined);
   });
@@ -162,12 +163,12 @@ eachWarehouse('what waits on the disk', (open) => {
     const { scene, spool, files } = await waiting();
     const dropping: Spool = { ...spool, drop: () => Promise.reject(new Error('no right')) };
     expect(only(await scene.sync(CONFIG, { effects: { spool: dropping } }))).toMatchObject({ exitCode: 0, answers: 6 });
-    expect(await readdir(spool.folder)).toHaveLength(files.length);
+    expect(await spoolFiles(spool.folder)).toHaveLength(files.length);
     expect(scene.notices).toContainEqual(
       expect.objectContaining({ message: `${files[0]} in ${spool.folder} was stored and can’t be removed: no right` }),
     );
     expect(await scene.sync(CONFIG, { effects: { spool } })).toMatchObject({ exitCode: 0 });
-    expect(await readdir(spool.folder)).toEqual([]);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
     // The second sync asks all of it anew.
     expect(await answersOf(scene.warehouse)).toEqual([{ n: 12, unloaded: 0 }]);
   });
@@ -177,7 +178,7 @@ eachWarehouse('what waits on the disk', (open) => {
     const other = await sceneIn(await open());
     const run = only(await other.sync(CONFIG, { effects: { spool } }));
     expect(run).toMatchObject({ exitCode: 0, sent: 6 });
-    expect(await readdir(spool.folder)).toEqual(files);
+    expect(await spoolFiles(spool.folder)).toEqual(files);
     expect(other.notices.map(({ message }) => message)).toEqual(
       files.map((file) => `${file} in ${spool.folder} belongs to another warehouse; it stays there`),
     );
@@ -192,7 +193,7 @@ eachWarehouse('what waits on the disk', (open) => {
     ]);
     expect(await scene.sync(TWO, { names: ['user'], effects: { spool } })).toMatchObject({ exitCode: 0 });
     expect(scene.notices).toHaveLength(1);
-    expect(await readdir(spool.folder)).toEqual(files);
+    expect(await spoolFiles(spool.folder)).toEqual(files);
   });
 
   it('and is damaged is set aside and told, and its request asked again as one in doubt', async () => {
@@ -205,7 +206,7 @@ eachWarehouse('what waits on the disk', (open) => {
     const run = only(await scene.sync(CONFIG, { effects: { spool } }));
 
     expect(run).toMatchObject({ exitCode: 0, answers: 6 });
-    expect(await readdir(spool.folder)).toEqual([`${cut}.damaged`, `${spoilt}.damaged`]);
+    expect(await spoolFiles(spool.folder)).toEqual([`${cut}.damaged`, `${spoilt}.damaged`]);
     const damaged = scene.notices.filter(({ message }) => message.includes('is damaged; it is set aside'));
     expect(damaged).toHaveLength(2);
     expect(asked + boughtIn(scene).length).toBe(6 + 2);
@@ -237,8 +238,12 @@ eachWarehouse('what waits on the disk', (open) => {
     const { files } = await interrupted(scene, spool, config);
     version = 'new';
     scene.clock.advance(60_000);
-    // As another machine would, which does not have the spool.
-    expect(only(await scene.sync(config))).toMatchObject({ exitCode: 0 });
+    // As on another machine, which does not have the spool.
+    await rename(spool.folder, `${spool.folder}.away`);
+    expect(only(await scene.sync(config, { abandonSpool: true, effects: { spool: await spoolOf() } }))).toMatchObject({
+      exitCode: 0,
+    });
+    await rename(`${spool.folder}.away`, spool.folder);
     const before = await rowsOf(scene.warehouse, { machinery: true });
     const ledger = 'select id, state, answer_id from sluice_ops.requests where run_id = 1 order by id';
     const requests = await select(scene.warehouse, ledger);
@@ -246,7 +251,7 @@ eachWarehouse('what waits on the disk', (open) => {
 
     expect(only(await scene.sync(config, { effects: { spool } }))).toMatchObject({ exitCode: 0, fresh: 6, sent: 0 });
 
-    expect(await readdir(spool.folder)).toEqual([]);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
     expect(await rowsOf(scene.warehouse, { machinery: true })).toEqual(before);
     expect(await select(scene.warehouse, ledger)).toEqual(requests);
     const late = `select received::int, superseded::int, loaded::int, loaded_at is not null as done
@@ -263,6 +268,9 @@ eachWarehouse('what waits on the disk', (open) => {
     await writeFile(join(folder, 'spool'), 'a file in its place');
     const spool = openSpool({ folder: join(folder, 'spool') });
     expect(await scene.sync(CONFIG, { effects: { spool } })).toMatchObject({ exitCode: 0 });
-    expect(scene.notices).toMatchObject([{ level: 'warn', message: expect.stringMatching(/can’t be read: ENOTDIR/) }]);
+    expect(scene.notices).toMatchObject([
+      { level: 'warn', message: expect.stringMatching(/can’t be used: EEXIST.* name another folder in SLUICE_SPOOL$/) },
+      { level: 'warn', message: expect.stringMatching(/can’t be read: ENOTDIR/) },
+    ]);
   });
 });

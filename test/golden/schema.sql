@@ -4355,6 +4355,8 @@ create table sluice_ops."chunks" (
   "next" text,
   -- When it ended.
   "ended_at" timestamp with time zone,
+  -- Spools of the processes that carried it out: id, host and folder of each. A spool keeps answers that the database could not take. Null if there are none.
+  "spools" jsonb,
   constraint "chunks_pkey" primary key ("run_id", "number"),
   constraint "chunks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
 );
@@ -4745,6 +4747,8 @@ create table sluice_ops."runs" (
   "changed" bigint,
   -- Requests whose answer could not be read, those no longer asked included.
   "unreadable" bigint default 0 not null,
+  -- Spools of the processes that carried it out: id, host and folder of each. A spool keeps answers that the database could not take. Null if there are none.
+  "spools" jsonb,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);

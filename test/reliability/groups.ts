@@ -5,6 +5,7 @@ import { type Draws, drawsOf } from './draws.ts';
 import type { Ground } from './ground.ts';
 import type { Oracle } from './oracle.ts';
 import { type Spoil, spoiled } from './scenarios/faults.ts';
+import { brokenBy, type DiskCase, fullDisk } from './scenarios/full-disk.ts';
 import { type Death, type Killed, killed } from './scenarios/kills.ts';
 import type { OddRun } from './scenarios/odd-services.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
@@ -102,6 +103,30 @@ export async function startGroup(bench: Bench, title: string, rounds: number): P
       'exit 0': codes.filter((code) => code === 0).length,
       'exit 7': codes.filter((code) => code === 7).length,
       'exit otherwise': codes.filter((code) => code !== 0 && code !== 7).length,
+    },
+    broken,
+  };
+}
+
+/** Embedded warehouses on small disks, each full from the start or filled under the sync. */
+export async function diskGroup(bench: Bench, title: string, cases: readonly DiskCase[]): Promise<Group> {
+  const one = async (disk: DiskCase) => {
+    const end = await fullDisk(disk);
+    return { ...end, violations: brokenBy(end) };
+  };
+  const { results, broken } = await each(bench, title, cases, one, (disk) => JSON.stringify(disk));
+  const sum = (of: (end: (typeof results)[number]) => number): number =>
+    results.reduce((total, end) => total + of(end), 0);
+  return {
+    title,
+    done: 'An embedded warehouse on a tmpfs of 50 to 320 MiB; half of them are filled by another program. Then the disk gets room, and the sync runs again.',
+    figures: {
+      disks: results.length,
+      'exit 5': results.filter(({ codes }) => codes[0] === 5).length,
+      'exit 0': results.filter(({ codes }) => codes[0] === 0).length,
+      'answers spooled': sum((end) => end.spooled),
+      'requests sent': sum((end) => end.bought),
+      'bought twice': sum((end) => end.boughtTwice),
     },
     broken,
   };

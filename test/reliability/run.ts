@@ -3,9 +3,11 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import type { Warehouse } from '../../src/warehouse/connect.ts';
 import { startServer } from '../support/postgres.ts';
+import { canMount } from '../support/small-disk.ts';
 import { wantedBy } from './command-line.ts';
 import { type Draws, drawsOf } from './draws.ts';
 import {
+  diskGroup,
   faultGroup,
   type Group,
   killGroup,
@@ -21,6 +23,7 @@ import {
 import { groundOn } from './ground.ts';
 import { reportText } from './report.ts';
 import { lostCommits, randomConnections, randomExchanges, type Spoil } from './scenarios/faults.ts';
+import type { DiskCase } from './scenarios/full-disk.ts';
 import { type Death, KILL_POINTS, type KillPoint, randomDeath } from './scenarios/kills.ts';
 import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
 import { unusualSettings, wrongClock } from './scenarios/settings.ts';
@@ -106,6 +109,12 @@ try {
   await play('A second start', (title) => secondStartGroup(bench, title, some(5)));
   await play('A dead holder is replaced', (title) => replaceGroup(bench, title, some(4)));
   await play('Two writers on the same keys', (title) => writerGroup(bench, title, some(1000)));
+  const disks = list(some(20), (): DiskCase => {
+    const filled = { after: draws.between(1, 60), left: draws.between(0, 60) };
+    return draws.between(0, 1) === 0 ? { size: draws.between(50, 160) } : { size: draws.between(200, 320), filled };
+  });
+  if (canMount()) await play('Disk full, embedded warehouse', (title) => diskGroup(bench, title, disks));
+  else tell('Disk full: left out, because this user may not mount a tmpfs');
   const spoil = (what: string, done: string, count: number, spoilOf: (its: Draws) => Spoil): Promise<void> =>
     play(what, (title) => faultGroup(bench, { title, done }, some(count), spoilOf));
   await spoil('Service spoiled', 'One exchange in twelve goes wrong, in a random way.', 10, (its) => ({

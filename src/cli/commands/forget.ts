@@ -1,4 +1,5 @@
 /** `sluice forget`: removes an entity from everything that Sluice keeps. */
+import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { ForgetOptions, ForgetSummary } from '../../forget.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
@@ -42,8 +43,8 @@ export const forget = command({
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
       const options = { table, key, comesAgain };
-      if (yes) return told(context, await forgotten(context, warehouse, { ...options, dryRun: false }));
-      const preview = await forgotten(context, warehouse, { ...options, dryRun: true });
+      if (yes) return told(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
+      const preview = await forgotten(context, config, warehouse, { ...options, dryRun: true });
       const asks = context.json ? undefined : context.ask;
       if (!asks) return told(context, preview);
       context.err.write(forgetText(preview, context));
@@ -52,19 +53,24 @@ export const forget = command({
         context.err.write('nothing was removed\n');
         return preview.exitCode;
       }
-      return told(context, await forgotten(context, warehouse, { ...options, dryRun: false }));
+      return told(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
     });
   },
 });
 
-async function forgotten(context: Context, warehouse: Warehouse, options: ForgetOptions): Promise<ForgetSummary> {
+async function forgotten(
+  context: Context,
+  config: Config,
+  warehouse: Warehouse,
+  options: ForgetOptions,
+): Promise<ForgetSummary> {
   const [{ forget: erase }, { openSpool }] = await Promise.all([
     import('../../forget.ts'),
     import('../../ops/spool.ts'),
   ]);
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;
-  const spool = openSpool({ folder: spoolFolder(context) });
+  const spool = openSpool({ folder: spoolFolder(context, config) });
   return watched(context, ({ onProgress }) =>
     erase(
       warehouse,

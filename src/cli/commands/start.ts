@@ -1,8 +1,9 @@
 /** `npm start`: the quickstart, against a sandbox of its own. */
 import { join } from 'node:path';
 import { command } from '../command.ts';
+import type { Context } from '../context.ts';
 import { keepSecret } from '../open.ts';
-import { packageFolder } from '../package.ts';
+import { isCheckout, packageFolder } from '../package.ts';
 import { show } from '../show.ts';
 import { summaryText } from '../summary.ts';
 import { runWatched } from './sync.ts';
@@ -17,7 +18,7 @@ const BALANCE = 10_000;
 export const start = command({
   about:
     'Starts a sandbox on a free port of 127.0.0.1, runs configs/quickstart.yaml against it, prints the summary and a query to try, and closes the sandbox. ' +
-    'The warehouse is the embedded one in .sluice/, or that of DATABASE_URL. ' +
+    'The warehouse is the embedded one in .sluice/ of the checkout (of an installed package: of the working folder), or that of DATABASE_URL. ' +
     'The sandbox’s world is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
   logs: true,
   options: {},
@@ -31,7 +32,7 @@ export const start = command({
     const token = context.newId();
     const sandbox = await serveSandbox({ token, seed: 1, points: BALANCE, now: context.now });
     try {
-      const env = { ...context.env, SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
+      const env = { ...databaseEnv(context), SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
       const config = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env);
       keepSecret(context, config);
       const options = { names: [], refresh: false, failOnTruncated: false };
@@ -43,5 +44,11 @@ export const start = command({
     }
   },
 });
+
+/** The folder of an installed package is replaced by the next version: there, the warehouse is in the working folder. */
+function databaseEnv({ env, cwd }: Context): Context['env'] {
+  const isSet = [env['DATABASE_URL'], env['DATABASE_URL_FILE']].some((it) => it !== undefined && it !== '');
+  return isSet || isCheckout(packageFolder()) ? env : { ...env, DATABASE_URL: `embedded:${join(cwd, '.sluice')}` };
+}
 
 const LOOK = `look at the result: npm run -s sluice -- query "${FIRST_QUERY}"\n`;

@@ -1,6 +1,7 @@
 /** `sluice status`: how things stand, from the warehouse alone. */
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
 import type { Config } from '../../config/definition.ts';
+import { embeddedFolder } from '../../config/paths.ts';
 import type { EngineStanding } from '../../engine/standing.ts';
 import type { Reconciliation } from '../../ops/reconciliation.ts';
 import { command, configOption } from '../command.ts';
@@ -68,6 +69,8 @@ const rested = ({ sleep, signal }: Context): Promise<boolean> =>
 
 type Found = Reconciled & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
+  /** The folder of an embedded warehouse. */
+  readonly warehouse?: string;
 };
 
 async function readAll(config: Config, context: Context, isWatched: boolean) {
@@ -95,8 +98,10 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
     };
   });
   const { spoolCounts } = await import('../../ops/spool.ts');
-  const folder = spoolFolder(context);
-  const found: Found = { ...read, spool: { folder, ...(await spoolCounts(folder)) } };
+  const folder = spoolFolder(context, config);
+  const place = embeddedFolder(config.warehouse.url.reveal());
+  const spool = { folder, ...(await spoolCounts(folder)) };
+  const found: Found = { ...read, ...(place !== undefined && { warehouse: place }), spool };
   return { found, now };
 }
 
@@ -106,6 +111,7 @@ const wholeText = (found: Found, context: Context): string =>
     ...(found.deleted ?? []).map((it) => `${visible(`${it.sync}: ${deletedText(it)}`)}\n`),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
+    ...(found.warehouse === undefined ? [] : [visible(`warehouse: ${found.warehouse}`), '\n']),
     standingText(found.engine, context),
   ].join('');
 

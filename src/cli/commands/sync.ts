@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../show.ts';
-import { spoolFolder } from '../spool.ts';
+import { formerSpoolFolder, spoolFolder } from '../spool.ts';
 import { nextLook } from '../look.ts';
 import { summaryText } from '../summary.ts';
 import { watched } from '../watch.ts';
@@ -16,7 +16,7 @@ export const sync = command({
   about:
     'Asks the service for what is not fresh, keeps every answer, and loads it. A run that was interrupted is taken up where it stopped. ' +
     'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’. ' +
-    'Answers that the database can’t take are kept in .sluice/spool, or in the folder that SLUICE_SPOOL names, until the next sync.',
+    'Answers that the database can’t take are kept in the spool until the next sync: in SLUICE_SPOOL, else in spool/ of the embedded warehouse’s folder, else in .sluice/spool beside the config.',
   logs: true,
   options: {
     ...configOption,
@@ -24,6 +24,11 @@ export const sync = command({
     'fail-on-truncated': {
       type: 'flag',
       about: 'End with exit code 4 when more may exist than was returned.',
+    },
+    'abandon-spool': {
+      type: 'flag',
+      about:
+        'Give up spool folders that can’t be found: answers in them count as lost, and their requests may be paid twice.',
     },
     from: { type: 'day', value: 'DAY', about: 'First day, YYYY-MM-DD, in place of the window’s.' },
     to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, in place of the window’s.' },
@@ -42,6 +47,7 @@ export const sync = command({
       names: said.names,
       refresh: said.refresh,
       failOnTruncated: said['fail-on-truncated'],
+      abandonSpool: said['abandon-spool'],
       ...(said.from !== undefined && { from: said.from }),
       ...(said.to !== undefined && { to: said.to }),
       ...(said['max-points'] !== undefined && { maxPoints: said['max-points'] }),
@@ -65,8 +71,17 @@ export async function runWatched(context: Context, config: Config, options: Sync
   return withWarehouse(context, config, async (warehouse) => {
     await ensureSchema(warehouse);
     const { now } = warehouse.clock;
-    const spool = openSpool({ folder: spoolFolder(context) });
-    const effects = { now, sleep, random, newId, spool, ...(tracing && { beginSpan: tracing.beginSpan }) };
+    const spool = openSpool({ folder: spoolFolder(context, config) });
+    const formerSpools = [formerSpoolFolder(context)];
+    const effects = {
+      now,
+      sleep,
+      random,
+      newId,
+      spool,
+      formerSpools,
+      ...(tracing && { beginSpan: tracing.beginSpan }),
+    };
     return watched(context, async (watch) => {
       const summary = await runSyncs(config, warehouse, options, { ...effects, ...watch }, signal);
       if (config.alerts) {

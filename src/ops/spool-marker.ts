@@ -1,0 +1,42 @@
+/** The identity of a spool folder: a marker file in it. A path or a host name alone does not tell one folder from another. */
+import { link, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The name of the marker file. */
+export const MARKER = 'spool.json';
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The id of the spool in a folder; undefined when the folder has no readable marker. */
+export async function spoolIdIn(folder: string): Promise<string | undefined> {
+  try {
+    const { id } = JSON.parse(await readFile(join(folder, MARKER), 'utf8')) as { readonly id?: unknown };
+    return typeof id === 'string' && ID.test(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id of the spool in a folder that exists; a folder without a marker gets one with the new id. */
+export async function markSpool(folder: string, newId: string): Promise<string> {
+  const known = await spoolIdIn(folder);
+  if (known !== undefined) return known;
+  const draft = join(folder, `${MARKER}.${newId}`);
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify({ format: 1, id: newId })}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    // Of two processes that mark a folder at once, one must win.
+    await link(draft, join(folder, MARKER)).catch(async (error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST' && (await spoolIdIn(folder)) !== undefined) return;
+      await rename(draft, join(folder, MARKER));
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await spoolIdIn(folder)) ?? newId;
+}

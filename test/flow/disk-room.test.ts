@@ -1,0 +1,150 @@
+/** The disk of an embedded warehouse fills up, or its folder goes away, under a running sync: nothing is bought twice. */
+import { randomUUID } from 'node:crypto';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Secret } from '../../src/config/secret.ts';
+import { openSpool } from '../../src/ops/spool.ts';
+import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { spoolFiles } from '../support/spool-files.ts';
+import { realEffects } from '../support/warehouse.ts';
+import { door } from './gate.ts';
+import { select } from './rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+
+const MB = 2 ** 20;
+/** Scarce enough that each statement looks at the disk. */
+const PLENTY = 900 * MB;
+const IDS = Array.from({ length: 12 }, (_, index) => `"${1001 + index}"`).join(', ');
+const CONFIG = `${service({ in_flight: 3 })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: [${IDS}] }, max_age: 30d }
+`;
+
+interface Ground {
+  readonly folder: string;
+  readonly scene: Scene;
+  readonly spool: ReturnType<typeof openSpool>;
+  free: number;
+  /** Called with the number of each request, once three are under way or more have come. */
+  onRequest: (number: number) => Promise<void> | void;
+}
+
+const opened = async (folder: string, freeBytes: () => number) => {
+  const warehouse = await openWarehouse(
+    { url: new Secret(`embedded:${folder}`), schema: 'sluice' },
+    { ...realEffects, freeBytes },
+  );
+  onTestFinished(() => warehouse.close());
+  return warehouse;
+};
+
+/** A warehouse with the schema and no rows, which is copied for each test. */
+const template = (async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
+  const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: 'sluice' }, realEffects);
+  await ensureSchema(warehouse);
+  await warehouse.close();
+  return folder;
+})();
+afterAll(async () => rm(await template, { recursive: true, force: true }));
+
+async function groundOf(): Promise<Ground> {
+  const parent = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
+  onTestFinished(() => rm(parent, { recursive: true, force: true }));
+  const folder = join(parent, 'warehouse');
+  await cp(await template, folder, { recursive: true });
+  const three = door();
+  const state: Pick<Ground, 'free' | 'onRequest'> = { free: PLENTY, onRequest: () => undefined };
+  const warehouse = await opened(folder, () => state.free);
+  const scene = await sceneIn(warehouse, {
+    respond: async ({ endpoint, number }) => {
+      if (endpoint === 'token.requests') return undefined;
+      if (number >= 3) three.open();
+      await three.opened;
+      await state.onRequest(number);
+      return undefined;
+    },
+  });
+  return Object.assign(state, { folder, scene, spool: openSpool({ folder: join(parent, 'spool') }) });
+}
+const run = async ({ scene, spool }: Ground) =>
+  only(await scene.sync(CONFIG, { effects: { newId: randomUUID, spool } }));
+const bought = ({ scene }: Ground) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+
+describe('a disk that fills up under a sync', () => {
+  it.each([
+    ['to where answers can be stored and nothing more may be sent', 50 * MB, 0],
+    ['to where no answer can be stored', 10 * MB, 3],
+    ['to the last byte', 0, 3],
+  ])('%s: exit 5, and with room again the next run buys the rest once', async (_, left, spooled) => {
+    const ground = await groundOf();
+    ground.onRequest = (number) => {
+      if (number === 5) ground.free = left;
+    };
+    const full = await run(ground);
+    expect(full).toMatchObject({ exitCode: 5 });
+    expect(full.error).toMatch(
+      /The disk of the embedded warehouse in \S+warehouse has \d+ MB of free space; \d+ MB are needed/,
+    );
+    expect(full.next).toMatch(/Make room on that disk|Run the sync again/);
+    const first = bought(ground);
+    expect(first.length).toBeLessThanOrEqual(5 + 3);
+    expect((await spoolFiles(ground.spool.folder)).length).toBeLessThanOrEqual(3);
+    if (spooled > 0) expect((await spoolFiles(ground.spool.folder)).length).toBeGreaterThan(0);
+
+    // Nothing is sent while it stays full.
+    expect(await run(ground).catch((error: unknown) => error)).toMatchObject({ exitCode: 5 });
+    expect(bought(ground)).toEqual([]);
+
+    ground.free = PLENTY;
+    expect(await run(ground)).toMatchObject({ exitCode: 0, inDoubt: 0, answers: 12 });
+    const all = [...first, ...bought(ground)];
+    expect(askedAgain(all).size).toBe(0);
+    expect(all).toHaveLength(12);
+    expect(await spoolFiles(ground.spool.folder)).toEqual([]);
+  });
+
+  it('is closed without a write when it has no room, and opens again with every row', async () => {
+    const ground = await groundOf();
+    expect(await run(ground)).toMatchObject({ exitCode: 0 });
+    const count = 'select count(*)::int as n from sluice_ops.answers';
+    const before = await select(ground.scene.warehouse, count);
+    ground.free = 0;
+    await ground.scene.warehouse.close();
+    await expect(opened(ground.folder, () => 20 * MB)).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringContaining(`The disk of the embedded warehouse in ${ground.folder} has 20 MB`) as string,
+    });
+    expect(await select(await opened(ground.folder, () => PLENTY), count)).toEqual(before);
+  });
+
+  it('refuses to make a warehouse that does not fit', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
+    onTestFinished(() => rm(parent, { recursive: true, force: true }));
+    await expect(opened(join(parent, 'w'), () => 58 * MB)).rejects.toMatchObject({
+      exitCode: 5,
+      message: expect.stringContaining('has 58 MB of free space; 96 MB are needed') as string,
+    });
+  });
+});
+
+describe('a folder that goes away under a sync', () => {
+  it.each([
+    // The database may add a file meanwhile, which then stays.
+    ['deleted', (folder: string) => rm(folder, { recursive: true, force: true }).catch(() => undefined)],
+    ['moved', (folder: string) => rename(folder, `${folder}.moved`)],
+  ])('%s: it ends with exit 5 and names the folder', async (_, remove) => {
+    const ground = await groundOf();
+    ground.onRequest = async (number) => {
+      if (number === 5) await remove(ground.folder);
+    };
+    const end = await run(ground);
+    expect(end).toMatchObject({ exitCode: 5 });
+    expect(end.error).toContain(`was deleted or replaced while it was in use: ${ground.folder}`);
+    // Some are sent while the files go one by one.
+    expect(bought(ground).length).toBeLessThan(12);
+  });
+});

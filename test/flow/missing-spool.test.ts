@@ -1,0 +1,196 @@
+/** A spool that the ledger names and no process can find: its requests stay open and listed until it is back or given up. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { readStatus } from '../../src/ops/status.ts';
+import { openSpool, type Spool } from '../../src/ops/spool.ts';
+import { spoolFiles } from '../support/spool-files.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+import { dyingAt, expireLeases, STEP } from './crash.ts';
+import { failingFrom } from './failing.ts';
+import { door } from './gate.ts';
+import { select, states } from './rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service, type SyncMore } from './scene.ts';
+
+const CONFIG = `${service({ in_flight: 3 })}
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003", "1004", "1005"] }, max_age: 30d }
+`;
+const gone = (): Error => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+
+async function folderOf(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-spool-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+/** The folder `spool` of a new folder, or of the one given. */
+const spoolIn = async (folder?: string): Promise<Spool> =>
+  openSpool({ folder: join(folder ?? (await folderOf()), 'spool') });
+
+/** Every test runs several processes, each with ids of its own. */
+const processWith = (spool?: Spool): Pick<SyncMore, 'effects'> => ({
+  effects: { newId: randomUUID, ...(spool && { spool }) },
+});
+
+/** Answers only once three calls are under way. */
+function threeAtOnce() {
+  const three = door();
+  return {
+    respond: async ({ endpoint, number }: { readonly endpoint: string; readonly number: number }) => {
+      if (endpoint === 'token.requests') return undefined;
+      if (number >= 3) three.open();
+      await three.opened;
+      return undefined;
+    },
+  };
+}
+const bought = (scene: Scene) => scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+
+/** A run whose database goes away while three calls are in flight, so that their answers are in the spool. */
+async function spooled(scene: Scene, spool: Spool) {
+  const { warehouse } = failingFrom(scene.warehouse, { when: 'before', statement: STEP.store, nth: 1 }, gone);
+  await scene.sync(CONFIG, { warehouse, ...processWith(spool) });
+  await expireLeases(scene.warehouse);
+  const files = await spoolFiles(spool.folder);
+  expect(files.length).toBeGreaterThanOrEqual(3);
+  return { files, first: bought(scene) };
+}
+
+eachWarehouse('a spool of the ledger', (open) => {
+  const spoolsOf = (scene: Scene) =>
+    select<{ spools: { id: string; host: string; folder: string }[] }>(
+      scene.warehouse,
+      'select spools from sluice_ops.runs order by id',
+    );
+
+  it('is named in the run with its host, absolute folder and id', async () => {
+    const scene = await sceneIn(await open());
+    const spool = await spoolIn();
+    expect(only(await scene.sync(CONFIG, processWith(spool)))).toMatchObject({ exitCode: 0 });
+    const [run] = await spoolsOf(scene);
+    expect(run?.spools).toEqual([
+      {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        host: expect.any(String) as string,
+        folder: spool.folder,
+      },
+    ]);
+  });
+
+  it('that was moved away leaves its requests open with exit 5, and buys the others alone', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { files, first } = await spooled(scene, spool);
+    await rename(spool.folder, `${spool.folder}.away`);
+    const other = await spoolIn();
+
+    for (let round = 0; round < 2; round += 1) {
+      const run = only(await scene.sync(CONFIG, processWith(other)));
+      expect(run).toMatchObject({ exitCode: 5, state: 'interrupted', inDoubt: files.length });
+      expect(run.error).toContain(`may be in a spool that can’t be found from here: ${spool.folder} on `);
+      expect(run.next).toContain('sluice sync groups --abandon-spool');
+      await expireLeases(scene.warehouse);
+    }
+    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+    expect(await states(scene.warehouse)).toMatchObject({ sent: files.length });
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ inDoubt: files.length, exitCode: 5 }]);
+
+    // Back where it was, though this process keeps its own answers elsewhere.
+    await rename(`${spool.folder}.away`, spool.folder);
+    expect(only(await scene.sync(CONFIG, processWith(other)))).toMatchObject({ exitCode: 0, answers: 5, inDoubt: 0 });
+    expect(bought(scene)).toEqual([]);
+    expect(await spoolFiles(spool.folder)).toEqual([]);
+  });
+
+  it('that was moved and is named anew is found by its marker', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { first } = await spooled(scene, spool);
+    const folder = await folderOf();
+    await rename(spool.folder, join(folder, 'spool'));
+    expect(only(await scene.sync(CONFIG, processWith(await spoolIn(folder))))).toMatchObject({
+      exitCode: 0,
+      answers: 5,
+    });
+    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+  });
+
+  it('that is another one at the same path is missing, and --abandon-spool asks again', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { files, first } = await spooled(scene, spool);
+    await rm(spool.folder, { recursive: true });
+    const again = openSpool({ folder: spool.folder });
+    expect(only(await scene.sync(CONFIG, processWith(again)))).toMatchObject({ exitCode: 5, inDoubt: files.length });
+    await expireLeases(scene.warehouse);
+    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+
+    const run = only(await scene.sync(CONFIG, { ...processWith(again), abandonSpool: true }));
+    expect(run).toMatchObject({ exitCode: 0, answers: 5, inDoubt: 0 });
+    expect(bought(scene)).toHaveLength(files.length);
+    expect(scene.notices.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining(`is given up: the answers to ${files.length} requests count as lost`),
+    );
+  });
+
+  it('keeps a run from being given up: a changed definition waits for the spool too', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { files, first } = await spooled(scene, spool);
+    await rename(spool.folder, `${spool.folder}.away`);
+    const changed = CONFIG.replace('"1005"', '"1005", "1006"');
+    const other = await spoolIn();
+    expect(only(await scene.sync(changed, processWith(other)))).toMatchObject({
+      exitCode: 5,
+      error: expect.stringContaining(`may be in a spool that can’t be found from here: ${spool.folder}`) as string,
+    });
+    await expireLeases(scene.warehouse);
+    expect(bought(scene)).toEqual([]);
+    await rename(`${spool.folder}.away`, spool.folder);
+    expect(only(await scene.sync(changed, processWith(other)))).toMatchObject({ exitCode: 0, fresh: files.length });
+    expect(first.length + bought(scene).length).toBe(6);
+  });
+
+  it('of a process that was killed and whose folder is there holds nothing back', async () => {
+    const scene = await sceneIn(await open());
+    const spool = await spoolIn();
+    const { warehouse } = dyingAt(scene.warehouse, { when: 'before', statement: STEP.store, nth: 2 });
+    await scene
+      .sync(CONFIG, {
+        warehouse,
+        effects: { newId: randomUUID, spool: { ...spool, keep: () => Promise.reject(new Error('killed')) } },
+      })
+      .catch(() => undefined);
+    await expireLeases(scene.warehouse);
+    expect((await states(scene.warehouse))['sent']).toBeGreaterThan(0);
+    expect(only(await scene.sync(CONFIG, processWith(await spoolIn())))).toMatchObject({ exitCode: 0, answers: 5 });
+  });
+
+  it('in the folder of an earlier version is read too, without a marker', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { first } = await spooled(scene, spool);
+    await rm(join(spool.folder, 'spool.json'));
+    await select(scene.warehouse, 'update sluice_ops.runs set spools = null');
+    const run = only(
+      await scene.sync(CONFIG, {
+        effects: { newId: randomUUID, spool: await spoolIn(), formerSpools: [spool.folder] },
+      }),
+    );
+    expect(run).toMatchObject({ exitCode: 0, answers: 5 });
+    expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
+  });
+
+  it('whose marker is unreadable is missing', async () => {
+    const scene = await sceneIn(await open(), threeAtOnce());
+    const spool = await spoolIn();
+    const { files } = await spooled(scene, spool);
+    await writeFile(join(spool.folder, 'spool.json'), '{"id":');
+    expect(only(await scene.sync(CONFIG, processWith(await spoolIn())))).toMatchObject({
+      exitCode: 5,
+      inDoubt: files.length,
+    });
+  });
+});

@@ -1,0 +1,99 @@
+/** An embedded warehouse on a small disk that is full, or fills up under a sync; then it gets room, and the sync runs again. */
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { serveSandbox } from '../../../src/sandbox/serve.ts';
+import { select } from '../../flow/rows.ts';
+import { askedAgain } from '../../flow/scene.ts';
+import { mib, smallDisk } from '../../support/small-disk.ts';
+import { looking } from '../ground.ts';
+import { startSluice } from '../processes.ts';
+
+export interface DiskCase {
+  /** Mebibytes. */
+  readonly size: number;
+  /** After so many requests, a file takes all room but so many mebibytes. */
+  readonly filled?: { readonly after: number; readonly left: number };
+}
+
+export interface DiskEnd {
+  /** Of the run on the full disk, and of the one that had room again. */
+  readonly codes: readonly (number | null)[];
+  readonly firstMs: number;
+  readonly spooled: number;
+  readonly boughtFirst: number;
+  readonly bought: number;
+  readonly boughtTwice: number;
+  /** Answers in the warehouse at the end, and those of them whose rows are loaded. */
+  readonly stored: number;
+  readonly loaded: number;
+  readonly wrote: string;
+}
+
+const GROUPS = Array.from({ length: 40 }, (_, index) => `"${1001 + index}"`).join(', ');
+const CONFIG = `
+service: { url: "\${SLUICE_SERVICE_URL}", token: "\${SLUICE_SERVICE_TOKEN}", in_flight: 4, requests_per_second: 1000 }
+warehouse: { url: "embedded:warehouse" }
+syncs:
+  groups: { endpoint: pronet.group, for_each: { group: [${GROUPS}] }, max_age: 30d }
+  filings: { endpoint: sec.search.companies, request: { count: 100 }, window: { from: 2026-01-05, to: 2026-02-05 }, max_age: 30d }
+`;
+const WORLD = { seed: 7, size: { filings: 5000, companies: 40, groups: 40, people: 100 } };
+const FILLER = 'filler';
+const ROOM_MIB = 1024;
+
+/** Plays one case. Throws where mounts are not allowed. */
+export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
+  const disk = smallDisk(size);
+  let arrived = 0;
+  const sandbox = await serveSandbox({
+    ...WORLD,
+    respond: async ({ endpoint }) => {
+      if (endpoint !== 'token.requests' && ++arrived === filled?.after) await disk.fill(FILLER, mib(filled.left));
+      return undefined;
+    },
+  });
+  try {
+    await writeFile(join(disk.folder, 'sluice.yaml'), CONFIG);
+    const warehouseUrl = `embedded:${join(disk.folder, 'warehouse')}`;
+    const run = () =>
+      startSluice(['sync', '--json'], { serviceUrl: sandbox.url, warehouseUrl, home: disk.folder }).ended;
+    const bought = () => sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
+    const first = await run();
+    const boughtFirst = bought().length;
+    const files = await readdir(join(disk.folder, 'warehouse', 'spool')).catch((): string[] => []);
+    disk.resize(ROOM_MIB);
+    await rm(join(disk.folder, FILLER), { force: true });
+    const second = await run();
+    const [found] = await looking(warehouseUrl, (warehouse) =>
+      select<{ stored: number; loaded: number }>(
+        warehouse,
+        "select count(*)::int as stored, count(loaded_at)::int as loaded from sluice_ops.answers where endpoint <> 'token.requests'",
+      ),
+    );
+    const again = askedAgain(bought());
+    return {
+      codes: [first.code, second.code],
+      firstMs: first.tookMs,
+      spooled: files.filter((name) => name.endsWith('.answer')).length,
+      boughtFirst,
+      bought: bought().length,
+      boughtTwice: [...again.values()].reduce((sum, count) => sum + count - 1, 0),
+      stored: found?.stored ?? 0,
+      loaded: found?.loaded ?? 0,
+      wrote: `${first.wrote}\n${second.wrote}`,
+    };
+  } finally {
+    await sandbox.close();
+    disk.drop();
+  }
+}
+
+/** What must hold of every case, as text; empty when it does. */
+export function brokenBy({ codes, bought, boughtTwice, stored, loaded, wrote }: DiskEnd): readonly string[] {
+  return [
+    ...(codes[0] === 5 || codes[0] === 0 ? [] : [`the run on the full disk ended with ${codes[0]}: ${wrote}`]),
+    ...(codes[1] === 0 ? [] : [`the run with room ended with ${codes[1]}: ${wrote}`]),
+    ...(boughtTwice === 0 ? [] : [`${boughtTwice} requests were bought twice`]),
+    ...(stored === bought && loaded === bought ? [] : [`${bought} bought, ${stored} stored, ${loaded} loaded`]),
+  ];
+}
