@@ -19,7 +19,7 @@ import { type Sharing, shareOut } from './flow/share.ts';
 import { takeSpooled } from './flow/spooling.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
-import type { BudgetGuard } from './ops/budget.ts';
+import type { MeteredBudget } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ops/lease.ts';
 import { operationsOf } from './ops/schema.ts';
 import type { Waiting } from './ops/spool-head.ts';
@@ -86,7 +86,7 @@ export async function runSyncs(
 export interface SyncRun {
   readonly definition: SyncDefinition;
   readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
-  readonly budget: BudgetGuard;
+  readonly budget: MeteredBudget;
   readonly tally: Tally;
   /** What waited on the disk at the start, of all syncs. */
   readonly spooled: readonly Waiting[];
@@ -181,6 +181,7 @@ async function runOnce(
       if (stop) onStop?.(stop);
       // A service that does not answer would not tell of its log either.
       if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(either);
+      await part.verify(either);
       const backfill = options.from !== undefined || options.to !== undefined;
       const { failOnTruncated } = options;
       const ending = { definition, run, covered, relied, stop, lost, failOnTruncated, backfill, startedAt };

@@ -64,6 +64,12 @@ const budget = z
     per_run: points.optional().describe('Most points that one run may spend.'),
     per_day: points.optional().describe('Most points that a UTC day may spend.'),
     keep: points.optional().describe('Points of the plan that are never spent.'),
+    unknown_balance: z
+      .enum(['refuse', 'spend'])
+      .optional()
+      .describe(
+        'What a run with keep does while the request log shows no balance, or does not confirm what was spent: refuse (default) ends it with exit 6, spend goes on without keep.',
+      ),
   })
   .describe('Limits in points.');
 

@@ -125,8 +125,9 @@ async function carryOut(
   });
   await part.settle(signal);
   const stop = await part.carryOut(signal);
+  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleLeftOver(signal);
+  await part.verify(signal);
   if (signal.aborted) return 'aborted';
-  if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(signal);
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }
 

@@ -10,6 +10,7 @@ import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
+import { type LogPosition, openLogPosition } from './log-position.ts';
 import { spooledAnswers } from './spooling.ts';
 import { databaseTrouble, steadily } from './steady.ts';
 import type { BeginRunSpan } from './tracing.ts';
@@ -38,6 +39,8 @@ export interface Invocation {
   readonly effects: FlowEffects;
   readonly client: Client;
   readonly gate: Gate;
+  /** Where the request log ended when this process read it. */
+  readonly logPosition: LogPosition;
   /** Most calls that a run may have under way in this process. */
   readonly inFlight: number;
   /** What waits on the disk by now, of all syncs. */
@@ -72,6 +75,7 @@ export async function openInvocation(
     effects,
     client,
     gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
+    logPosition: openLogPosition(),
     inFlight,
     spooled: async () => (spool ? spooledAnswers({ spool, onNotice }, names) : []),
     close: async () => {

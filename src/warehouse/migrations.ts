@@ -31,4 +31,5 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0019_unreadable': () => import('../../migrations/0019_unreadable.ts'),
   '0021_asked_names': () => import('../../migrations/0021_asked_names.ts'),
   '0024_lost_invocations': () => import('../../migrations/0024_lost_invocations.ts'),
+  '0026_balances': () => import('../../migrations/0026_balances.ts'),
 };
