@@ -188,7 +188,13 @@ async function runOnce(
       const summary = await steadily(async () => {
         // Of a run that is another's now, the end is too.
         await assertLease(ops, lease);
-        return concludeRun(ops, { ...ending, aborted: signal.aborted, schema: warehouse.schema, now: effects.now });
+        return concludeRun(ops, {
+          ...ending,
+          aborted: signal.aborted,
+          schema: warehouse.schema,
+          now: effects.now,
+          isLimited: part.isLimited,
+        });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
       else if (summary.fresh > covered)

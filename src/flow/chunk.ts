@@ -157,7 +157,7 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<InHan
 
 async function summedUp(
   ops: Ops,
-  { warehouse, effects }: Invocation,
+  { warehouse, config, effects }: Invocation,
   { definition, run, covered, lost }: Pick<InHand, 'definition' | 'run'> & Pick<ChunkOrder, 'covered' | 'lost'>,
 ): Promise<SyncSummary> {
   const { chunk: _, ...whole } = run;
@@ -177,6 +177,7 @@ async function summedUp(
     lost,
     schema: warehouse.schema,
     now: effects.now,
+    isLimited: definition.budgetPerRun !== undefined || Object.keys(config.budget).length > 0,
   });
 }
 

@@ -1,14 +1,7 @@
 /** Which limits in points hold for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../config/definition.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from '../ops/budget.ts';
-import {
-  dayRow,
-  enterCount,
-  enterDay,
-  enterEver,
-  openSharedBudget,
-  type SharedLimit,
-} from '../ops/spending.ts';
+import { dayRow, enterCount, enterDay, enterEver, openSharedBudget, type SharedLimit } from '../ops/spending.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { type Steady, steadily } from './steady.ts';
 

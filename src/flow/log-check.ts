@@ -32,8 +32,8 @@ export interface LogCheck {
   readonly isPositioned: () => boolean;
   /** Finds the end of the log and, where it is wanted, the balance. */
   readonly begin: (wantsBalance: boolean, signal: AbortSignal) => Promise<Checked>;
-  /** Reads what was sent from an instant on, and brings it together with the ledger. */
-  readonly read: (sentMs: number, signal: AbortSignal) => Promise<Checked>;
+  /** Reads what was sent from an instant on, or a page of it, and brings it together with the ledger. */
+  readonly read: (sentMs: number, extent: 'page' | 'all', signal: AbortSignal) => Promise<Checked>;
   readonly costs: (ids: readonly string[]) => Promise<ReadonlyMap<string, LoggedCost>>;
   /** The balance that the last reading showed, and what requests beside these may still cost; undefined when it showed none. */
   readonly balance: (
@@ -125,9 +125,9 @@ export function openLogCheck(it: LogChecking): LogCheck {
       }
       return checked(read);
     },
-    read: async (sentMs, signal) => {
+    read: async (sentMs, extent, signal) => {
       const from = position.startFor(sentMs);
-      const read = await readPages([logSince(from)], MOST_PAGES, signal);
+      const read = await readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
       if (!read.isUsable) return checked(read);
       if (offsetMs === undefined && from) {
         const only = await steadily(() => onlyStart(warehouse, it.definition.endpoint.name, from), it);
@@ -151,7 +151,10 @@ export function openLogCheck(it: LogChecking): LogCheck {
       if (!found) return undefined;
       await steadily(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), it);
       const span = { underWaySince: new Date(now.getTime() - HOUR_MS), sentSince: found.at };
-      return { points: found.points, outstandingBeside: await steadily(() => outstandingBeside(warehouse, ids, span), it) };
+      return {
+        points: found.points,
+        outstandingBeside: await steadily(() => outstandingBeside(warehouse, ids, span), it),
+      };
     },
     end: async () => {
       if (readings.length === 0) return;

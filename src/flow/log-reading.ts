@@ -7,7 +7,7 @@ import { EXIT } from '../errors.ts';
 import { planRequests } from '../ops/ledger.ts';
 import { continueRun, createRun, endRun, openRunsOf, type Run, runTotals } from '../ops/runs.ts';
 import { logReadingOf } from '../ops/log-readings.ts';
-import { operationsOf } from '../ops/schema.ts';
+import { type Ops, operationsOf } from '../ops/schema.ts';
 import type { PriceBook } from '../plan/price-book.ts';
 import { taskOf } from '../plan/plan.ts';
 import type { RequestBody } from '../service/asked.ts';
@@ -137,7 +137,7 @@ async function readNow(
   );
   const totals = await steadily(() => runTotals(ops, run.id), it);
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
-  const because = stop?.because ?? (rest > 0 ? 'the request log gave no readable answer' : null);
+  const because = stop?.because ?? (rest > 0 ? await steadily(() => failureOf(ops, run.id), it) : null);
   const end = {
     // Never taken up again: by then it would be asked for other times.
     state: because === null ? ('complete' as const) : ('failed' as const),
@@ -154,6 +154,18 @@ async function readNow(
     isRefused: stop !== undefined && stop.exit !== EXIT.transient,
     because,
   };
+}
+
+/** Why a reading got no answer that could be read. */
+async function failureOf(ops: Ops, runId: string): Promise<string> {
+  const row = await ops
+    .selectFrom('requests')
+    .select('error')
+    .where('run_id', '=', runId)
+    .where('error', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  return `the request log gave no readable answer${row?.error == null ? '' : `: ${row.error}`}`;
 }
 
 /** Gives up what readings of a sync that died left open, and lists what they may have paid for. */

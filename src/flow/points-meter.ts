@@ -85,7 +85,15 @@ const MOST_FAILURES = 4;
 const ENOUGH_SAMPLES = 3;
 
 /** A meter for the calls of one run or chunk in this process. */
-export function openPointsMeter({ budget, check, inFlight, mayIgnoreBalance, now, sleep, ...start }: Metering): PointsMeter {
+export function openPointsMeter({
+  budget,
+  check,
+  inFlight,
+  mayIgnoreBalance,
+  now,
+  sleep,
+  ...start
+}: Metering): PointsMeter {
   const { balance } = budget;
   const calls = new Map<string, MeteredCall>();
   const confirmed = new Map<string, number>();
@@ -111,8 +119,7 @@ export function openPointsMeter({ budget, check, inFlight, mayIgnoreBalance, now
     news = Promise.withResolvers();
   };
   const waiting = (): MeteredCall[] => [...calls.values()].filter((it) => it.underWay === 0 && !it.isGivenUp);
-  const unconfirmedPoints = (): number =>
-    waiting().reduce((sum, it) => sum + Math.max(it.counted * ratio, it.due), 0);
+  const unconfirmedPoints = (): number => waiting().reduce((sum, it) => sum + Math.max(it.counted * ratio, it.due), 0);
   const outstanding = (except?: Ticket): number =>
     [...open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0) +
     waiting().reduce((sum, it) => sum + it.counted, 0);
@@ -159,9 +166,9 @@ export function openPointsMeter({ budget, check, inFlight, mayIgnoreBalance, now
     if (expected > 0) ratio = Math.max(1, shown / expected);
   };
 
-  const read = async (signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> => {
+  const read = async (isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> => {
     const sentMs = Math.min(...[...calls.values()].map((it) => it.sentMs), now().getTime());
-    const { outcome, points } = await check.read(sentMs, signal);
+    const { outcome, points } = await check.read(sentMs, isFirst && !balance ? 'page' : 'all', signal);
     await budget.add(points);
     return outcome;
   };
@@ -173,7 +180,7 @@ export function openPointsMeter({ budget, check, inFlight, mayIgnoreBalance, now
     const untilMs = now().getTime() + (isPatient ? PATIENCE_MS : 0);
     let failures = 0;
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      const outcome = await read(signal);
+      const outcome = await read(waitMs === FIRST_WAIT_MS, signal);
       isUnreadable = outcome !== 'read';
       failures = isUnreadable ? failures + 1 : 0;
       const mayWait = now().getTime() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
@@ -226,9 +233,15 @@ export function openPointsMeter({ budget, check, inFlight, mayIgnoreBalance, now
       'Run the sync again when GET /token/requests can be read and shows points_left; budget.unknown_balance: spend buys without it.';
     const reason = check.problem();
     if (!balance.isKnown())
-      return { because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`, next };
+      return {
+        because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`,
+        next,
+      };
     if (isUnconfirmed && !showsBalance)
-      return { because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`, next };
+      return {
+        because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`,
+        next,
+      };
     return undefined;
   };
 

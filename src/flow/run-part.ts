@@ -56,6 +56,8 @@ export interface OpenPart {
   readonly settleLeftOver: (signal: AbortSignal) => Promise<void>;
   /** Reads in the request log what calls cost, where a limit in points is set. */
   readonly verify: (signal: AbortSignal) => Promise<void>;
+  /** A limit in points holds. */
+  readonly isLimited: boolean;
 }
 
 /** Takes a run or a chunk in hand; the caller holds the lease. */
@@ -116,6 +118,7 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
     },
     settleLeftOver: (signal) => settleLeftOver(ops, settling, signal),
     verify: async (signal) => meter?.finish(signal),
+    isLimited: meter !== undefined,
   };
 }
 

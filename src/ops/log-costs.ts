@@ -2,6 +2,8 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/array.ts';
 import { LOG_ENDPOINT } from './log-readings.ts';
+import type { UnverifiedPoints } from './summary.ts';
+import type { Ops } from './schema.ts';
 import { type Books, booksOf, instant, isOfEndpoint } from './matches.ts';
 
 export interface LoggedCost {
@@ -46,6 +48,34 @@ export async function outstandingBeside(
       and sent_at >= ${instant(underWaySince)}
       and (state = 'sent' or (state <> 'planned' and sent_at >= ${instant(sentSince)}))`.execute(books.db);
   return Number(rows[0]?.points ?? 0);
+}
+
+/** What a run's requests that were sent since an instant count, in points. */
+export async function pointsSentSince(ops: Ops, runId: string, since: Date): Promise<number> {
+  const row = await ops
+    .selectFrom('requests')
+    .select(sql<string>`coalesce(sum(points), 0)`.as('points'))
+    .where('run_id', '=', runId)
+    .where('sent_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.points);
+}
+
+/** Requests that count points and that the log does not confirm: of one run, or of all syncs since an instant. */
+export async function unverifiedPoints(
+  ops: Ops,
+  which: { readonly runId: string } | { readonly since: Date },
+): Promise<UnverifiedPoints> {
+  const row = await ops
+    .selectFrom('requests')
+    .select([sql<string>`count(*)`.as('requests'), sql<string>`coalesce(sum(points), 0)`.as('points')])
+    .where('endpoint', '<>', LOG_ENDPOINT)
+    .where('charged', 'is', null)
+    .where('points', '>', '0')
+    .$if('runId' in which, (query) => query.where('run_id', '=', 'runId' in which ? which.runId : '0'))
+    .$if('since' in which, (query) => query.where('sent_at', '>=', 'since' in which ? which.since : new Date(0)))
+    .executeTakeFirstOrThrow();
+  return { requests: Number(row.requests), points: Number(row.points) };
 }
 
 /** The newest start among all rows that were read of the log, by the service's clock; undefined without rows. */

@@ -56,7 +56,10 @@ export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::
 const BEFORE_MS = 3_600_000;
 
 /** Requests that may be in the log from an instant on; all that were ever sent without one. */
-export function requestsSince({ requests, runs }: ReturnType<typeof booksOf>, since: Date | undefined): RawBuilder<unknown> {
+export function requestsSince(
+  { requests, runs }: ReturnType<typeof booksOf>,
+  since: Date | undefined,
+): RawBuilder<unknown> {
   if (since === undefined) return sql`(select * from ${requests} where attempts > 0 and sent_at is not null)`;
   const from = instant(new Date(since.getTime() - 2 * BEFORE_MS));
   return sql`(select q.* from ${runs} n join ${requests} q on q.run_id = n.id

@@ -172,7 +172,7 @@ describe('a call that is let in', () => {
     first.slot.release();
     first.aside.settle(6);
     await waiting;
-    expect(second).toEqual({ what: 'the budget', points: 10, spent: 6 });
+    expect(second).toEqual({ what: 'the budget', points: 10, spent: 6, needed: 5 });
     expect([inUse(), taken()]).toEqual([0, 1]);
   });
 

@@ -87,9 +87,14 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
   const clock = clockFrom();
   let [points, spent, calls, readings, underWay, mostUnderWay] = [options.points ?? 1_000_000, 0, 0, 0, 0, 0];
   const paths: string[] = [];
-  const log: { readonly row: LoggedRow; readonly atMs: number }[] = (options.before ?? []).map((row) => ({ row, atMs: 0 }));
+  const log: { readonly row: LoggedRow; readonly atMs: number }[] = (options.before ?? []).map((row) => ({
+    row,
+    atMs: 0,
+  }));
   const startedAt = (): string =>
-    new Date(clock.now().getTime() + (options.skewMs ?? 0)).toISOString().replace('Z', `${String(log.length % 1000).padStart(3, '0')}Z`);
+    new Date(clock.now().getTime() + (options.skewMs ?? 0))
+      .toISOString()
+      .replace('Z', `${String(log.length % 1000).padStart(3, '0')}Z`);
 
   const rowsNow = (query: URLSearchParams): LoggedRow[] => {
     const nowMs = clock.now().getTime();
@@ -124,10 +129,19 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
           if (options.readingCost !== undefined) {
             points -= options.readingCost;
             const id = String(request.headers['x-request-id']);
-            const row = { endpoint: url.pathname, cost: options.readingCost, is_paid: options.readingCost > 0, points_left: points, response_request_id: id, started_at: startedAt() };
+            const row = {
+              endpoint: url.pathname,
+              cost: options.readingCost,
+              is_paid: options.readingCost > 0,
+              points_left: points,
+              response_request_id: id,
+              started_at: startedAt(),
+            };
             log.push({ row: rowOf(row), atMs: clock.now().getTime() });
           }
-          response.writeHead(status, headers).end(status === 200 ? JSON.stringify(rows) : JSON.stringify({ detail: 'no log today' }));
+          response
+            .writeHead(status, headers)
+            .end(status === 200 ? JSON.stringify(rows) : JSON.stringify({ detail: 'no log today' }));
           return;
         }
         calls += 1;
@@ -155,7 +169,9 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         if (told) log.push({ row: told, atMs: clock.now().getTime() });
         if (options.header === true) headers['x-token-points'] = String(points);
         underWay -= 1;
-        response.writeHead(200, headers).end(JSON.stringify(Array.from({ length: items }, (_, at) => itemOf(url.pathname, `${user}-${nth}-${at}`))));
+        response
+          .writeHead(200, headers)
+          .end(JSON.stringify(Array.from({ length: items }, (_, at) => itemOf(url.pathname, `${user}-${nth}-${at}`))));
       })();
     });
   });
@@ -182,7 +198,13 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
 
 const itemOf = (path: string, key: string): unknown =>
   path.includes('pronet')
-    ? { internal_id: { type: 'fsd_profile', value: key }, urn: { type: 'fsd_profile', value: key }, name: key, alias: key, url: `https://pronet.example/${key}` }
+    ? {
+        internal_id: { type: 'fsd_profile', value: key },
+        urn: { type: 'fsd_profile', value: key },
+        name: key,
+        alias: key,
+        url: `https://pronet.example/${key}`,
+      }
     : { internal_id: key, rest_id: key, name: key, alias: key, url: `https://microblog.example/${key}` };
 
 export interface SpendingRun {
@@ -214,10 +236,19 @@ ${syncs ?? `  users: { endpoint: microblog.user, for_each: { user: [${users}] } 
 }
 
 /** Runs the syncs against the service, with its clock. */
-export async function spend(service: PricedService, warehouse: Warehouse, options: SpendingOptions): Promise<SpendingRun> {
+export async function spend(
+  service: PricedService,
+  warehouse: Warehouse,
+  options: SpendingOptions,
+): Promise<SpendingRun> {
   const notices: Notice[] = [];
   const { budget, inFlight, inputs, syncs, signal, ...given } = options;
-  const yaml = spendingYaml({ ...(budget !== undefined && { budget }), ...(inFlight !== undefined && { inFlight }), ...(inputs !== undefined && { inputs }), ...(syncs !== undefined && { syncs }) });
+  const yaml = spendingYaml({
+    ...(budget !== undefined && { budget }),
+    ...(inFlight !== undefined && { inFlight }),
+    ...(inputs !== undefined && { inputs }),
+    ...(syncs !== undefined && { syncs }),
+  });
   const summary = await runSyncs(
     await configOf(yaml, service.url),
     warehouse,
