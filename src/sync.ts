@@ -181,7 +181,8 @@ async function runOnce(
       if (stop) onStop?.(stop);
       // A service that does not answer would not tell of its log either.
       if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(either);
-      await part.verify(either);
+      // Nor would a service in trouble show its log.
+      await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : either);
       const backfill = options.from !== undefined || options.to !== undefined;
       const { failOnTruncated } = options;
       const ending = { definition, run, covered, relied, stop, lost, failOnTruncated, backfill, startedAt };

@@ -126,7 +126,7 @@ async function carryOut(
   await part.settle(signal);
   const stop = await part.carryOut(signal);
   if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleLeftOver(signal);
-  await part.verify(signal);
+  await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : signal);
   if (signal.aborted) return 'aborted';
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }

@@ -53,7 +53,8 @@ export interface LogChecking extends LogReading {
   readonly prices: () => Promise<PriceBook>;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row that is older than this may be the oldest one of a log that lists those first. */
 const RECENT_MS = 600_000;
 
@@ -136,7 +137,7 @@ export function openLogCheck(it: LogChecking): LogCheck {
         if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) offsetMs = apartMs;
       }
       await note();
-      const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - HOUR_MS);
+      const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
       const inOrder = { offsetMs, sentSince: new Date(sentMs), loggedSince: from };
       await steadily(() => reconcileCosts(warehouse, { since, now: it.now(), inOrder }), it);
       [isKnown, knownSince] = [read.isWhole, from];

@@ -119,7 +119,7 @@ export function openPointsMeter({
     news = Promise.withResolvers();
   };
   const waiting = (): MeteredCall[] => [...calls.values()].filter((it) => it.underWay === 0 && !it.isGivenUp);
-  const unconfirmedPoints = (): number => waiting().reduce((sum, it) => sum + Math.max(it.counted * ratio, it.due), 0);
+  const unconfirmedPoints = (): number => waiting().reduce((sum, it) => sum + Math.max(it.counted, it.due), 0);
   const outstanding = (except?: Ticket): number =>
     [...open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0) +
     waiting().reduce((sum, it) => sum + it.counted, 0);

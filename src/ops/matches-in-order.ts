@@ -74,7 +74,7 @@ export async function matchInOrder(
 }
 
 /** Pairs of attempts and rows of one endpoint, both in the order of time. */
-export function pairsOf(
+function pairsOf(
   attempts: readonly Row[],
   rows: readonly Row[],
   offsetMs: number | undefined,

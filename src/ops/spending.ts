@@ -70,7 +70,10 @@ export function openSharedBudget(
     return row?.found === limits.length ? 'done' : 'gone';
   };
 
-  /** What is given back twice could be spent twice, what never is only ends a run sooner: so not again when in doubt. */
+  /**
+   * Gives points back, or adds them when less than 0. A double refund allows overspending, a missed one only ends the run
+   * early; of what is added, the opposite is true. So only that is tried again when the outcome is unknown.
+   */
   const giveBack = (limits: readonly SharedLimit[], points: number): Promise<void> =>
     persist(async () => {
       const names = namesOf(limits);
@@ -82,7 +85,7 @@ export function openSharedBudget(
           update ${spending} set points = greatest(points - ${String(points)}::numeric, 0), updated_at = clock_timestamp()
           where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
       } catch (error) {
-        if (!mayBeDone(error)) throw error;
+        if (points < 0 || !mayBeDone(error)) throw error;
       }
     }).catch(() => undefined);
 

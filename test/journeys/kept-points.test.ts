@@ -27,23 +27,23 @@ describe('budget.keep', () => {
       name: 'a log that is refused',
       options: { logStatus: () => 403 },
       says: 'no log today',
-      then: { exitCode: 0, answers: 3 },
+      nevertheless: { exitCode: 0, answers: 3 },
     },
     {
       name: 'a log that fails',
       options: { logStatus: () => 500 },
       says: 'no log today',
-      then: { exitCode: 0, answers: 3 },
+      nevertheless: { exitCode: 0, answers: 3 },
     },
     // Its first row shows the balance, which holds from then on.
-    { name: 'a log without rows', options: {}, says: 'shows no points_left', then: { exitCode: 6, answers: 2 } },
+    { name: 'a log without rows', options: {}, says: 'shows no points_left', nevertheless: { exitCode: 6, answers: 2 } },
     {
       name: 'a log without balances',
       options: { before: [rowOf({}), rowOf({})] },
       says: 'shows no points_left',
-      then: { exitCode: 6, answers: 2 },
+      nevertheless: { exitCode: 6, answers: 2 },
     },
-  ])('refuses with $name, and buys when the config says so', async ({ options, says, then }) => {
+  ])('refuses with $name, and buys when the config says so', async ({ options, says, nevertheless }) => {
     const service = await pricedService({ price: ONE, points: 5, ...options });
     const warehouse = await open();
 
@@ -57,7 +57,7 @@ describe('budget.keep', () => {
     const spent = only(
       (await spend(service, warehouse, { budget: '{ keep: 3, unknown_balance: spend }', inputs: 3 })).summary,
     );
-    expect(spent).toMatchObject(then);
+    expect(spent).toMatchObject(nevertheless);
   });
 
   it.each([

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { Notice, Summary } from '../../src/ops/summary.ts';
 import { runSyncs, type SyncOptions } from '../../src/sync.ts';
@@ -150,7 +151,7 @@ export async function pricedService(options: PricedOptions): Promise<PricedServi
         mostUnderWay = Math.max(mostUnderWay, underWay);
         await options.onCall?.(nth, service);
         // Calls that were sent together are answered together.
-        await new Promise((resolve) => setTimeout(resolve, 5));
+        await setTimeout(5);
         const items = options.items?.(nth) ?? 1;
         const cost = options.price(nth, items, url.pathname);
         points -= cost;
