@@ -184,7 +184,7 @@ interface Asked {
 }
 
 /** The balance as far as it is known, and what was spent without being confirmed; nothing without a limit in points. */
-function moneyLines({ balance, unverified, total }: Planned, { budget }: Asked): string[] {
+function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string[] {
   const { keep, perRun, perDay, unknownBalance } = budget;
   if (keep === undefined && perRun === undefined && perDay === undefined) return [];
   const kept = keep === undefined ? '' : `, budget.keep ${grouped(keep)}`;
@@ -206,9 +206,6 @@ function moneyLines({ balance, unverified, total }: Planned, { budget }: Asked):
       : [
           `Of earlier runs, ${counted(unverified.points, 'point')} for ${counted(unverified.requests, 'request')} are not verified by the log.`,
         ]),
-    ...(total.sure === 'guess' && total.most > 0
-      ? ['The price is a guess, not verified by the log: a run sends one request of an endpoint, then reads the log.']
-      : []),
   ];
 }
 
