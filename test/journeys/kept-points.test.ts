@@ -36,7 +36,12 @@ describe('budget.keep', () => {
       nevertheless: { exitCode: 0, answers: 3 },
     },
     // Its first row shows the balance, which holds from then on.
-    { name: 'a log without rows', options: {}, says: 'shows no points_left', nevertheless: { exitCode: 6, answers: 2 } },
+    {
+      name: 'a log without rows',
+      options: {},
+      says: 'shows no points_left',
+      nevertheless: { exitCode: 6, answers: 2 },
+    },
     {
       name: 'a log without balances',
       options: { before: [rowOf({}), rowOf({})] },
