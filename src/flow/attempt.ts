@@ -8,35 +8,18 @@ import type { LedgerRequest } from '../ops/ledger.ts';
 import type { Ops } from '../ops/schema.ts';
 import { EXIT } from '../errors.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { admit, type Entry, type LimitReached } from './admit.ts';
+import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
+import { type End, GIVEN_UP, limitReached } from './end.ts';
 import type { Gate } from './gate.ts';
 import { settleSurely } from './mark.ts';
 import { orAborted } from './or-aborted.ts';
-import type { PointsMeter, Ticket } from './points-meter.ts';
 import type { Aside, Purse } from './purse.ts';
 import type { RunSpans } from './spans.ts';
 import { steadily } from './steady.ts';
-
-/** How a request ended for this run. */
-export type End =
-  | { readonly as: 'stored'; readonly answerId: string }
-  | { readonly as: 'failed'; readonly because: string; readonly next: string; readonly wholeEndpoint: boolean }
-  | { readonly as: 'in_doubt'; readonly because: string }
-  /** Nothing more is to be sent; the request stays planned. */
-  | {
-      readonly as: 'stopped';
-      readonly exit: number;
-      readonly because: string;
-      readonly next: string;
-      /** Nor would the service answer any other sync. */
-      readonly forAll: boolean;
-    }
-  | { readonly as: 'aborted' }
-  /** Somebody else settled it in the meantime. */
-  | { readonly as: 'elsewhere' };
+import { FREE, type PointsMeter, type Ticket } from './ticket.ts';
 
 /** A request with the id that its attempts carry. */
 export interface SentRequest extends LedgerRequest {
@@ -156,14 +139,6 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
   }
 }
 
-/** What calls have where no limit in points is set. */
-const FREE: Ticket = {
-  claim: () => Promise.resolve(),
-  answered: () => undefined,
-  settle: (points) => points,
-  leave: () => undefined,
-};
-
 /** Sends the request with what was set aside for it, which is given back when nothing was sent. */
 async function sendWith(
   ticket: Ticket,
@@ -186,22 +161,6 @@ async function sendWith(
     }
   }
 }
-
-const limitReached = ({ needed, ...limit }: LimitReached): End => ({
-  as: 'stopped',
-  exit: EXIT.budget,
-  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or set aside, and the next request can cost ${needed}`,
-  next: 'Raise the limit or wait until it allows more; the rest stays planned.',
-  forAll: false,
-});
-
-const GIVEN_UP: End = {
-  as: 'stopped',
-  exit: EXIT.transient,
-  because: 'the service keeps failing, also after rests',
-  next: 'Run the sync again later; it goes on where it stopped.',
-  forAll: false,
-};
 
 /**
  * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before

@@ -22,7 +22,7 @@ import type { Taken } from './intake.ts';
 import { inTurns, maybeKnown } from './known.ts';
 import { openLoader, pointsOf } from './loader.ts';
 import { givenUp, readLostBefore } from './lost-before.ts';
-import type { PointsMeter } from './points-meter.ts';
+import type { PointsMeter } from './ticket.ts';
 import { type Aside, openPurse } from './purse.ts';
 import { steadily } from './steady.ts';
 import { type Keeping, openStore } from './storing.ts';

@@ -3,60 +3,18 @@
  * While the price of the endpoint is a guess, one call is under way at a time, and the log is read after it. Then the log
  * is read again after each tenth of what the tightest limit leaves, after a minute, and at the end.
  */
-import type { Outcome } from '../extract/outcome.ts';
 import type { MeteredBudget } from '../ops/budget.ts';
-import type { LedgerRequest } from '../ops/ledger.ts';
 import type { PriceBook } from '../plan/price-book.ts';
 import type { LogCheck } from './log-check.ts';
-
-/** Leave to make one call. */
-export interface Ticket {
-  /** Says which call it is and how many points were set aside for it. */
-  readonly claim: (request: LedgerRequest, points: number) => Promise<void>;
-  /** Says that the call is over. */
-  readonly answered: (outcome: Outcome) => void;
-  /** Says what the call is expected to have cost; returns what to count until the log shows it. Only the first word counts. */
-  readonly settle: (points: number) => number;
-  /** Says that nothing was sent. */
-  readonly leave: () => void;
-}
-
-/** Why nothing may be bought. */
-export interface Refusal {
-  readonly because: string;
-  readonly next: string;
-}
-
-export interface PointsMeter {
-  /** Waits until a call may be made; undefined when the signal fires first. */
-  readonly enter: (signal: AbortSignal) => Promise<Ticket | Refusal | undefined>;
-  /** Reads what ended calls cost; true when the log confirmed a cost that was not known. */
-  readonly verify: (signal: AbortSignal) => Promise<boolean>;
-  /** What calls cost by all that is known now. */
-  readonly prices: () => PriceBook;
-  /** The most that a call can cost, given what the prices say: one whose price is a guess is never taken for free. */
-  readonly most: (points: number) => number;
-  /** Reads what is still unknown, at the end of a run. */
-  readonly finish: (signal: AbortSignal) => Promise<void>;
-}
-
-/** A request whose attempts in this process the log has yet to confirm. */
-export interface MeteredCall {
-  readonly id: string;
-  /** When its first attempt in this process was about to be sent. */
-  readonly sentMs: number;
-  /** What the log charged for it before. */
-  readonly base: number;
-  /** What counts against the limits for attempts that ended. */
-  counted: number;
-  underWay: number;
-  /** Attempts of which the log must show a row. */
-  due: number;
-  /** A row without a charge may get its cost later. */
-  mayCostLater: boolean;
-  /** The log did not confirm it in time, so the guess counts. */
-  isGivenUp: boolean;
-}
+import {
+  balanceIn,
+  mayCost,
+  type MeteredCall,
+  orFired,
+  type PointsMeter,
+  type Refusal,
+  type Ticket,
+} from './ticket.ts';
 
 export interface Metering {
   readonly budget: MeteredBudget;
@@ -339,19 +297,4 @@ export function openPointsMeter({
       await check.end();
     },
   };
-}
-
-/** Assumed: a redirect or an error other than "no such entity" may be charged or not, and may be in the log or not. */
-const mayCost = (status: number): boolean => status < 300 || status === 412;
-
-const balanceIn = (header: string | undefined): number | undefined =>
-  header !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : undefined;
-
-/** Waits for the promise or the signal. */
-async function orFired(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const fired = Promise.withResolvers<void>();
-  const fire = (): void => fired.resolve();
-  signal.addEventListener('abort', fire, { once: true });
-  await Promise.race([promise, fired.promise]);
-  signal.removeEventListener('abort', fire);
 }
