@@ -21,7 +21,7 @@ import { type SpooledFiles, takeSpooled } from './flow/spooling.ts';
 import { abandonMissing, missingSpools } from './flow/spools.ts';
 import { databaseTrouble, steadily } from './flow/steady.ts';
 import { openTally, type Tally, tidy } from './flow/tidy.ts';
-import type { BudgetGuard } from './ops/budget.ts';
+import type { MeteredBudget } from './ops/budget.ts';
 import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ops/lease.ts';
 import { operationsOf } from './ops/schema.ts';
 import type { Summary, SyncSummary } from './ops/summary.ts';
@@ -91,7 +91,7 @@ export async function runSyncs(
 export interface SyncRun {
   readonly definition: SyncDefinition;
   readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
-  readonly budget: BudgetGuard;
+  readonly budget: MeteredBudget;
   readonly tally: Tally;
   /** What waited on the disk at the start, of all syncs. */
   readonly spooled: readonly SpooledFiles[];
@@ -192,6 +192,8 @@ async function runOnce(
       if (stop) onStop?.(stop);
       // A service that does not answer would not tell of its log either.
       if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(either);
+      // Nor would a service in trouble show its log.
+      await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : either);
       const backfill = options.from !== undefined || options.to !== undefined;
       const { failOnTruncated } = options;
       const ending = { definition, run, covered, relied, stop, lost, failOnTruncated, backfill, startedAt };
@@ -199,7 +201,12 @@ async function runOnce(
         // Of a run that is another's now, the end is too.
         await assertLease(ops, lease);
         const ofRun = missing.find(({ runId }) => runId === run.id);
-        const more = { aborted: signal.aborted, schema: warehouse.schema, now: effects.now };
+        const more = {
+          aborted: signal.aborted,
+          schema: warehouse.schema,
+          now: effects.now,
+          isLimited: part.isLimited,
+        };
         return concludeRun(ops, { ...ending, ...more, ...(ofRun && { missing: ofRun }) });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);

@@ -27,6 +27,7 @@ export function costsText({ costs, prices, advice, now }: CostsToTell, channel: 
     return `nothing was paid${from}${since === null ? ' yet: sluice sync begins' : ''}\n${nextLines(advice)}`;
   return [
     headline(costs),
+    verified(costs),
     section('by sync', syncTable(costs, channel), channel),
     section('points for items loaded and new rows', broughtTable(costs, channel), channel),
     section(
@@ -55,11 +56,21 @@ const nextLines = (advice: readonly string[]): string => advice.map((it) => `nex
 const section = (title: string, text: string, channel: Channel): string =>
   text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`;
 
-function headline({ total, syncs, since }: Costs): string {
+/** How far the log confirms the ledger's points; nothing where it confirms all. */
+function verified({ verification: it }: Costs): string {
+  if (it.unverifiedRequests === 0) return '';
+  return `${counted(it.unverifiedPoints, 'point')} for ${counted(it.unverifiedRequests, 'request')} not verified by the log\n`;
+}
+
+function headline({ total, syncs, since, verification }: Costs): string {
   const { points, requests, failedPoints, firstDay, lastDay } = total;
   if (requests === 0) {
     const known = syncs.reduce((sum, it) => sum + it.ledgerPoints, 0);
-    return `${counted(known, 'point')}${since === null ? '' : ` since ${since}`} by the ledger; the request log has nothing of this time\n`;
+    const from = since === null ? '' : ` since ${since}`;
+    const { verifiedRequests, verifiedPoints, quotedPoints } = verification;
+    return verifiedRequests === 0
+      ? `${counted(known, 'point')}${from} by the ledger; the request log has nothing of this time\n`
+      : `${counted(known, 'point')}${from} by the ledger, ${grouped(verifiedPoints)} of them verified by the log for ${counted(verifiedRequests, 'request')}; quoted ${grouped(quotedPoints)}\n`;
   }
   const failed = failedPoints === 0 ? '' : `, ${grouped(failedPoints)} of them for requests that failed`;
   return `${counted(points, 'point')} for ${counted(requests, 'request')} of the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;

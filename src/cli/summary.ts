@@ -48,6 +48,8 @@ export function summaryText(summary: Summary, channel: Channel): string {
   return [
     table(columns, rows, channel),
     score(syncs),
+    ...invocationLines(syncs),
+    ...unverifiedLines(syncs),
     ...lostAnswers(syncs),
     ...lowerBoundLines(
       syncs
@@ -85,8 +87,28 @@ function score(syncs: readonly SyncSummary[]): string {
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
   // What was guessed is spent by the same guess, until the log tells.
   const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' by a guess' : '';
-  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${grouped(spent)}: ${verdict}${because}${others}\n`;
+  const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' by the log' : '';
+  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${grouped(spent)}${byLog}: ${verdict}${because}${others}\n`;
 }
+
+/** Limits per run hold for one invocation, so a run that is continued may have more points than they allow. */
+const invocationLines = (syncs: readonly SyncSummary[]): string[] =>
+  syncs.flatMap(({ sync, points, pointsNow }) =>
+    pointsNow === undefined || pointsNow === points
+      ? []
+      : [
+          `${visible(sync)}: ${counted(pointsNow, 'point')} in this invocation, ${grouped(points)} since the run began; limits per run hold for one invocation\n`,
+        ],
+  );
+
+const unverifiedLines = (syncs: readonly SyncSummary[]): string[] =>
+  syncs.flatMap(({ sync, unverified }) =>
+    unverified === undefined || unverified.requests === 0
+      ? []
+      : [
+          `${visible(sync)}: ${counted(unverified.points, 'point')} for ${counted(unverified.requests, 'request')} not verified by the log; they count by the price list\n`,
+        ],
+  );
 
 const placeIn = (spent: number, low: number, high: number): string =>
   spent < low ? 'below' : spent > high ? 'above' : 'within';

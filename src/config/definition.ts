@@ -57,6 +57,8 @@ export interface Budget {
   readonly perDay?: number;
   /** Points that are never spent. */
   readonly keep?: number;
+  /** What a run with `keep` does while the balance is not known; absent, it refuses. */
+  readonly unknownBalance?: 'refuse' | 'spend';
 }
 
 export interface SyncDefinition {

@@ -85,8 +85,14 @@ function settingsOf(
   };
 }
 
-const budgetOf = ({ per_run: perRun, per_day: perDay, keep }: NonNullable<Settings['budget']>): Budget => ({
+const budgetOf = ({
+  per_run: perRun,
+  per_day: perDay,
+  keep,
+  unknown_balance: unknownBalance,
+}: NonNullable<Settings['budget']>): Budget => ({
   ...(perRun !== undefined && { perRun }),
+  ...(unknownBalance !== undefined && { unknownBalance }),
   ...(perDay !== undefined && { perDay }),
   ...(keep !== undefined && { keep }),
 });

@@ -61,11 +61,19 @@ const points = z.int().min(0);
 
 const budget = z
   .strictObject({
-    per_run: points.optional().describe('Most points that one run may spend.'),
+    per_run: points
+      .optional()
+      .describe('Most points that one invocation may spend. A run that is continued may spend them anew.'),
     per_day: points.optional().describe('Most points that a UTC day may spend.'),
     keep: points.optional().describe('Points of the plan that are never spent.'),
+    unknown_balance: z
+      .enum(['refuse', 'spend'])
+      .optional()
+      .describe(
+        'What a run with keep does while the request log shows no balance, or does not confirm what was spent: refuse (default) ends it with exit 6, spend goes on without keep.',
+      ),
   })
-  .describe('Limits in points.');
+  .describe('Limits in true points: where one is set, a run reads the request log to know what its requests cost.');
 
 const PRICE = 'allowed is a number of points, or { points, per } for points by each started number of results';
 const price = z.union(
@@ -156,7 +164,7 @@ export const syncSchema = z.strictObject({
     .optional()
     .describe('When `sluice schedule` runs it.'),
   budget: z
-    .strictObject({ per_run: points.optional().describe('Most points that this sync may spend in one run.') })
+    .strictObject({ per_run: points.optional().describe('Most points that this sync may spend in one invocation.') })
     .optional()
     .describe('Limits of this sync, in points, beside those of the whole config.'),
   ...shared,

@@ -9,15 +9,27 @@ export interface Entry {
   readonly aside: Aside;
 }
 
+/** A limit that does not allow the points that a call can cost. */
+export interface LimitReached extends Limit {
+  readonly needed: number;
+}
+
 /**
  * Waits for a slot and sets the points aside; else gives the limit that does not allow them. Points are set aside with
  * the slot in hand, so that what waits keeps none from others; and no slot is held while points are waited for. Rejects
  * when the signal fires.
  */
-export async function admit(gate: Gate, purse: Purse, points: number, signal: AbortSignal): Promise<Entry | Limit> {
+export async function admit(
+  gate: Gate,
+  purse: Purse,
+  most: () => number,
+  signal: AbortSignal,
+): Promise<Entry | LimitReached> {
   for (;;) {
+    // What is learned of prices meanwhile counts.
+    const points = most();
     const reached = await purse.room(points);
-    if (reached) return reached;
+    if (reached) return { ...reached, needed: points };
     const slot = await gate.take(signal);
     let aside: Aside | undefined;
     try {

@@ -2,7 +2,6 @@
 import type { Client } from '../extract/client.ts';
 import type { Answered, Outcome } from '../extract/outcome.ts';
 import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../extract/retry.ts';
-import type { Limit } from '../ops/budget.ts';
 import { recordLosses } from '../ops/doubts.ts';
 import { assertLease, type Lease } from '../ops/lease.ts';
 import type { LedgerRequest } from '../ops/ledger.ts';
@@ -13,31 +12,15 @@ import { admit, type Entry } from './admit.ts';
 import { type Breaker, wentWell } from './breaker.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import type { Commits } from './commits.ts';
-import type { Gate, Slot } from './gate.ts';
+import { type End, GIVEN_UP, limitReached } from './end.ts';
 import { withoutForgottenNames } from './erasure/refusal.ts';
+import type { Gate } from './gate.ts';
 import { settleSurely } from './mark.ts';
 import { orAborted } from './or-aborted.ts';
 import type { Aside, Purse } from './purse.ts';
 import type { RunSpans } from './spans.ts';
 import { steadily } from './steady.ts';
-
-/** How a request ended for this run. */
-export type End =
-  | { readonly as: 'stored'; readonly answerId: string }
-  | { readonly as: 'failed'; readonly because: string; readonly next: string; readonly wholeEndpoint: boolean }
-  | { readonly as: 'in_doubt'; readonly because: string }
-  /** Nothing more is to be sent; the request stays planned. */
-  | {
-      readonly as: 'stopped';
-      readonly exit: number;
-      readonly because: string;
-      readonly next: string;
-      /** Nor would the service answer any other sync. */
-      readonly forAll: boolean;
-    }
-  | { readonly as: 'aborted' }
-  /** Somebody else settled it in the meantime. */
-  | { readonly as: 'elsewhere' };
+import { FREE, type PointsMeter, type Ticket } from './ticket.ts';
 
 /** A request with the id that its attempts carry. */
 export interface SentRequest extends LedgerRequest {
@@ -55,8 +38,10 @@ export interface Asking {
   /** What the lost attempt that was just made cost; undefined when that can't be known. */
   readonly findOut: () => Promise<number | undefined>;
   readonly purse: Purse;
-  /** The most points that this request can cost. */
-  readonly points: number;
+  /** The most points that this request can cost, by what is known now. */
+  readonly most: () => number;
+  /** Lets calls in as far as the log has confirmed what others cost; absent without a limit in points. */
+  readonly meter?: PointsMeter;
   /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
   readonly commits: Pick<Commits, 'mark'>;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
@@ -112,10 +97,10 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     };
     try {
       await orAborted(it.sleep(afterMs, signal), signal);
-      if (decision.do === 'doubt') made.aside.settle((await it.findOut()) ?? it.points);
+      if (decision.do === 'doubt') made.aside.settle((await it.findOut()) ?? made.aside.points);
     } finally {
       // As long as it is not known, it may have cost the most.
-      made.aside.settle(it.points);
+      made.aside.settle(made.aside.points);
     }
   }
 }
@@ -130,41 +115,54 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
   if (signal.aborted) return { as: 'aborted' };
   if (!leave) return GIVEN_UP;
   try {
-    const entry = await orAborted(admit(it.gate, it.purse, it.points, signal), signal);
-    if (!entry) return { as: 'aborted' };
-    if (!('slot' in entry)) return limitReached(entry, it.points);
-    let outcome: Outcome | End | undefined;
-    try {
-      outcome = signal.aborted ? { as: 'aborted' } : await sendOurs(request, it, entry.slot, signal);
-    } finally {
-      if (!outcome || 'as' in outcome) {
-        entry.aside.settle(0);
-        entry.slot.release();
-      }
+    const ticket = await orAborted(it.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
+    if (!ticket) return { as: 'aborted' };
+    if ('because' in ticket) return { as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false };
+    const entry = await orAborted(admit(it.gate, it.purse, it.most, signal), signal).catch((error: unknown) => {
+      ticket.leave();
+      throw error;
+    });
+    if (!entry || !('slot' in entry)) {
+      ticket.leave();
+      if (!entry) return { as: 'aborted' };
+      // What calls cost in truth may leave room.
+      return (await orAborted(it.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
+        ? undefined
+        : limitReached(entry);
     }
+    const outcome = await sendWith(ticket, request, it, entry, signal);
     if (!outcome || 'as' in outcome) return outcome;
     leave.tell(wentWell(outcome));
-    return { outcome, ...entry };
+    const { slot, aside } = entry;
+    const { points } = aside;
+    return { outcome, slot, aside: { points, settle: (cost) => aside.settle(ticket.settle(cost)) } };
   } finally {
     leave.release();
   }
 }
 
-const limitReached = (limit: Limit, points: number): End => ({
-  as: 'stopped',
-  exit: EXIT.budget,
-  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or set aside, and the next request can cost ${points}`,
-  next: 'Raise the limit or wait until it allows more; the rest stays planned.',
-  forAll: false,
-});
-
-const GIVEN_UP: End = {
-  as: 'stopped',
-  exit: EXIT.transient,
-  because: 'the service keeps failing, also after rests',
-  next: 'Run the sync again later; it goes on where it stopped.',
-  forAll: false,
-};
+/** Sends the request with what was set aside for it, which is given back when nothing was sent. */
+async function sendWith(
+  ticket: Ticket,
+  request: SentRequest,
+  it: Asking,
+  { slot, aside }: Entry,
+  signal: AbortSignal,
+): Promise<Outcome | End | undefined> {
+  let outcome: Outcome | End | undefined;
+  try {
+    if (it.meter) await ticket.claim(request, aside.points);
+    outcome = signal.aborted ? { as: 'aborted' } : await sendOurs(request, it, { slot, aside }, signal);
+    if (outcome && !('as' in outcome)) ticket.answered(outcome);
+    return outcome;
+  } finally {
+    if (!outcome || 'as' in outcome) {
+      ticket.leave();
+      aside.settle(0);
+      slot.release();
+    }
+  }
+}
 
 /**
  * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before
@@ -173,7 +171,7 @@ const GIVEN_UP: End = {
 async function sendOurs(
   request: SentRequest,
   it: Asking,
-  slot: Slot,
+  { slot, aside: { points } }: Entry,
   signal: AbortSignal,
 ): Promise<Outcome | End | undefined> {
   // Left to the store of another run in this process: until that is done, this call would be one too many to lose.
@@ -181,12 +179,12 @@ async function sendOurs(
   if (signal.aborted) return { as: 'aborted' };
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
-  const marked = await it.commits.mark({ id: request.id, requestId, at, points: it.points });
+  const marked = await it.commits.mark({ id: request.id, requestId, at, points });
   if (marked === 'elsewhere') await steadily(() => assertLease(it.ops, it.lease), it);
   if (marked !== 'ours') return { as: marked };
   it.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
-    settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: it.points });
+    settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
     // Where this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
@@ -229,10 +227,10 @@ async function settled(
   decision: Decision,
 ): Promise<End | undefined> {
   const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
-  const pointsBack = unpaid ? it.points : 0;
+  const pointsBack = unpaid ? aside.points : 0;
   // What was surely not billed is not counted; what may be is.
   const waits = decision.do === 'keep' || decision.do === 'missing' || decision.do === 'doubt';
-  if (!waits) aside.settle(it.points - pointsBack);
+  if (!waits) aside.settle(aside.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
@@ -288,7 +286,7 @@ async function settled(
       };
     case 'doubt': {
       const again = decision.againAfterMs !== undefined;
-      if (!again) aside.settle(it.points);
+      if (!again) aside.settle(aside.points);
       it.onDoubt(decision.because, again);
       const loss = { at: it.now(), reason: decision.because, invocations: again ? 0 : 1 };
       await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);

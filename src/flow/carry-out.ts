@@ -22,6 +22,7 @@ import type { Taken } from './intake.ts';
 import { inTurns, maybeKnown } from './known.ts';
 import { openLoader, pointsOf } from './loader.ts';
 import { givenUp, readLostBefore } from './lost-before.ts';
+import type { PointsMeter } from './ticket.ts';
 import { type Aside, openPurse } from './purse.ts';
 import { steadily } from './steady.ts';
 import { type Keeping, openStore } from './storing.ts';
@@ -33,6 +34,8 @@ export interface CarryOut extends Keeping {
   readonly inFlight: number;
   readonly budget: BudgetGuard;
   readonly gate: Gate;
+  /** Keeps limits in true points; absent without such a limit. */
+  readonly meter?: PointsMeter;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
   readonly onDoubt: (because: string, again: boolean) => void;
@@ -86,12 +89,12 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   // What is stored is loaded before anything new is sent.
   await loader.loadWaiting();
 
-  const settleLoad = async (loaded: Promise<Taken | undefined>, aside: Aside, points: number): Promise<void> => {
+  const settleLoad = async (loaded: Promise<Taken | undefined>, aside: Aside): Promise<void> => {
     try {
       const taken = await loaded;
       if (taken) tellLoaded(it, taken, aside);
     } finally {
-      aside.settle(points);
+      aside.settle(aside.points);
       if (it.definition.endpoint.paging.by !== 'once') lookAgain();
     }
   };
@@ -99,13 +102,13 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     request: SentRequest,
     answer: Answered,
     aside: Aside,
-    { points, left }: { readonly points: number; readonly left: () => void },
+    left: () => void,
   ): Promise<string> => {
     const kept = await store(request, answer).catch((error: unknown) => {
-      aside.settle(points);
+      aside.settle(aside.points);
       throw error;
     });
-    loads.track(settleLoad(kept.loaded, aside, points).finally(left));
+    loads.track(settleLoad(kept.loaded, aside).finally(left));
     return kept.answerId;
   };
   const handle = async (request: LedgerRequest, onAnswer: () => void): Promise<void> => {
@@ -125,13 +128,16 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     // It gives its place to others meanwhile.
     if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));
     const left = cutting.enter(request);
-    const points = mostOf(it.prices, countOf(request.request));
+    const most = (): number => {
+      const points = mostOf(it.prices, countOf(request.request));
+      return it.meter?.most(points) ?? points;
+    };
     const end = await askUntilSettled(
       request,
       {
         ...it,
         ops,
-        points,
+        most,
         breaker,
         purse,
         endpoint: it.definition.endpoint,
@@ -139,13 +145,13 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
         lostInvocations: lost?.invocations ?? 0,
         endpointAnswered: () => endpointAnswered,
         findOut: async () => {
-          const found = await it.findOut?.(new Map([[request.id, points]]), either);
+          const found = await it.findOut?.(new Map([[request.id, most()]]), either);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
         commits,
         store: (sent, answer, aside) => {
           endpointAnswered = true;
-          const stored = storeAndLoad(sent, answer, aside, { points, left });
+          const stored = storeAndLoad(sent, answer, aside, left);
           onAnswer();
           return stored;
         },

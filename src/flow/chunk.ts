@@ -129,8 +129,9 @@ async function carryOut(
     await takeSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
   await part.settle(signal);
   const stop = await part.carryOut(signal);
+  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleLeftOver(signal);
+  await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : signal);
   if (signal.aborted) return 'aborted';
-  if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleLeftOver(signal);
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }
 
@@ -162,7 +163,7 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<InHan
 
 async function summedUp(
   ops: Ops,
-  { warehouse, effects }: Invocation,
+  { warehouse, config, effects }: Invocation,
   {
     definition,
     run,
@@ -190,6 +191,7 @@ async function summedUp(
     ...(missing && { missing }),
     schema: warehouse.schema,
     now: effects.now,
+    isLimited: definition.budgetPerRun !== undefined || Object.keys(config.budget).length > 0,
   });
 }
 

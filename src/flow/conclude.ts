@@ -4,6 +4,7 @@ import { EXIT } from '../errors.ts';
 import { lowerBoundsOf, standingBounds } from '../ops/coverage.ts';
 import { doubtsOf } from '../ops/doubts.ts';
 import { filtersTold } from '../ops/filters.ts';
+import { pointsSentSince, unverifiedPoints } from '../ops/log-costs.ts';
 import type { Ops } from '../ops/schema.ts';
 import { endRun, type Run, type RunTotals, runTotals } from '../ops/runs.ts';
 import type { Gap, RunState, SyncSummary } from '../ops/summary.ts';
@@ -40,6 +41,8 @@ export interface Conclusion {
   /** Of the analysts' tables. */
   readonly schema: string;
   readonly now: () => Date;
+  /** A limit in points holds, so that the summary says what the request log has not confirmed. */
+  readonly isLimited: boolean;
 }
 
 /** Records the end of a run and returns its summary. */
@@ -70,6 +73,8 @@ export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary
     planned: totals.planned + it.covered,
     fresh: totals.fresh + it.covered,
     ...end,
+    ...(it.run.continued && { pointsNow: await pointsSentSince(ops, it.run.id, it.startedAt) }),
+    ...(it.isLimited && { unverified: await unverifiedPoints(ops, { runId: it.run.id }) }),
     quote: it.run.quote,
     doubts: await doubtsOf(ops, it.run.id, it.lost),
     lowerBounds: await lowerBoundsOf(ops, it.run.id, SHOWN_BOUNDS),

@@ -11,6 +11,7 @@ import { assertWhole } from '../warehouse/whole.ts';
 import type { OnCheckpoint } from './checkpoint.ts';
 import { type Gate, openTokenGate } from './gate.ts';
 import { narrowed } from './gate-narrow.ts';
+import { type LogPosition, openLogPosition } from './log-position.ts';
 import { findableSpools, type Spools } from './spools.ts';
 import { databaseTrouble, steadily } from './steady.ts';
 import type { BeginRunSpan } from './tracing.ts';
@@ -42,6 +43,8 @@ export interface Invocation {
   readonly effects: FlowEffects;
   readonly client: Client;
   readonly gate: Gate;
+  /** Where the request log ended when this process read it. */
+  readonly logPosition: LogPosition;
   /** Most calls that a run may have under way in this process. */
   readonly inFlight: number;
   /** The spools that can be found, of all syncs. */
@@ -87,6 +90,7 @@ export async function openInvocation(
     effects,
     client,
     gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
+    logPosition: openLogPosition(),
     inFlight,
     spools,
     checkClock: () => warehouse.clock.check().then(warnOfClock, () => undefined),

@@ -1,16 +1,7 @@
 /** Which limits in points hold for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../config/definition.ts';
-import { lastBalance } from '../ops/balance.ts';
-import { bothBudgets, type BudgetGuard, type Limit, openBudget } from '../ops/budget.ts';
-import {
-  dayRow,
-  enterCount,
-  enterDay,
-  enterEver,
-  openSharedBudget,
-  type SharedLimit,
-  spentFrom,
-} from '../ops/spending.ts';
+import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from '../ops/budget.ts';
+import { dayRow, enterCount, enterDay, enterEver, openSharedBudget, type SharedLimit } from '../ops/spending.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { type Steady, steadily } from './steady.ts';
 
@@ -27,23 +18,22 @@ export async function invocationBudget(
   { perRun, perDay, keep }: Budget,
   maxPoints: number | undefined,
   effects: BudgetEffects,
-): Promise<BudgetGuard> {
+): Promise<MeteredBudget> {
   const limits: Limit[] = [];
   if (maxPoints !== undefined) limits.push({ what: '--max-points', points: maxPoints, spent: 0 });
   if (perRun !== undefined) limits.push({ what: 'budget.per_run', points: perRun, spent: 0 });
   const own = openBudget(limits);
 
   const dayLimits = perDay === undefined ? none : openDayLimits(warehouse, perDay, effects.now);
-  const balanceLimits = keep === undefined ? none : openBalanceLimits(warehouse, keep);
+  const balance = keep === undefined ? undefined : openBalanceLimit(warehouse, keep, effects);
+  if (perDay === undefined && !balance) return own;
   const limitsNow = async (isGone: boolean): Promise<readonly SharedLimit[]> => [
     ...(await dayLimits(isGone)),
-    ...(await balanceLimits(isGone)),
+    ...((await balance?.limits(isGone)) ?? []),
   ];
-  if ((await steadily(() => limitsNow(false), effects)).length === 0) return own;
-  return bothBudgets(
-    own,
-    openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects)),
-  );
+  await steadily(() => limitsNow(false), effects);
+  const shared = openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects));
+  return bothBudgets(own, { ...shared, ...(balance && { balance }) });
 }
 
 /** The limits that hold by now; told when a row that counts for them was found gone. */
@@ -61,22 +51,31 @@ function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): L
   };
 }
 
-/** No limit as long as the log never told a balance. */
-function openBalanceLimits(warehouse: Warehouse, keep: number): LimitsNow {
-  let limits: readonly SharedLimit[] | undefined;
-  const limitsOf = async (): Promise<readonly SharedLimit[]> => {
-    const balance = await lastBalance(warehouse);
-    if (!balance) return [];
-    // First where the count stands: what others set aside from then on counts in it.
-    const { row, points: standing } = await enterEver(warehouse);
-    // The log may have been read long ago. The request that told the balance is in it.
-    const spent = await spentFrom(warehouse, new Date(balance.at.getTime() + 1));
-    const what = `the balance of ${balance.points} points less budget.keep`;
-    return [{ what, points: balance.points - keep, row, zero: standing - Number(spent.points) }];
+/** No limit until the balance is known: then nothing is bought, see `points-meter.ts`. */
+function openBalanceLimit(
+  warehouse: Warehouse,
+  keep: number,
+  effects: Steady,
+): BalanceLimit & { readonly limits: LimitsNow } {
+  let limit: SharedLimit | undefined;
+  const limitAt = async (points: number, outstanding: number): Promise<SharedLimit> => {
+    const { row, points: counted } = await steadily(() => enterEver(warehouse), effects);
+    const what = `the balance of ${points} points less budget.keep`;
+    return { what, points: points - keep, row, zero: counted - outstanding };
   };
-  return async (isGone) => {
-    if (isGone || !limits) limits = await limitsOf();
-    return limits;
+  return {
+    isKnown: () => limit !== undefined,
+    set: async (points, outstanding) => {
+      limit = await limitAt(points, outstanding);
+    },
+    lower: async (points, outstanding) => {
+      const lower = await limitAt(points, outstanding);
+      if (limit && lower.points + lower.zero < limit.points + limit.zero) limit = lower;
+    },
+    limits: async (isGone) => {
+      if (isGone) await enterEver(warehouse);
+      return limit ? [limit] : [];
+    },
   };
 }
 
@@ -84,7 +83,7 @@ function openBalanceLimits(warehouse: Warehouse, keep: number): LimitsNow {
  * The guard for one sync: its own limit, and all that hold for the invocation. What an earlier invocation spent on the
  * same run doesn't count, or a run that reached its limit could never be continued.
  */
-export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: BudgetGuard): BudgetGuard {
+export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: MeteredBudget): MeteredBudget {
   if (budgetPerRun === undefined) return invocation;
   const own = openBudget([{ what: 'the budget of this sync per run', points: budgetPerRun, spent: 0 }]);
   return bothBudgets(own, invocation);
@@ -102,7 +101,7 @@ export async function chunkBudget(
   { budgetPerRun }: Pick<SyncDefinition, 'budgetPerRun'>,
   order: Parameters<typeof countOfShared>[0],
   effects: BudgetEffects,
-): Promise<BudgetGuard> {
+): Promise<MeteredBudget> {
   const invocation = await invocationBudget(warehouse, shared, undefined, effects);
   const ofRun = { what: 'budget.per_run', points: perRun ?? Number.POSITIVE_INFINITY };
   const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };

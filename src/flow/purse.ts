@@ -3,6 +3,7 @@ import type { BudgetGuard, Limit } from '../ops/budget.ts';
 
 /** Points set aside for one call. */
 export interface Aside {
+  readonly points: number;
   /** Says what the call cost, or may have; only the first word counts. */
   readonly settle: (cost: number) => void;
 }
@@ -54,6 +55,7 @@ export function openPurse(budget: BudgetGuard): Purse {
       const { giveBack } = taken;
       let isSettled = false;
       return {
+        points,
         settle: (cost) => {
           if (isSettled) return;
           isSettled = true;

@@ -1,6 +1,8 @@
 /** Carries out a run, or one chunk of it, and tells its watchers what happens. */
 import type { SyncDefinition } from '../config/definition.ts';
-import type { BudgetGuard } from '../ops/budget.ts';
+import pLimit from 'p-limit';
+import { type MeteredBudget, openBudget } from '../ops/budget.ts';
+import { gateName } from '../ops/gate.ts';
 import type { Lease } from '../ops/lease.ts';
 import { countByState } from '../ops/ledger.ts';
 import type { Run } from '../ops/runs.ts';
@@ -19,6 +21,10 @@ import type { Taken } from './intake.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from './prices.ts';
 import { progressOf } from './progress.ts';
+import { openLogCheck } from './log-check.ts';
+import type { LogReading } from './log-reading.ts';
+import { openPointsMeter } from './points-meter.ts';
+import type { PointsMeter } from './ticket.ts';
 import { openReconciler } from './reconciler.ts';
 import { missingSpools } from './spools.ts';
 import { openKeeping } from './spooling.ts';
@@ -32,7 +38,7 @@ export interface RunPart {
   /** With its chunk, where only that is meant. */
   readonly run: Run;
   readonly lease: Lease;
-  readonly budget: BudgetGuard;
+  readonly budget: MeteredBudget;
   readonly prices: PriceBook;
   readonly maxAgeOf: MaxAgeOf;
   /** Requests of runs that were given up whose answers never arrived. */
@@ -51,6 +57,10 @@ export interface OpenPart {
   readonly carryOut: (signal: AbortSignal) => Promise<Stop | undefined>;
   /** Finds out about answers that were lost and are not asked for any more. */
   readonly settleLeftOver: (signal: AbortSignal) => Promise<void>;
+  /** Reads in the request log what calls cost, where a limit in points is set. */
+  readonly verify: (signal: AbortSignal) => Promise<void>;
+  /** A limit in points holds. */
+  readonly isLimited: boolean;
 }
 
 /** Takes a run or a chunk in hand; the caller holds the lease. */
@@ -66,22 +76,32 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
     const notice = surplusNotice(sync, taken);
     if (notice) onNotice(notice);
   };
+  const onceAtATime = pLimit(1);
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => onceAtATime(work);
   const carrying = { warehouse, definition, run, lease, client, gate, now, sleep, random, newId, budget, onLoaded };
+  const pricesOf = (other: SyncDefinition) => steadily(() => readPrices(warehouse, config, other), effects);
+  const meter = await meterFor(it, part, { ...carrying, pricesOf, inTurn });
+  const known = (): PriceBook => meter?.prices() ?? prices;
   const findOut =
     definition.endpoint.paging.by === 'cursor'
       ? undefined
       : openReconciler({
           ...carrying,
-          pricesOf: (other) => steadily(() => readPrices(warehouse, config, other), effects),
+          pricesOf,
+          inTurn,
         });
-  const most = (request: RequestBody): number => mostOf(prices, countOf(request));
+  const most = (request: RequestBody): number => mostOf(known(), countOf(request));
   const settling = { definition, run, lost, findOut, most, now, sleep, random, onNotice };
   const carry = async (cut: CarryOut['onCut']): Promise<CarryOut> => ({
     ...carrying,
     retries: config.service.retries,
     inFlight,
     maxAgeOf,
-    prices,
+    // Learned anew with each reading of the log.
+    get prices() {
+      return known();
+    },
+    ...(meter && { meter }),
     onDoubt: (because, again) => onNotice(doubtNotice(sync, because, again)),
     ...(cut && { onCut: cut }),
     ...(checkpoint && { checkpoint }),
@@ -105,5 +125,28 @@ export async function openPart(it: Invocation, part: RunPart): Promise<OpenPart>
       return stop;
     },
     settleLeftOver: (signal) => settleLeftOver(ops, settling, signal),
+    verify: async (signal) => meter?.finish(signal),
+    isLimited: meter !== undefined,
   };
+}
+
+/** The meter of a run or chunk; undefined without a limit in points, and for a walk through the log, which shows its own cost. */
+async function meterFor(
+  { config, effects, inFlight, logPosition }: Invocation,
+  { definition, budget, prices }: RunPart,
+  reading: Omit<LogReading, 'budget'>,
+): Promise<PointsMeter | undefined> {
+  if (definition.endpoint.paging.by === 'cursor') return undefined;
+  if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
+  const { url, token } = config.service;
+  const check = openLogCheck({
+    ...reading,
+    // A reading is never refused for its price; what it was charged is counted after it.
+    budget: openBudget([]),
+    token: gateName(url, token?.reveal() ?? ''),
+    position: logPosition,
+    prices: () => reading.pricesOf(definition),
+  });
+  const mayIgnoreBalance = config.budget.unknownBalance === 'spend';
+  return openPointsMeter({ budget, check, prices, inFlight, mayIgnoreBalance, now: effects.now, sleep: effects.sleep });
 }

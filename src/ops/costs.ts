@@ -52,6 +52,8 @@ export interface Costs {
   /** The first UTC day that counts; null for all. Savings and forecasts go by what was before too. */
   readonly since: string | null;
   readonly total: CostSums & { readonly firstDay: string | null; readonly lastDay: string | null };
+  /** How far the log has confirmed what the ledger says was spent. */
+  readonly verification: Verification;
   readonly days: readonly (CostSums & { readonly date: string })[];
   /** The dearest first, as plans and syncs are. */
   readonly endpoints: readonly (CostSums & { readonly endpoint: string })[];
@@ -65,6 +67,40 @@ export interface Costs {
   /** Absent when the request log was never read. */
   readonly reconciliation?: Reconciliation;
 }
+
+/** Points of the ledger's requests, by whether the request log has confirmed them. Its own readings are among them. */
+export interface Verification {
+  readonly verifiedRequests: number;
+  readonly verifiedPoints: number;
+  readonly unverifiedRequests: number;
+  /** By the price list. */
+  readonly unverifiedPoints: number;
+  /** What the plans of the runs were likely to cost. */
+  readonly quotedPoints: number;
+}
+
+async function readVerification({ db, schema, ops }: Books, since: string | undefined): Promise<Verification> {
+  const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
+  const { rows } = await sql<Verification>`
+    select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
+      coalesce(sum(charged), 0)::float8 as "verifiedPoints",
+      count(*) filter (where charged is null and points > 0)::float8 as "unverifiedRequests",
+      coalesce(sum(points) filter (where charged is null), 0)::float8 as "unverifiedPoints",
+      (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)} where date >= ${first})::float8 as "quotedPoints"
+    from ${sql.table(`${ops}.requests`)} where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(
+    db,
+  );
+  return rows[0] ?? NOT_SPENT;
+}
+
+/** Nothing was sent. */
+export const NOT_SPENT: Verification = {
+  verifiedRequests: 0,
+  verifiedPoints: 0,
+  unverifiedRequests: 0,
+  unverifiedPoints: 0,
+  quotedPoints: 0,
+};
 
 /** The costs since a UTC day, YYYY-MM-DD, or all. Every figure is of the same moment. */
 export async function readCosts({ db, ...names }: Books, since: string | undefined, now: Date): Promise<Costs> {
@@ -82,6 +118,7 @@ export async function readCosts({ db, ...names }: Books, since: string | undefin
       return {
         since: since ?? null,
         total: { ...sumOf(cells), firstDay: days[0]?.date ?? null, lastDay: days.at(-1)?.date ?? null },
+        verification: await readVerification(books, since),
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),

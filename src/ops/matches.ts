@@ -50,13 +50,16 @@ export async function identifiersOf(books: Books): Promise<Identifiers> {
   return { areOurs: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
 }
 
-const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::timestamptz`;
+export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::timestamptz`;
 
 /** Rows are looked at from so long before those that are decided on, and requests from as long before rows. */
 const BEFORE_MS = 3_600_000;
 
 /** Requests that may be in the log from an instant on; all that were ever sent without one. */
-function requestsSince({ requests, runs }: ReturnType<typeof booksOf>, since: Date | undefined): RawBuilder<unknown> {
+export function requestsSince(
+  { requests, runs }: ReturnType<typeof booksOf>,
+  since: Date | undefined,
+): RawBuilder<unknown> {
   if (since === undefined) return sql`(select * from ${requests} where attempts > 0 and sent_at is not null)`;
   const from = instant(new Date(since.getTime() - 2 * BEFORE_MS));
   return sql`(select q.* from ${runs} n join ${requests} q on q.run_id = n.id
@@ -96,10 +99,12 @@ export async function matchIdentifiers(books: Books, since: Date | undefined, no
 }
 
 /**
+ * SQL for whether a name in the log is that of an endpoint.
+ *
  * Assumed: the log writes an endpoint as the path asked, with or without what stands before it in the service's url, with
  * slashes or dots.
  */
-const isOfEndpoint = (logged: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<boolean> =>
+export const isOfEndpoint = (logged: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`right('.' || ${spelled(logged)}, length(${name}) + 1) = '.' || ${name}`;
 
 const spelled = (logged: RawBuilder<unknown>): RawBuilder<string> =>
@@ -132,8 +137,8 @@ export async function matchCandidates(
   const { rows: some } = await sql<{ are_open: boolean }>`
     select exists (
       select from ${log} c where ${from} and ${open} and not exists (
-        select from ${matches} m where m.log_id = c.id and m.sure = 'identifier')
-    ) or exists (select from ${matches} where sure <> 'identifier') as are_open`.execute(books.db);
+        select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
+    ) or exists (select from ${matches} where sure not in ('identifier', 'in_order')) as are_open`.execute(books.db);
   // As it is where every row has its identifier: then there is nothing to weigh up.
   if (some[0]?.are_open !== true) return [];
   const early = sql`${(offsetMs ?? 0) - toleranceMs({ offsetMs })}::float8 * interval '1 millisecond'`;
@@ -149,7 +154,7 @@ export async function matchCandidates(
           from ${doubts} d where d.request_id = r.id
         ) as times
       from ${requestsSince(tables, since)} r
-      cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and m.sure = 'identifier') sure
+      cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and m.sure in ('identifier', 'in_order')) sure
       left join ${answers} a on a.id = r.answer_id
       where sure.rows < r.attempts
     ), spans as materialized (
@@ -158,7 +163,7 @@ export async function matchCandidates(
     ), free as materialized (
       select c.id, c.endpoint, c.started_at, c.response_count from ${log} c
       where ${from} and ${open} and c.started_at is not null
-        and not exists (select from ${matches} m where m.log_id = c.id and m.sure = 'identifier')
+        and not exists (select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
     ), spellings as (
       select w.endpoint as logged, e.endpoint from (select distinct endpoint from free) w
       join (select distinct endpoint from spans) e on ${isOfEndpoint(sql`w.endpoint`, sql`e.endpoint`)}
@@ -199,7 +204,7 @@ export async function matchCandidates(
       union select request_id, log_id, 'ambiguous' from several
     ), gone as (
       delete from ${matches} m using ${log} c
-      where c.id = m.log_id and ${decided} and m.sure <> 'identifier'
+      where c.id = m.log_id and ${decided} and m.sure not in ('identifier', 'in_order')
         and not exists (select from decisions d where d.request_id = m.request_id and d.log_id = m.log_id)
       returning m.request_id, m.sure
     ), entered as (
@@ -207,7 +212,7 @@ export async function matchCandidates(
       select d.request_id, d.log_id, d.sure, ${instant(now)} from decisions d join ${log} c on c.id = d.log_id
       where ${decided} order by d.request_id, d.log_id
       on conflict (request_id, log_id) do update set sure = excluded.sure, matched_at = excluded.matched_at
-        where m.sure <> excluded.sure and m.sure <> 'identifier'
+        where m.sure <> excluded.sure and m.sure not in ('identifier', 'in_order')
       returning m.request_id
     )
     select request_id from gone where sure = 'only_candidate' union select request_id from entered`.execute(books.db);

@@ -5,6 +5,7 @@ import type { Sample } from '../plan/price-shape.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
+import { booksOf } from './matches.ts';
 import type { Ops } from './schema.ts';
 
 /** Newest rows of an endpoint that teach its price: enough for a median, few enough to learn a change from. */
@@ -33,12 +34,7 @@ export async function readSamples(
   { name, path }: Pick<Endpoint, 'name' | 'path'>,
   sync: string,
 ): Promise<Sample[]> {
-  const [log, runs, requests, matches] = [
-    sql.table(`${schema}.fact_request_costs`),
-    sql.table(`${ops}.runs`),
-    sql.table(`${ops}.requests`),
-    sql.table(`${ops}.request_cost_matches`),
-  ];
+  const { log, runs, requests, answers, matches } = booksOf({ schema, ops });
   const columns = sql`id, started_at, cost, is_paid, response_status_code as status, response_count as returned`;
   const { rows } = await sql<Row>`
     with recent as (
@@ -53,13 +49,26 @@ export async function readSamples(
       cross join lateral (select log_id from ${matches} where request_id = q.id and sure <> 'ambiguous' limit 1) m
       cross join lateral (select ${columns} from ${log} where id = m.log_id limit 1) f
       where (select count(*) from recent) < ${SAMPLES}
+    ), ledger as (
+      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged.
+      select q.id::text as id, q.sent_at as started_at, q.charged as cost, true as is_paid, a.status,
+        a.received as returned, q.body ->> 'count' as asked, q.sync = ${sync} as is_own
+      from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
+      cross join lateral (
+        select * from ${requests} where run_id = r.id and charged is not null and attempts = 1 order by id desc limit ${REQUESTS_EACH}
+      ) q
+      join ${answers} a on a.id = q.answer_id
+      where not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)
+    ), logged as (
+      select s.id::text as id, s.started_at, s.cost, s.is_paid, s.status, s.returned, known.asked,
+        coalesce(known.sync = ${sync}, false) as is_own
+      from (select * from recent union select * from seldom) s
+      left join lateral (
+        select q.body ->> 'count' as asked, q.sync from ${matches} m join ${requests} q on q.id = m.request_id
+        where m.log_id = s.id and m.sure <> 'ambiguous' limit 1
+      ) known on true
     )
-    select s.*, known.asked, coalesce(known.sync = ${sync}, false) as is_own
-    from (select * from recent union select * from seldom) s
-    left join lateral (
-      select q.body ->> 'count' as asked, q.sync from ${matches} m join ${requests} q on q.id = m.request_id
-      where m.log_id = s.id and m.sure <> 'ambiguous' limit 1
-    ) known on true
+    select * from (select * from logged union all select * from ledger) s
     where s.cost >= 0
     order by s.started_at desc, s.id desc limit ${SAMPLES}`.execute(db);
   return rows.flatMap((row) => sampleOf(row) ?? []);
@@ -140,7 +149,7 @@ export async function settlePoints(ops: Ops, settled: readonly Settled[]): Promi
     ${arrayLiteral(settled.map(({ requestId }) => requestId))}::bigint[],
     ${arrayLiteral(settled.map(({ points }) => points))}::numeric[],
     ${arrayLiteral(settled.map(({ aside }) => aside))}::numeric[]) as u(id, points, aside) group by id)`;
-  const costs = sql<string>`case when requests.attempts <= 1 then t.points
+  const costs = sql<string>`case when requests.attempts <= 1 then coalesce(requests.charged, t.points)
     else greatest(coalesce(requests.points, 0) + t.points - t.aside, 0) end`;
   await ops
     .updateTable('requests')

@@ -6,6 +6,7 @@ import { openDoubts, type SettledDoubt, settleDoubts } from './doubts.ts';
 import { judge } from './judgement.ts';
 import { LOG_ENDPOINT } from './log-readings.ts';
 import { type Books, booksOf, identifiersOf, matchCandidates, matchIdentifiers } from './matches.ts';
+import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from './prices.ts';
 import { operationsOf } from './schema.ts';
 
@@ -18,6 +19,8 @@ export interface ReconcileOptions {
    */
   readonly doubtful?: ReadonlyMap<string, number | undefined>;
   readonly now: Date;
+  /** Absent, rows of the log are not matched by their order, see `matchInOrder`. */
+  readonly inOrder?: InOrder;
 }
 
 /** Doubts that are judged at once; with more, something else is wrong. */
@@ -28,14 +31,16 @@ const MOST_DOUBTS = 1000;
  * returns those. Done again, it changes nothing. In one transaction, one after the other.
  */
 export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledDoubt[]> {
-  const { since, doubtful, now } = options;
+  const { since, doubtful, now, inOrder } = options;
   return warehouse.db.transaction().execute(async (db) => {
     const books = { db, schema: warehouse.schema, ops: warehouse.ops };
     const ops = operationsOf(books);
     await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);
     await matchIdentifiers(books, since, now);
-    const identifiers = await identifiersOf(books);
+    const found = await identifiersOf(books);
+    const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
     const changed = await matchCandidates(books, identifiers, since, now);
+    if (inOrder) changed.push(...(await matchInOrder(books, identifiers, inOrder, now)));
     const which = doubtful
       ? { requestIds: [...doubtful.keys()] }
       : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
@@ -52,6 +57,11 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
     return judged;
   });
 }
+
+/** SQL for whether a row of the log tells what its request cost; one that does not is of a request under way. */
+const isComplete = (row: string) =>
+  sql`(${sql.ref(`${row}.response_status_code`)} is not null or ${sql.ref(`${row}.duration`)} is not null
+    or (${sql.ref(`${row}.is_paid`)} and ${sql.ref(`${row}.cost`)} > 0))`;
 
 /** States in which no attempt is under way or to come. */
 const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
@@ -78,7 +88,7 @@ async function settleRequests(books: Books, since: Date | undefined, others: rea
       union select unnest(${arrayLiteral(others)}::bigint[])
     ), sums as (
       select t.request_id, count(c.id) as rows, sum(case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
-        coalesce(bool_and(c.response_status_code is not null or c.duration is not null), false) as is_complete
+        coalesce(bool_and(${isComplete('c')}), false) as is_complete
       from touched t
       left join ${matches} m on m.request_id = t.request_id and m.sure <> 'ambiguous'
       left join ${log} c on c.id = m.log_id

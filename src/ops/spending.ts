@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/array.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import { errorCode } from '../warehouse/trouble.ts';
-import type { BudgetGuard, Limit } from './budget.ts';
+import { type Limit, type MeteredBudget, tightestOf } from './budget.ts';
 import type { Ops } from './schema.ts';
 
 type Place = Pick<Warehouse, 'db' | 'ops'>;
@@ -36,7 +36,7 @@ export function openSharedBudget(
   { db, ops }: Place,
   limitsFor: (isGone: boolean) => Promise<readonly SharedLimit[]>,
   persist: Persist,
-): BudgetGuard {
+): MeteredBudget {
   const spending = sql.id(ops, 'spending');
   const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
   const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ row }) => row));
@@ -70,7 +70,10 @@ export function openSharedBudget(
     return row?.found === limits.length ? 'done' : 'gone';
   };
 
-  /** What is given back twice could be spent twice, what never is only ends a run sooner: so not again when in doubt. */
+  /**
+   * Gives points back, or adds them when less than 0. A double refund allows overspending, a missed one only ends the run
+   * early; of what is added, the opposite is true. So only that is tried again when the outcome is unknown.
+   */
   const giveBack = (limits: readonly SharedLimit[], points: number): Promise<void> =>
     persist(async () => {
       const names = namesOf(limits);
@@ -82,18 +85,24 @@ export function openSharedBudget(
           update ${spending} set points = greatest(points - ${String(points)}::numeric, 0), updated_at = clock_timestamp()
           where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
       } catch (error) {
-        if (!mayBeDone(error)) throw error;
+        if (points < 0 || !mayBeDone(error)) throw error;
       }
     }).catch(() => undefined);
 
+  const counted = async (): Promise<Limit[]> => {
+    const limits = await limitsNow(false);
+    const { rows } = await persist(() =>
+      sql<Counted>`
+        select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
+    );
+    return rows.map((row) => limitOf(limits, row));
+  };
+
   return {
-    check: async (points) => {
-      const limits = await limitsNow(false);
-      const { rows } = await persist(() =>
-        sql<Counted>`
-          select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
-      );
-      return rows.map((row) => limitOf(limits, row)).find((limit) => limit.spent + points > limit.points);
+    check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
+    tightest: async () => tightestOf(await counted()),
+    add: async (points) => {
+      if (points !== 0) await giveBack(await limitsNow(false), -points);
     },
     reserve: async (points) => {
       for (let isGone = false; ; isGone = true) {

@@ -40,8 +40,12 @@ export interface SyncSummary {
   readonly unreadable: number;
   /** Requests not sent when the run stopped: those that stay planned, and those skipped because their endpoint was given up. */
   readonly left: number;
-  /** Points by the price book; the request log has the true figure. */
+  /** Points of the run so far: what the request log charged where that is known, else by the price book. */
   readonly points: number;
+  /** Of a run that is continued, the points of this invocation, for which limits per run hold. */
+  readonly pointsNow?: number;
+  /** Where a limit in points is set: requests whose cost the request log has not confirmed, and what they count. */
+  readonly unverified?: UnverifiedPoints;
   /** What the plan was quoted at before anything was sent, in points; null for a run that was not begun. */
   readonly quote: QuotedPoints | null;
   /** Attempts of this run whose answers were lost, each with what the request log says became of it. */
@@ -55,6 +59,13 @@ export interface SyncSummary {
   readonly error: string | null;
   /** What to do next, in one sentence. */
   readonly next: string | null;
+}
+
+/** Requests whose cost the request log has not confirmed. */
+export interface UnverifiedPoints {
+  readonly requests: number;
+  /** By the price list. */
+  readonly points: number;
 }
 
 /** Points that a plan may cost. */

@@ -42,6 +42,8 @@ export interface PriceBook {
   readonly usual: readonly Returned[];
   /** Rows of the log that it was learned from. */
   readonly samples: number;
+  /** Of these, answers with items: they alone tell what answers with items cost. */
+  readonly priced: number;
   readonly sure: Sureness;
 }
 
@@ -93,6 +95,7 @@ export function learnPrices(guess: Price, samples: readonly Sample[], usual: rea
     deviation: 0,
     usual,
     samples: known,
+    priced: priced.length,
     sure: isGuess ? 'guess' : 'some',
   };
   const judged = priced.filter((it) => shape === undefined || unitsOf(shape, it) !== undefined);

@@ -31,6 +31,7 @@ export const steps: Readonly<Record<string, () => Promise<Step>>> = {
   '0019_unreadable': () => import('../../migrations/0019_unreadable.ts'),
   '0021_asked_names': () => import('../../migrations/0021_asked_names.ts'),
   '0024_lost_invocations': () => import('../../migrations/0024_lost_invocations.ts'),
+  '0026_balances': () => import('../../migrations/0026_balances.ts'),
   '0027_spools': () => import('../../migrations/0027_spools.ts'),
   '0028_run_states': () => import('../../migrations/0028_run_states.ts'),
   '0029_rebuilds': () => import('../../migrations/0029_rebuilds.ts'),

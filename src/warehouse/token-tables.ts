@@ -35,6 +35,17 @@ export const tokenTables = {
     },
     { key: ['name'] },
   ),
+  balances: table(
+    'Points left by the request log when a run with a limit in points last read it: one row a token.',
+    {
+      gate: text('Which token of which service, as a digest.'),
+      points: numeric('Points left, without those charged for later rows that do not show a balance.'),
+      logged_at: moment('Start of the logged request that shows the balance, by the clock of the service.'),
+      read_at: moment('When the log was read.'),
+      token_id: nullable(uuid('Identifier of the token in the log; null until a row is surely a request of ours.')),
+    },
+    { key: ['gate'] },
+  ),
   doubts: table(
     'Each attempt whose answer was lost, and what the request log says became of it.',
     {
@@ -75,8 +86,8 @@ export const tokenTables = {
       request_id: bigint('The request of the ledger.'),
       log_id: uuid('The row of the log: fact_request_costs.id.'),
       sure: oneOf(
-        'How sure it is: by the identifier sent, by being the only candidate, or one of several candidates.',
-        ['identifier', 'only_candidate', 'ambiguous'],
+        'How sure it is: by the identifier sent, by being the only candidate, by the order of time among as many rows as requests, or one of several candidates.',
+        ['identifier', 'only_candidate', 'in_order', 'ambiguous'],
       ),
       matched_at: moment('When the two were brought together.'),
     },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { adviceOf } from '../../src/cli/cost-advice.ts';
 import type { SyncDefinition } from '../../src/config/definition.ts';
 import type { Balance, MaxAgeSaving } from '../../src/ops/cost-details.ts';
-import type { Costs, SyncCosts } from '../../src/ops/costs.ts';
+import { type Costs, NOT_SPENT, type SyncCosts } from '../../src/ops/costs.ts';
 
 const NOW = new Date('2026-04-01T00:00:00Z');
 const sums = { requests: 1, points: 10, failedRequests: 0, failedPoints: 0 };
@@ -22,6 +22,7 @@ const balance: Balance = {
 const costs = (more: Partial<Costs> = {}): Costs => ({
   since: null,
   total: { ...sums, firstDay: '2026-01-01', lastDay: '2026-04-01' },
+  verification: NOT_SPENT,
   days: [],
   endpoints: [],
   plans: [],

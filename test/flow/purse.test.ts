@@ -163,23 +163,23 @@ describe('a call that is let in', () => {
   it('holds no slot while it waits for points, and takes none for a limit that is reached', async () => {
     const { gate, inUse, taken } = counting();
     const purse = openPurse(limit(10));
-    const first = await entry(admit(gate, purse, 10, forever));
+    const first = await entry(admit(gate, purse, () => 10, forever));
     expect(inUse()).toBe(1);
     let second: Awaited<ReturnType<typeof admit>> | undefined;
-    const waiting = admit(gate, purse, 5, forever).then((it) => (second = it));
+    const waiting = admit(gate, purse, () => 5, forever).then((it) => (second = it));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 1]);
     first.slot.release();
     first.aside.settle(6);
     await waiting;
-    expect(second).toEqual({ what: 'the budget', points: 10, spent: 6 });
+    expect(second).toEqual({ what: 'the budget', points: 10, spent: 6, needed: 5 });
     expect([inUse(), taken()]).toEqual([0, 1]);
   });
 
   it('gives its slot back when others were sooner to the points, and waits again', async () => {
     const { gate, inUse, taken } = counting();
     const purse = openPurse(limit(10));
-    const [one, two] = [admit(gate, purse, 10, forever), admit(gate, purse, 10, forever)];
+    const [one, two] = [admit(gate, purse, () => 10, forever), admit(gate, purse, () => 10, forever)];
     const first = await entry(Promise.race([one, two]));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 2]);
@@ -200,9 +200,9 @@ describe('a call that is let in', () => {
         return gate.take();
       },
     };
-    await expect(admit(stopping, openPurse(limit(10)), 1, stop.signal)).rejects.toThrow('stopped');
+    await expect(admit(stopping, openPurse(limit(10)), () => 1, stop.signal)).rejects.toThrow('stopped');
     const broken = openPurse({ ...limit(10), reserve: () => Promise.reject(new Error('away')) });
-    await expect(admit(gate, broken, 1, forever)).rejects.toThrow('away');
+    await expect(admit(gate, broken, () => 1, forever)).rejects.toThrow('away');
     expect(inUse()).toBe(0);
   });
 });

@@ -4337,6 +4337,21 @@ create index "answers_request_key_received_at_idx" on sluice_ops."answers" using
 create index "answers_unreadable_idx" on sluice_ops."answers" using btree (request_key, received_at) where unreadable;
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
 
+-- Points left by the request log when a run with a limit in points last read it: one row a token.
+create table sluice_ops."balances" (
+  -- Which token of which service, as a digest.
+  "gate" text not null,
+  -- Points left, without those charged for later rows that do not show a balance.
+  "points" numeric not null,
+  -- Start of the logged request that shows the balance, by the clock of the service.
+  "logged_at" timestamp with time zone not null,
+  -- When the log was read.
+  "read_at" timestamp with time zone not null,
+  -- Identifier of the token in the log; null until a row is surely a request of ours.
+  "token_id" uuid,
+  constraint "balances_pkey" primary key ("gate")
+);
+
 -- The chunks of runs that several workers share.
 create table sluice_ops."chunks" (
   -- The run.
@@ -4619,7 +4634,7 @@ create table sluice_ops."request_cost_matches" (
   "request_id" bigint not null,
   -- The row of the log: fact_request_costs.id.
   "log_id" uuid not null,
-  -- How sure it is: by the identifier sent, by being the only candidate, or one of several candidates. One of identifier, only_candidate, ambiguous.
+  -- How sure it is: by the identifier sent, by being the only candidate, by the order of time among as many rows as requests, or one of several candidates. One of identifier, only_candidate, in_order, ambiguous.
   "sure" text not null,
   -- When the two were brought together.
   "matched_at" timestamp with time zone not null,

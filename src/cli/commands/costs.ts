@@ -1,7 +1,7 @@
 /** `sluice costs`: what was paid, for what, what it brought, what is left, and what to do about it. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import type { CostCell, Costs } from '../../ops/costs.ts';
+import type { CostCell, Costs, Verification } from '../../ops/costs.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
 import { csv } from '../csv.ts';
@@ -77,15 +77,19 @@ interface Found {
 
 async function read(config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
   const now = warehouse.clock.now();
-  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since), prices: [] };
-  const [{ readCosts }, { endpointPrices }] = await Promise.all([import('../../ops/costs.ts'), import('../prices.ts')]);
+  const [{ NOT_SPENT, readCosts }, { endpointPrices }] = await Promise.all([
+    import('../../ops/costs.ts'),
+    import('../prices.ts'),
+  ]);
+  if (!(await hasSchema(warehouse))) return { now, costs: nothing(since, NOT_SPENT), prices: [] };
   const costs = await readCosts(warehouse, since, now);
   return { now, costs, prices: await endpointPrices(warehouse, config, costs) };
 }
 
-const nothing = (since: string | undefined): Costs => ({
+const nothing = (since: string | undefined, verification: Verification): Costs => ({
   since: since ?? null,
   total: { requests: 0, points: 0, failedRequests: 0, failedPoints: 0, firstDay: null, lastDay: null },
+  verification,
   days: [],
   endpoints: [],
   plans: [],

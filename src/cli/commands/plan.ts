@@ -1,6 +1,7 @@
 /** `sluice plan`: what a sync would ask, what that would cost, and how sure this is. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import type { Level, Sureness } from '../../plan/price-book.ts';
+import type { UnverifiedPoints } from '../../ops/summary.ts';
 import type { Quote } from '../../plan/quote.ts';
 import type { Warehouse } from '../../warehouse/connect.ts';
 import { command, configOption } from '../command.ts';
@@ -34,7 +35,7 @@ export const plan = command({
     };
     const quoted = await withWarehouse(context, config, (warehouse) => quote(config, warehouse, said.names, options));
     show(context, quoted, () =>
-      planText(quoted, { syncCommand: syncCommandOf(said), perRun: config.budget.perRun }, context.out),
+      planText(quoted, { syncCommand: syncCommandOf(said), budget: config.budget }, context.out),
     );
     return 0;
   },
@@ -63,8 +64,22 @@ const shellWord = (text: string): string =>
 interface Planned {
   readonly syncs: readonly SyncQuote[];
   readonly total: Quote;
+  /** Points left, and what the plan would leave; null while the warehouse does not know. */
+  readonly balance: PlannedBalance | null;
+  /** Requests of earlier runs whose cost the request log has not confirmed. */
+  readonly unverified: UnverifiedPoints;
   /** By endpoint, what its calls cost in the request log, by items asked for and returned. */
   readonly prices: Readonly<Record<string, readonly Level[]>>;
+}
+
+interface PlannedBalance {
+  /** Points left by the request log, less what was sent since. */
+  readonly points: number;
+  /** When the log was read, or when the logged request started. */
+  readonly at: string;
+  /** What the plan would leave, by its likely cost and at least. */
+  readonly leftLikely: number;
+  readonly leftAtLeast: number;
 }
 
 interface SyncQuote extends Quote {
@@ -93,6 +108,7 @@ async function quote(
     { readPrices },
     { selectSyncs },
     { quoteOf, totalQuote },
+    { gateName },
     { ensureSchema },
   ] = await Promise.all([
     import('../../flow/check-queries.ts'),
@@ -103,6 +119,7 @@ async function quote(
     import('../../flow/prices.ts'),
     import('../../plan/order.ts'),
     import('../../plan/quote.ts'),
+    import('../../ops/gate.ts'),
     import('../../warehouse/migrate.ts'),
   ]);
   await ensureSchema(warehouse);
@@ -133,7 +150,42 @@ async function quote(
     });
     seen[endpoint] = prices.levels;
   }
-  return { syncs, total: totalQuote(syncs, config.service), prices: seen };
+  const total = totalQuote(syncs, config.service);
+  const known = await readPlanned(warehouse, gateName(config.service.url, config.service.token?.reveal() ?? ''), at);
+  const { balance, unverified } = known;
+  return {
+    syncs,
+    total,
+    unverified,
+    balance: balance && {
+      ...balance,
+      leftLikely: balance.points - total.likely,
+      leftAtLeast: balance.points - total.most,
+    },
+    prices: seen,
+  };
+}
+
+/** Requests sent so long ago are looked at for what the log has not confirmed. */
+const UNVERIFIED_MS = 30 * 24 * 3_600_000;
+
+/** What the warehouse knows of the balance, without asking the service. */
+async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
+  const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentFrom }, { operationsOf }] = await Promise.all([
+    import('../../ops/balance.ts'),
+    import('../../ops/log-costs.ts'),
+    import('../../ops/spending.ts'),
+    import('../../ops/schema.ts'),
+  ]);
+  const unverified = await unverifiedPoints(operationsOf(warehouse), {
+    since: new Date(now.getTime() - UNVERIFIED_MS),
+  });
+  const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
+  const newest = read && (!logged || logged.at <= read.readAt) ? { ...read, at: read.readAt } : logged;
+  if (!newest) return { balance: null, unverified };
+  // The request that shows the balance is in it.
+  const { points } = await spentFrom(warehouse, new Date(newest.at.getTime() + 1));
+  return { balance: { points: newest.points - Number(points), at: newest.at.toISOString() }, unverified };
 }
 
 /** The parents that have something to ask, of a sync that reads its inputs from the warehouse. */
@@ -147,10 +199,37 @@ const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fair
 interface Asked {
   /** The command that runs what was planned. */
   readonly syncCommand: string;
-  readonly perRun: number | undefined;
+  readonly budget: Config['budget'];
 }
 
-function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): string {
+/** The balance as far as it is known, and what was spent without being confirmed; nothing without a limit in points. */
+function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string[] {
+  const { keep, perRun, perDay, unknownBalance } = budget;
+  if (keep === undefined && perRun === undefined && perDay === undefined) return [];
+  const kept = keep === undefined ? '' : `, budget.keep ${grouped(keep)}`;
+  const least =
+    balance !== null && balance.leftAtLeast < balance.leftLikely ? `, at least ${grouped(balance.leftAtLeast)}` : '';
+  const unknown =
+    unknownBalance === 'spend'
+      ? 'A run reads the request log before it buys, and buys also if that shows none (budget.unknown_balance: spend).'
+      : 'A run reads the request log before it buys, and buys nothing if that shows none.';
+  return [
+    ...(balance === null && keep !== undefined ? [`Balance: unknown. ${unknown}`] : []),
+    ...(balance === null
+      ? []
+      : [
+          `Balance: ${counted(balance.points, 'point')} as of ${balance.at}; this plan would leave ${grouped(balance.leftLikely)}${least}${kept}.`,
+        ]),
+    ...(unverified.requests === 0
+      ? []
+      : [
+          `Of earlier runs, ${counted(unverified.points, 'point')} for ${counted(unverified.requests, 'request')} are not verified by the log.`,
+        ]),
+  ];
+}
+
+function planText(planned: Planned, asked: Asked, channel: Channel): string {
+  const { syncs, total } = planned;
   const columns = [
     { name: 'sync' },
     { name: 'endpoint' },
@@ -167,11 +246,12 @@ function planText({ syncs, total }: Planned, asked: Asked, channel: Channel): st
     it.most > 0 ? SURE[it.sure] : '',
     it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
-  return `${table(columns, rows, channel)}${[sentence(syncs, total), ...notes(syncs, total, asked)].join('\n')}\n`;
+  const lines = [sentence(syncs, total), ...moneyLines(planned, asked), ...notes(syncs, total, asked)];
+  return `${table(columns, rows, channel)}${lines.join('\n')}\n`;
 }
 
 /** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
-function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, perRun }: Asked): string[] {
+function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget: { perRun } }: Asked): string[] {
   const waiting = syncs.filter(({ waitsFor }) => waitsFor.length > 0);
   const readings = waiting.map(
     ({ sync, waitsFor }) =>

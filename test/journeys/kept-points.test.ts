@@ -1,0 +1,174 @@
+/** `budget.keep` holds from the first paid request on: no balance, no purchase. */
+import { describe, expect, it } from 'vitest';
+import { only } from '../flow/scene.ts';
+import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
+import { type PricedOptions, pricedService, rowOf, spend } from './priced-service.ts';
+
+const ONE: PricedOptions['price'] = () => 1;
+const SHOWS_FIVE = rowOf({ points_left: 5 });
+
+eachWarehouse('budget.keep', (open) => {
+  it('buys two of ten inputs with 5 points and keep 3, before any log was read', async () => {
+    const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE] });
+
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 10, inFlight: 4 })).summary);
+
+    expect(run).toMatchObject({ exitCode: 6, state: 'out_of_points', left: 8, points: 2 });
+    expect(service.points()).toBe(3);
+    expect(service.paths()[0]).toBe('/token/requests');
+  });
+});
+
+describe('budget.keep', () => {
+  const open = embeddedWarehouses();
+
+  it.each([
+    {
+      name: 'a log that is refused',
+      options: { logStatus: () => 403 },
+      says: 'no log today',
+      nevertheless: { exitCode: 0, answers: 3 },
+    },
+    {
+      name: 'a log that fails',
+      options: { logStatus: () => 500 },
+      says: 'no log today',
+      nevertheless: { exitCode: 0, answers: 3 },
+    },
+    // Its first row shows the balance, which holds from then on.
+    {
+      name: 'a log without rows',
+      options: {},
+      says: 'shows no points_left',
+      nevertheless: { exitCode: 6, answers: 2 },
+    },
+    {
+      name: 'a log without balances',
+      options: { before: [rowOf({}), rowOf({})] },
+      says: 'shows no points_left',
+      nevertheless: { exitCode: 6, answers: 2 },
+    },
+  ])('refuses with $name, and buys when the config says so', async ({ options, says, nevertheless }) => {
+    const service = await pricedService({ price: ONE, points: 5, ...options });
+    const warehouse = await open();
+
+    const refused = only((await spend(service, warehouse, { budget: '{ keep: 3 }', inputs: 3 })).summary);
+    expect(refused).toMatchObject({ exitCode: 6, state: 'out_of_points', sent: 0, left: 3 });
+    expect(refused.error).toContain('the balance is not known');
+    expect(refused.error).toContain(says);
+    expect(refused.next).toContain('budget.unknown_balance');
+    expect(service.calls()).toBe(0);
+
+    const spent = only(
+      (await spend(service, warehouse, { budget: '{ keep: 3, unknown_balance: spend }', inputs: 3 })).summary,
+    );
+    expect(spent).toMatchObject(nevertheless);
+  });
+
+  it.each([
+    {
+      name: 'the newest row has none yet',
+      before: [
+        rowOf({ points_left: 5 }),
+        rowOf({
+          started_at: '2026-03-06T14:59:59.000000Z',
+          response_status_code: null,
+          duration: null,
+          cost: 0,
+          is_paid: false,
+        }),
+      ],
+    },
+    {
+      name: 'the newest row is long ago',
+      before: [rowOf({ points_left: 5, started_at: '2025-01-06T14:59:59.000000Z' })],
+    },
+    {
+      name: 'a later row without one was charged',
+      before: [
+        rowOf({ points_left: 7 }),
+        rowOf({ cost: 2, endpoint: '/api/pronet/group', started_at: '2026-03-06T14:59:59.000000Z' }),
+      ],
+    },
+    {
+      name: 'rows are listed oldest first',
+      order: 'ascending' as const,
+      before: Array.from({ length: 250 }, (_, at) =>
+        rowOf({
+          points_left: 254 - at,
+          started_at: new Date(Date.parse('2026-03-01T00:00:00Z') + at * 60_000).toISOString(),
+        }),
+      ),
+    },
+  ])('finds the balance where $name', async ({ before, ...options }) => {
+    const service = await pricedService({ price: ONE, points: 5, before, ...options });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 3 }', inputs: 10 })).summary);
+    expect(run).toMatchObject({ exitCode: 6, left: 8 });
+    expect(service.points()).toBe(3);
+  });
+
+  it('larger than the balance buys nothing', async () => {
+    const service = await pricedService({ price: ONE, points: 5, before: [SHOWS_FIVE] });
+    const run = only((await spend(service, await open(), { budget: '{ keep: 30 }', inputs: 3 })).summary);
+    expect(run).toMatchObject({ exitCode: 6, sent: 0 });
+    expect(run.error).toContain('the balance of 5 points less budget.keep');
+  });
+
+  it('counts what other programs spend meanwhile', async () => {
+    const service = await pricedService({
+      price: ONE,
+      points: 100,
+      before: [rowOf({ points_left: 100 })],
+      onCall: (nth, it) => {
+        if (nth === 10) it.addRow({ cost: 60, points_left: 31, response_request_id: 'another' });
+      },
+    });
+    const run = only(
+      (await spend(service, await open(), { budget: '{ keep: 20 }', inputs: 100, inFlight: 1 })).summary,
+    );
+    expect(run).toMatchObject({ exitCode: 6 });
+    // 60 of the 80 points that may be spent are another program's.
+    expect(service.spent()).toBeLessThanOrEqual(21);
+  });
+
+  it('stops when the log no longer confirms what was spent', async () => {
+    const service = await pricedService({
+      price: ONE,
+      points: 100,
+      before: [rowOf({ points_left: 100 })],
+      logStatus: (nth) => (nth > 3 ? 500 : 200),
+    });
+    const run = only(
+      (await spend(service, await open(), { budget: '{ keep: 20 }', inputs: 100, inFlight: 1 })).summary,
+    );
+    expect(run).toMatchObject({ exitCode: 6, state: 'out_of_points' });
+    expect(run.error).toContain('does not confirm what was spent');
+    expect(service.spent()).toBeLessThanOrEqual(20);
+    expect(run.unverified?.requests).toBeGreaterThan(0);
+  });
+
+  it('goes on by the balance in headers, where answers carry it', async () => {
+    const service = await pricedService({
+      price: (nth) => (nth > 3 ? 7 : 1),
+      header: true,
+      points: 100,
+      before: [rowOf({ points_left: 100 })],
+      logStatus: (nth) => (nth > 3 ? 500 : 200),
+    });
+    const run = only(
+      (await spend(service, await open(), { budget: '{ keep: 20 }', inputs: 100, inFlight: 1 })).summary,
+    );
+    expect(run).toMatchObject({ exitCode: 6 });
+    expect(service.points()).toBeGreaterThanOrEqual(20 - 7);
+    expect(service.points()).toBeLessThanOrEqual(27);
+  });
+
+  it('does not take a balance of another service or token for its own', async () => {
+    const warehouse = await open();
+    const rich = await pricedService({ price: ONE, points: 1000, before: [rowOf({ points_left: 1000 })] });
+    await spend(rich, warehouse, { budget: '{ keep: 3 }', inputs: 2 });
+    const poor = await pricedService({ price: ONE, points: 5, logStatus: () => 403 });
+    const run = only((await spend(poor, warehouse, { budget: '{ keep: 3 }', inputs: 2, refresh: true })).summary);
+    expect(run).toMatchObject({ exitCode: 6, sent: 0 });
+  });
+});

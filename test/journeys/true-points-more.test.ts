@@ -1,0 +1,145 @@
+/** What is said of points that the log confirms or not, and who shares a limit. */
+import { describe, expect, it } from 'vitest';
+import { summaryText } from '../../src/cli/summary.ts';
+import { readCosts } from '../../src/ops/costs.ts';
+import { select } from '../flow/rows.ts';
+import { only } from '../flow/scene.ts';
+import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
+import { type LoggedRow, type PricedOptions, pricedService, spend } from './priced-service.ts';
+
+const TEN: PricedOptions['price'] = () => 10;
+const CHANNEL = { write: () => undefined, isTerminal: false, width: 200, color: false } as unknown as Parameters<
+  typeof summaryText
+>[1];
+const without = (row: LoggedRow): LoggedRow => ({ ...row, response_request_id: null });
+
+describe('points', () => {
+  const open = embeddedWarehouses();
+
+  it('are true in the summary, in costs and in the ledger, quoted against true', async () => {
+    const service = await pricedService({ price: TEN });
+    const warehouse = await open();
+
+    const { summary } = await spend(service, warehouse, { budget: '{ per_run: 30 }', inputs: 40, inFlight: 2 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6, points: 30, unverified: { requests: 0, points: 0 } });
+    expect(summaryText(summary, CHANNEL)).toContain('quoted 40 points by a guess, spent 30 by the log');
+    const costs = await readCosts(warehouse, undefined, service.clock.now());
+    expect(costs.verification).toMatchObject({ verifiedPoints: 30, unverifiedPoints: 0, quotedPoints: 40 });
+    expect(costs.syncs).toMatchObject([{ ledgerPoints: 30 }, { endpoint: 'token.requests', ledgerPoints: 0 }]);
+    // What was learned is kept, so that the next run needs no guess and refuses a limit that can't be held.
+    const before = service.calls();
+    const small = only((await spend(service, warehouse, { budget: '{ per_run: 9 }', inputs: 40 })).summary);
+    expect(small).toMatchObject({ exitCode: 6 });
+    expect(small.error).toContain('the next request can cost 10');
+    expect(service.calls()).toBe(before);
+  });
+
+  it('of a run that is continued are shown for this invocation and for the run', async () => {
+    const service = await pricedService({ price: () => 1 });
+    const warehouse = await open();
+    await spend(service, warehouse, { budget: '{ per_run: 3 }', inputs: 9 });
+    service.clock.advance(1000);
+
+    const { summary } = await spend(service, warehouse, { budget: '{ per_run: 3 }', inputs: 9 });
+
+    expect(only(summary)).toMatchObject({ continued: true, points: 6, pointsNow: 3 });
+    expect(summaryText(summary, CHANNEL)).toContain(
+      'users: 3 points in this invocation, 6 since the run began; limits per run hold for one invocation',
+    );
+  });
+
+  it.each([
+    { name: 'is refused', options: { logStatus: () => 403 } },
+    { name: 'fails', options: { logStatus: () => 500 } },
+    { name: 'does not show the calls', options: { row: () => undefined } },
+    { name: 'shows them a minute late', options: { appearsAfterMs: 60_000 } },
+  ])('that the log does not confirm count by the guess, and are not verified: it $name', async ({ options }) => {
+    const service = await pricedService({ price: () => 1, ...options });
+    const warehouse = await open();
+
+    const { summary } = await spend(service, warehouse, { budget: '{ per_run: 5 }', inputs: 9 });
+
+    expect(only(summary)).toMatchObject({ exitCode: 6, points: 5 });
+    expect(only(summary).unverified?.requests).toBeGreaterThan(0);
+    expect(service.calls()).toBe(5);
+    expect(summaryText(summary, CHANNEL)).toMatch(/users: \d points? for \d requests? not verified by the log/);
+    expect(
+      (await readCosts(warehouse, undefined, service.clock.now())).verification.unverifiedRequests,
+    ).toBeGreaterThan(0);
+  });
+
+  it('are known at the end where a minute passes before it', async () => {
+    const service = await pricedService({
+      price: TEN,
+      appearsAfterMs: 40_000,
+      onCall: (_, it) => it.clock.advance(30_000),
+    });
+    const run = only(
+      (await spend(service, await open(), { budget: '{ per_run: 30 }', inputs: 9, inFlight: 1 })).summary,
+    );
+    expect(run.points - (run.unverified?.points ?? 0)).toBeGreaterThan(0);
+    expect(service.spent()).toBeLessThanOrEqual(40);
+  });
+
+  it.each([
+    { name: 'with identifiers', row: undefined },
+    { name: 'without identifiers', row: without },
+  ])('of other programs with the same token do not count, in a log $name', async ({ row }) => {
+    const service = await pricedService({
+      price: () => 1,
+      ...(row && { row }),
+      onCall: (_, it) =>
+        it.addRow({ cost: 50, endpoint: '/api/pronet/group', response_request_id: row ? null : 'another' }),
+    });
+    const run = only((await spend(service, await open(), { budget: '{ per_run: 20 }', inputs: 12 })).summary);
+    expect(run).toMatchObject({ exitCode: 0, answers: 12, points: 12, unverified: { requests: 0 } });
+  });
+
+  it('without a limit are not looked up', async () => {
+    const service = await pricedService({ price: TEN });
+    const run = only((await spend(service, await open(), { inputs: 5 })).summary);
+    expect(run).toMatchObject({ exitCode: 0, points: 5 });
+    expect(run).not.toHaveProperty('unverified');
+    expect(service.readings()).toBe(0);
+  });
+
+  it('of several syncs of one invocation hold one limit', async () => {
+    const service = await pricedService({ price: TEN });
+    const syncs = `  users: { endpoint: microblog.user, for_each: { user: [a, b] } }
+  people: { endpoint: pronet.search.users, request: { title: x, count: 10 }, for_each: { location: [Berlin, Paris, Oslo, Rome] } }`;
+    const { summary } = await spend(service, await open(), { budget: '{ per_run: 30 }', inFlight: 4, syncs });
+    expect(service.spent()).toBe(30);
+    expect(summary.syncs).toMatchObject([
+      { exitCode: 0, points: 20 },
+      { exitCode: 6, points: 10 },
+    ]);
+  });
+
+  it('of readings leave the cost table, and leave the prices that they taught', async () => {
+    const service = await pricedService({ price: TEN });
+    const warehouse = await open();
+    await spend(service, warehouse, { budget: '{ per_run: 30 }' });
+    expect(await select(warehouse, 'select count(*)::int as n from sluice.fact_request_costs')).toEqual([{ n: 0 }]);
+    expect(await select(warehouse, 'select sum(charged)::int as n from sluice_ops.requests')).toEqual([{ n: 30 }]);
+  });
+});
+
+describe('points of several processes on one warehouse', () => {
+  const open = postgresWarehouses();
+
+  it('hold a day’s limit, but for what is in flight', async () => {
+    const service = await pricedService({ price: TEN });
+    const warehouse = await open();
+    const run = (name: string) =>
+      spend(service, warehouse, {
+        budget: '{ per_day: 50 }',
+        inFlight: 2,
+        syncs: `  ${name}: { endpoint: microblog.user, for_each: { user: [${name}1, ${name}2, ${name}3, ${name}4, ${name}5, ${name}6] } }`,
+      });
+    const ends = await Promise.all([run('a'), run('b')]);
+    expect(ends.map(({ summary }) => summary.exitCode)).toEqual([6, 6]);
+    expect(service.spent()).toBeLessThanOrEqual(50 + 2 * 10);
+    expect(service.spent()).toBeGreaterThanOrEqual(40);
+  });
+});
