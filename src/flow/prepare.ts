@@ -88,7 +88,7 @@ export async function planSync(
     const facts = { today, lastCompleteDay, logMark: logMark(marks.get(LOG_MARK), now), ...range };
     const windows = isDone ? [] : planTasks(definition, [input], facts);
     const { retried, rest } = withoutOverlap(definition, unread, windows);
-    // One that was read since, as by a replay, is asked no more, however old it is.
+    // One that was read since, as by a replay, is asked no more, however old it is. 412 says nothing of a slice.
     for (const { task, asOf } of retried)
       readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(now) });
     for (const task of [...retried.map((slice) => slice.task), ...rest])
@@ -99,7 +99,10 @@ export async function planSync(
     ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
   );
   const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
-  const fresh = new Map([...(options.refresh ? [] : await freshAnswers(ops, readSince)), ...stored.fresh]);
+  const fresh = new Map([
+    ...(options.refresh ? [] : await freshAnswers(ops, readSince, { withMissing: false })),
+    ...stored.fresh,
+  ]);
   const lost: LostBefore = options.refresh
     ? new Map()
     : await readLostBefore(ops, definition, planHash(definition, options));

@@ -21,11 +21,13 @@ const CHUNK = 1000;
 
 /**
  * By request key, the newest stored answer to each of these requests that was received within its times, over all
- * syncs. Empty and "no such entity" answers count as bought; one that could not be read does not.
+ * syncs. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. There is none for
+ * a request whose newest answer could not be read: an older one does not say what was asked for since.
  */
 export async function freshAnswers(
   ops: Ops,
   asked: readonly ({ readonly requestKey: string } & Received)[],
+  { withMissing = true }: { readonly withMissing?: boolean } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let start = 0; start < asked.length; start += CHUNK) {
@@ -37,15 +39,19 @@ export async function freshAnswers(
     const rows = await ops
       .selectFrom(source.as('t'))
       .innerJoin('answers as a', 'a.request_key', 't.request_key')
-      .select(['t.request_key', sql<string>`max(a.id)`.as('id')])
+      // One whose body is gone can fill no bridge.
+      .select([
+        't.request_key',
+        sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('id'),
+        sql<string | null>`max(a.id) filter (where a.unreadable)`.as('unread'),
+      ])
       .whereRef('a.received_at', '>=', 't.since')
       .whereRef('a.received_at', '<=', 't.until')
-      // One whose body is gone can fill no bridge.
-      .where('a.body', 'is not', null)
-      .where('a.unreadable', '=', false)
+      .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
       .groupBy('t.request_key')
       .execute();
-    for (const { request_key: key, id } of rows) found.set(key, id);
+    for (const { request_key: key, id, unread } of rows)
+      if (id !== null && BigInt(unread ?? 0) < BigInt(id)) found.set(key, id);
   }
   return found;
 }

@@ -13,13 +13,15 @@ export const MOST_UNREADABLE = 3;
 /** The failure class of a request that is not asked because its last answers could not be read. */
 export const UNREADABLE = 'unreadable';
 
-/** True of an answer that is quarantined whole: nothing of it could be read. */
-export const isUnreadable = ({ rejects }: Pick<Batch, 'rejects'>): boolean =>
-  rejects.some(({ position }) => position === undefined);
+type Judged = Pick<Batch, 'received' | 'rejects'>;
 
-/** The reason for which an answer is quarantined whole; undefined for one that could be read. */
-export const unreadableReason = ({ rejects }: Pick<Batch, 'rejects'>): string | undefined =>
-  rejects.find(({ position }) => position === undefined)?.reason;
+/** True of an answer that is quarantined whole, or item by item: nothing of it could be read. */
+export const isUnreadable = ({ received, rejects }: Judged): boolean =>
+  rejects.some(({ position }) => position === undefined) || (received > 0 && rejects.length >= received);
+
+/** The reason why nothing of an answer could be read; undefined for one of which something could. */
+export const unreadableReason = (batch: Judged): string | undefined =>
+  isUnreadable(batch) ? batch.rejects[0]?.reason : undefined;
 
 /** A request that is asked no more for now. */
 export interface Failing {
@@ -75,8 +77,10 @@ async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<Readon
   const rows = await ops
     .selectFrom('quarantine')
     .select(['answer_id', 'reason'])
+    .distinctOn('answer_id')
     .where('answer_id', '=', sql<string>`any(${arrayLiteral(answerIds)}::bigint[])`)
-    .where('position', 'is', null)
+    .orderBy('answer_id')
+    .orderBy('position', (order) => order.asc().nullsFirst())
     .execute();
   return new Map(rows.map(({ answer_id: id, reason }) => [id, reason]));
 }
@@ -107,8 +111,9 @@ export async function unreadableSum(ops: Ops, runId: string): Promise<Unreadable
     .select([
       sql<string>`count(*)`.as('requests'),
       sql<string>`count(*) filter (where r.state = 'failed')`.as('failing'),
-      // One answer is one item received and rejected, one request that failed is one reject; another run counts the rest.
-      sql<string>`coalesce(sum(${weight} - case when r.state = 'fresh' then 0 else 1 end), 0)`.as('items'),
+      // The items of an answer are received and rejected, a request that failed is one reject; another run counts the rest.
+      sql<string>`coalesce(sum(greatest(0, ${weight} - case r.state when 'fresh' then 0 when 'failed' then 1
+        else coalesce(a.received, 1) end)), 0)`.as('items'),
     ])
     .executeTakeFirstOrThrow();
   return { requests: Number(row.requests), failing: Number(row.failing), items: Number(row.items) };

@@ -209,6 +209,8 @@ describe('an answer that cannot be read', () => {
     ['<html><body>Bad gateway</body></html>', 200],
     ['{"error":"try later"}', 200],
     ['[]', 206],
+    ['[{"error":"try later"}]', 200],
+    ['[null, {}, "x"]', 200],
   ])('of people (%s, %s) is asked for again, and serves no other sync', async (body, status) => {
     let calls = 0;
     const scene = await sceneIn(await openEmbedded(), {
@@ -244,6 +246,36 @@ syncs:
       `, accept: { rejects: ${((100 / (100 + found_)) * 100 + by).toFixed(2)}% }`;
     expect(await once(scene, yaml(share(found, -1)))).toMatchObject({ exitCode: 4, state: 'partial' });
     expect(await once(scene, yaml(share(found, 1)))).toMatchObject({ exitCode: 0, state: 'partial', unreadable: 1 });
+  });
+
+  it('is asked for again although an older answer to the same request is fresh', async () => {
+    const service_ = cutting(() => false);
+    const scene = await sceneIn(await openEmbedded(), { respond: service_.respond });
+    const yaml = `${service()}
+syncs:
+  users: { endpoint: microblog.user, for_each: { user: [one] }, max_age: 7d }
+`;
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, sent: 1 });
+    service_.state.isCut = () => true;
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml, { refresh: true })).toMatchObject({ exitCode: 4, sent: 1, unreadable: 1 });
+    service_.state.isCut = () => false;
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete', sent: 1, unreadable: 0 });
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, sent: 0, fresh: 1 });
+  });
+
+  it('to a window, and then 412 to it, are not taken for all there is', async () => {
+    const answers: (Responded | undefined)[] = [CUT, { status: 412, body: '{"detail":"no such entity"}' }];
+    const scene = await sceneIn(await open(), { size: BUSY, respond: ({ number }) => answers[number - 1] });
+    const yaml = filings('');
+
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 4, sent: 1 });
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml)).toMatchObject({ sent: 1, missing: 1 });
+    scene.clock.advance(HOUR_MS);
+    expect(await once(scene, yaml)).toMatchObject({ exitCode: 0, state: 'complete' });
+    expect(await inTable(scene)).toEqual(inWorld(scene, WEEK));
   });
 
   it('about an entity is asked for again under the same name, twice and no more', async () => {
