@@ -8,6 +8,7 @@ import { passwordOf } from '../ops/redact.ts';
 import type { Warehouse } from '../warehouse/connect.ts';
 import type { ReadService } from '../warehouse/reads/serve.ts';
 import type { Context } from './context.ts';
+import { packageFolder } from './package.ts';
 
 /** The config that the flag, the environment or the folder names; its secrets are kept out of what is told from now on. */
 export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
@@ -69,11 +70,13 @@ async function withOpen<T>(
 
 /**
  * Earlier versions took a relative folder from the working folder. Throws a UsageError where a warehouse is there and
- * none beside the config: a new one would buy everything again.
+ * none beside the config: a new one would buy everything again. A working folder with a config of its own, and the
+ * checkout, has the warehouse of that config or of the quickstart.
  */
 function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehouse'], file: string): void {
   const folder = embeddedFolder(url.reveal());
   if (relative === undefined || folder === undefined || existsSync(folder)) return;
+  if (existsSync(join(cwd, 'sluice.yaml')) || resolve(cwd) === packageFolder()) return;
   // The quickstart's folder was written without the parent folder.
   const former = [relative, basename(relative)]
     .map((it) => resolve(cwd, it))

@@ -27,6 +27,7 @@ describe('what is taken', () => {
       from: '2024-02-29',
       to: undefined,
       'max-points': 4,
+      'abandon-spool': false,
       names: ['a', 'b'],
     });
   });

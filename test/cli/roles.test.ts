@@ -66,7 +66,8 @@ it('status --watch tells it again until it is stopped, in place of the last at a
   const ran = await runHere(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
   expect(ran.code).toBe(0);
   expect(waits).toEqual([2000, 2000, 2000]);
-  expect(ran.out).toBe('\u001b[H\u001b[2Jnothing has run yet: sluice sync begins\n'.repeat(3));
+  const shown = `\u001b[H\u001b[2Jnothing has run yet: sluice sync begins\nwarehouse: ${join(folder, 'watched')}\n`;
+  expect(ran.out).toBe(shown.repeat(3));
 });
 
 it.each([

@@ -61,8 +61,10 @@ export interface Project {
 export async function copiedProject(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-docs-'));
   await cp(join(ROOT, 'package.json'), join(folder, 'package.json'));
-  for (const part of ['src', 'migrations', 'configs', 'node_modules'])
-    await symlink(join(ROOT, part), join(folder, part));
+  // Sources and configs are copied, since the program finds the quickstart's folder by where it lies itself.
+  for (const part of ['src', 'migrations', 'configs'])
+    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const begun: ChildProcess[] = [];
 
   const shell = (script: string) => {

@@ -95,7 +95,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     }
     expect(askedAgain([...first, ...bought(scene)]).size).toBe(0);
     expect(await states(scene.warehouse)).toMatchObject({ sent: files.length });
-    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ inDoubt: files.length, exitCode: 5 }]);
+    expect((await readStatus(scene.warehouse)).syncs).toMatchObject([{ open: files.length, exitCode: 5 }]);
 
     // Back where it was, though this process keeps its own answers elsewhere.
     await rename(`${spool.folder}.away`, spool.folder);

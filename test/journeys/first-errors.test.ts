@@ -185,15 +185,14 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync', '--config', 'query.yaml'],
     code: 2,
     says: [
-      'pages: The database refuses the query: column "adress" does not exist.',
-      /asked for at query\.yaml:6:\d+/,
-      'next: ',
+      /query\.yaml:6:\d+: pages: The database refuses the query: column "adress" does not exist \(line 1, column 8 of the query\)/,
+      'Correct the query; nothing was sent.',
     ],
   },
   'the same, when it is planned': {
     words: ['plan', '--config', 'query.yaml'],
     code: 2,
-    says: ['sluice: pages: The database refuses the query', /asked for at query\.yaml:6:\d+/],
+    says: [/sluice: query\.yaml:6:\d+: pages: The database refuses the query/],
   },
   'a query that fails': {
     words: ['query', 'select * frm web_pages'],
