@@ -24,13 +24,13 @@ export function adviceOf(costs: Costs, config: Pick<Config, 'syncs'>, now: Date)
   ];
 }
 
-function logAdvice({ balances, syncs }: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
+function logAdvice({ balances, syncs, verification }: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
   const reader = config.syncs.find(({ endpoint }) => endpoint.name === 'token.requests')?.name;
   const read =
     reader === undefined ? 'add a sync with endpoint: token.requests and run it' : `run sluice sync ${reader}`;
   const newest = Math.max(...balances.map(({ newestAt }) => newestAt.getTime()));
   if (balances.length === 0)
-    return syncs.some(({ ledgerPoints }) => ledgerPoints > 0)
+    return verification.unverifiedRequests > 0 && syncs.some(({ ledgerPoints }) => ledgerPoints > 0)
       ? [`${read}: the request log has nothing of this time yet, so points are only known by the price list`]
       : [];
   return now.getTime() - newest > STALE_MS

@@ -123,7 +123,10 @@ it('says how to read a log that is missing or old', () => {
     answerPoints: 5,
     nothingNewPoints: 0,
   };
-  const unread = costs({ balances: [], syncs: [owed] });
+  const verification = { ...NOT_SPENT, unverifiedRequests: 5, unverifiedPoints: 5 };
+  const unread = costs({ balances: [], syncs: [owed], verification });
+  // Readings for a limit in points confirmed what was spent.
+  expect(adviceOf(costs({ balances: [], syncs: [owed] }), pages, NOW)).toEqual([]);
   expect(adviceOf(unread, pages, NOW)).toEqual([expect.stringMatching(/^add a sync with endpoint: token\.requests/)]);
   expect(adviceOf(unread, reader, NOW)).toEqual([expect.stringMatching(/^run sluice sync spend: /)]);
   expect(adviceOf(costs({ balances: [] }), pages, NOW)).toEqual([]);
