@@ -4,8 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openRequests } from '../src/ops/ledger.ts';
-import { operationsOf } from '../src/ops/schema.ts';
+import { openRequests } from '../src/ledger/requests.ts';
+import { operationsOf } from '../src/warehouse/connect/operations-db.ts';
 import { figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, scaled } from './core/benchmark.ts';
 import { warehouseAt } from './stage/batches.ts';

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type { Warehouse } from '../src/warehouse/connect.ts';
-import { tables } from '../src/warehouse/table.ts';
+import type { Warehouse } from '../src/warehouse/connect/connect.ts';
+import { tables } from '../src/warehouse/schema/tables.ts';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, scaled, type Setting } from './core/benchmark.ts';
 import { warehouseAt } from './stage/batches.ts';

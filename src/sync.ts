@@ -1,32 +1,32 @@
 /** The whole flow on one screen: plan, extract, normalize, load, record. */
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
-import { checkQueries, queriesOf } from './flow/check-queries.ts';
-import { concludeRun } from './flow/conclude.ts';
-import { deletedNotice, deletedRows } from './flow/deleted-rows.ts';
-import type { Stop } from './flow/course.ts';
-import { lostNotice } from './flow/doubt.ts';
-import { hold } from './flow/hold.ts';
-import { type FlowEffects, holderOf, type Invocation, openInvocation } from './flow/invocation.ts';
-import { invocationBudget, syncBudget } from './flow/limits.ts';
-import { giveUpReadings } from './flow/log-reading.ts';
-import { failedBy, gravest, notStarted } from './flow/outcome.ts';
-import { forgottenNotice, prepareRun } from './flow/prepare.ts';
-import { readPrices } from './flow/prices.ts';
-import { reconcileRun } from './flow/reconciler.ts';
-import { openPart } from './flow/run-part.ts';
-import type { RunSpans } from './flow/spans.ts';
-import { type Sharing, shareOut } from './flow/share.ts';
-import { type SpooledFiles, takeSpooled } from './flow/spooling.ts';
-import { abandonMissing, missingSpools } from './flow/spools.ts';
-import { databaseTrouble, steadily } from './flow/steady.ts';
-import { openTally, type Tally, tidy } from './flow/tidy.ts';
-import type { MeteredBudget } from './ops/budget.ts';
-import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ops/lease.ts';
-import { operationsOf } from './ops/schema.ts';
-import type { Summary, SyncSummary } from './ops/summary.ts';
+import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
+import { concludeRun } from './flow/run/conclude.ts';
+import { deletedNotice, deletedRows } from './flow/replay/deleted-rows.ts';
+import type { Stop } from './flow/run/stop.ts';
+import { lostNotice } from './recovery/reconcile/lost-answers.ts';
+import { hold } from './control/lease/keep-alive.ts';
+import { type FlowEffects, holderOf, type Invocation, openInvocation } from './flow/run/invocation.ts';
+import { invocationBudget, syncBudget } from './control/budget/budget.ts';
+import { giveUpReadings } from './flow/run/read-request-log.ts';
+import { failedBy, gravest, notStarted } from './flow/run/not-run.ts';
+import { forgottenNotice, prepareRun } from './flow/run/prepare.ts';
+import { readPrices } from './control/budget/read-price-book.ts';
+import { reconcileRun } from './flow/run/reconciler.ts';
+import { openPart } from './flow/run/segment.ts';
+import type { RunSpans } from './telemetry/spans.ts';
+import { type Sharing, shareOut } from './flow/run/share.ts';
+import { type SpooledFiles, takeSpooled } from './recovery/spool/spool.ts';
+import { abandonMissing, missingSpools } from './recovery/spool/find-spools.ts';
+import { databaseTrouble, steadily } from './warehouse/connect/retry-transient.ts';
+import { openTally, type Tally, tidy } from './flow/run/analyze-tables.ts';
+import type { MeteredBudget } from './control/budget/local-budget.ts';
+import { acquireLease, assertLease, assertNoRebuild, syncLease } from './ledger/lease.ts';
+import { operationsOf } from './warehouse/connect/operations-db.ts';
+import type { Summary, SyncSummary } from './ledger/summary.ts';
 import { selectSyncs } from './plan/order.ts';
-import type { Warehouse } from './warehouse/connect.ts';
+import type { Warehouse } from './warehouse/connect/connect.ts';
 
 export interface SyncOptions {
   /** Syncs to run, with nothing else; empty means all. */

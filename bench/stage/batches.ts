@@ -1,16 +1,16 @@
 /** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
-import { Secret } from '../../src/config/secret.ts';
-import { groupsAhead } from '../../src/flow/ahead.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
 import { TOGETHER } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
-import { runOn } from '../../src/load/run.ts';
+import { runOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import type { Workload } from './workload.ts';
 
 /** The schema for analysts. */

@@ -1,8 +1,8 @@
 /** Tables that already hold many rows: a sample of filings, loaded and then multiplied inside the database. */
 import type { Client } from 'pg';
 import type { Batch } from '../../src/normalize/batch.ts';
-import { quoted } from '../../src/warehouse/identifier.ts';
-import { type Table, tables } from '../../src/warehouse/table.ts';
+import { quoted } from '../../src/warehouse/sql/identifiers.ts';
+import { type Table, tables } from '../../src/warehouse/schema/tables.ts';
 import { batchOf, loadAll, SCHEMA, warehouseAt } from './batches.ts';
 import { connected } from './postgres.ts';
 import type { Workload } from './workload.ts';

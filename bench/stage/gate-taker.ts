@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { Secret } from '../../src/config/secret.ts';
-import { openTokenGate } from '../../src/flow/gate.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openTokenGate } from '../../src/control/limiter/limiter.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** What the process is told to do, as JSON in its first argument. */
 export interface TakerOrder {

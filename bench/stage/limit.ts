@@ -1,10 +1,10 @@
 /** What the database itself costs: the final rows of tables, written again by COPY and by bare upserts of arrays. */
 import { CompiledQuery } from 'kysely';
 import type { Client } from 'pg';
-import { arrayLiteral } from '../../src/warehouse/array.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { quoted, quotedList } from '../../src/warehouse/identifier.ts';
-import { type Table, tables } from '../../src/warehouse/table.ts';
+import { arrayLiteral } from '../../src/warehouse/sql/array-literal.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { quoted, quotedList } from '../../src/warehouse/sql/identifiers.ts';
+import { type Table, tables } from '../../src/warehouse/schema/tables.ts';
 import { SCHEMA } from './batches.ts';
 import { copyInto, copyOf } from './copy.ts';
 import { connected } from './postgres.ts';

@@ -1,7 +1,7 @@
 /** What a load leaves behind beside rows: write-ahead log, new row versions, dead rows. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { tables } from '../../src/warehouse/table.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 import { warehouseAt } from './batches.ts';
 
 export interface Trace {

@@ -1,6 +1,6 @@
 /** The ways by which a config has alerts told. */
 import type { AlertSettings } from '../config/definition.ts';
-import type { AlertChannel } from '../ops/alerts.ts';
+import type { AlertChannel } from './store.ts';
 import type { AlertPayload } from './payload.ts';
 import { openProgram } from './program.ts';
 import { openWebhook } from './webhook.ts';

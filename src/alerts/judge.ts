@@ -1,7 +1,7 @@
 /** What the ends of runs, the quarantine and the forecast say: which alerts stand. Pure. */
 import type { AlertSettings, Budget } from '../config/definition.ts';
-import { ALL_SYNCS, type Judgement } from '../ops/alerts.ts';
-import type { SyncSummary } from '../ops/summary.ts';
+import { ALL_SYNCS, type Judgement } from './store.ts';
+import type { SyncSummary } from '../ledger/summary.ts';
 
 /** The exit codes that an end is judged by, as product.md lists them. */
 const COMPLETE = 0;

@@ -1,5 +1,5 @@
 /** What a webhook and a command are told: one JSON object an alert, documented in docs/operations.md. */
-import { ALL_SYNCS, type AlertKind, type AlertState } from '../ops/alerts.ts';
+import { ALL_SYNCS, type AlertKind, type AlertState } from './store.ts';
 
 /** Fields are added without a new version; none is taken away or changes its meaning. */
 export interface AlertPayload {

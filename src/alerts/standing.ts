@@ -1,7 +1,7 @@
 /** Reads what alerts are about beside the ends of runs: the quarantine, and points left with their pace. */
 import { sql } from 'kysely';
-import { operationsOf } from '../ops/schema.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import { operationsOf } from '../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Outlook, Quarantined } from './judge.ts';
 
 /** Open entries of each of these syncs, also where there are none. */

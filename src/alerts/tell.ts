@@ -1,10 +1,10 @@
 /** Tells, after runs, what a person should know of: each state once, when it is raised and when it is over. */
 import type { Config } from '../config/definition.ts';
-import { type AlertChannel, giveBack, type Judgement, recordJudgement, recordTold, takeUntold } from '../ops/alerts.ts';
-import { LOG_ENDPOINT } from '../ops/log-readings.ts';
-import { operationsOf } from '../ops/schema.ts';
-import type { Notice } from '../ops/summary.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import { type AlertChannel, giveBack, type Judgement, recordJudgement, recordTold, takeUntold } from './store.ts';
+import { LOG_ENDPOINT } from '../ledger/log-reads.ts';
+import { operationsOf } from '../warehouse/connect/operations-db.ts';
+import type { Notice } from '../ledger/summary.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { channelsOf, type DeliveryEffects } from './deliver.ts';
 import { type Ended, judgedForecast, judgedQuarantine, judgedRuns } from './judge.ts';
 import { payloadOf } from './payload.ts';

@@ -1,6 +1,6 @@
 /** Posts an alert to the address of the config, once, and to no other. */
 import { Agent, request } from 'undici';
-import type { Secret } from '../config/secret.ts';
+import type { Secret } from '../config/values/secret.ts';
 import type { Delivery, DeliveryEffects } from './deliver.ts';
 import type { AlertPayload } from './payload.ts';
 

@@ -1,9 +1,9 @@
 /** What a command is given to work with: the outside world as functions, so that a test can stand in for it. */
-import type { Log } from '../ops/log.ts';
-import type { Redactor } from '../ops/redact.ts';
-import type { ProgressStyle } from './progress.ts';
-import type { Ask } from './question.ts';
-import type { StatusLine } from './status-line.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { Redactor } from '../telemetry/redact-secrets.ts';
+import type { ProgressStyle } from './terminal/progress.ts';
+import type { Ask } from './terminal/question.ts';
+import type { StatusLine } from './terminal/status-line.ts';
 
 /** One of the two streams that a command writes to. */
 export interface Channel {

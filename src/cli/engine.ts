@@ -5,14 +5,14 @@ import type { EngineEvent } from '../engine/handle.ts';
 import type { ServeOptions } from '../engine/serve.ts';
 import { EXIT } from '../errors.ts';
 import type { Monitor, QueueDepth } from '../monitor/monitor.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
-import { asJsonLine } from './json.ts';
+import { asJsonLine } from './terminal/json.ts';
 import { withWarehouse } from './open.ts';
 import { packageVersion } from './package.ts';
 import { formerSpoolFolder, spoolFolder } from './spool.ts';
-import { watched } from './watch.ts';
+import { watched } from './terminal/watch.ts';
 
 /** Options of both roles. */
 export const engineOptions = {
@@ -52,9 +52,9 @@ export async function runEngine(
   const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }, { openTeller }] =
     await Promise.all([
       import('../engine/serve.ts'),
-      import('../warehouse/migrate.ts'),
-      import('../ops/spool.ts'),
-      import('../flow/tracing.ts'),
+      import('../warehouse/migrate/migrate.ts'),
+      import('../recovery/spool/files.ts'),
+      import('../telemetry/tracing.ts'),
       import('../monitor/listen-address.ts'),
       import('../alerts/teller.ts'),
     ]);

@@ -1,10 +1,10 @@
 /** What somebody wants of a first config: as the command line says, else as they answer, else what is usual. */
-import { insteadOf } from '../config/nearest.ts';
+import { insteadOf } from '../config/document/nearest.ts';
 import { starters } from '../config/starters.ts';
 import { usualWishes, type Wishes } from '../config/template.ts';
 import { UsageError } from '../errors.ts';
 import { catalog } from '../service/catalog.ts';
-import type { Ask } from './question.ts';
+import type { Ask } from './terminal/question.ts';
 
 /** What was said on the command line. */
 export interface Said {

@@ -1,5 +1,5 @@
 /** What to do after a run that went well. */
-import type { Summary } from '../ops/summary.ts';
+import type { Summary } from '../ledger/summary.ts';
 
 /** The next step in one line: a look at what came. Empty where the summary itself tells one. */
 export async function nextLook({ exitCode, syncs }: Pick<Summary, 'exitCode' | 'syncs'>): Promise<string> {

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
-import { embeddedFolder } from '../config/paths.ts';
+import { embeddedFolder } from '../config/values/paths.ts';
 import { UsageError } from '../errors.ts';
-import { passwordOf } from '../ops/redact.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
-import type { ReadService } from '../warehouse/reads/serve.ts';
+import { passwordOf } from '../telemetry/redact-secrets.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
 import { packageFolder } from './package.ts';
 
@@ -56,7 +56,7 @@ async function withOpen<T>(
   isOnlyRead: boolean,
   work: Work<T>,
 ): Promise<T> {
-  const { openWarehouse } = await import('../warehouse/connect.ts');
+  const { openWarehouse } = await import('../warehouse/connect/connect.ts');
   refuseFormerFolder(context, settings, file);
   const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isOnlyRead });
   const level = warehouse.kind === 'embedded' && !isOnlyRead ? 'info' : 'debug';
@@ -89,7 +89,7 @@ function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehou
 
 async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<ReadService | undefined> {
   if (warehouse.kind !== 'embedded' || warehouse.place === 'memory') return undefined;
-  const { serveReads } = await import('../warehouse/reads/serve.ts');
+  const { serveReads } = await import('../warehouse/read-server/server.ts');
   return serveReads(warehouse, warehouse.place, { sleep });
 }
 
@@ -98,7 +98,7 @@ async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<Re
  * for a server's schema that is older, and for any that is newer; an embedded one is migrated.
  */
 export async function hasSchema(warehouse: Warehouse): Promise<boolean> {
-  const { ensureSchema, migrationStatus } = await import('../warehouse/migrate.ts');
+  const { ensureSchema, migrationStatus } = await import('../warehouse/migrate/migrate.ts');
   if ((await migrationStatus(warehouse)).state === 'empty') return false;
   await ensureSchema(warehouse);
   return true;

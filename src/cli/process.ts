@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, TransientError } from '../errors.ts';
-import { createRedactor, secretsIn } from '../ops/redact.ts';
+import { createRedactor, secretsIn } from '../telemetry/redact-secrets.ts';
 import { callersFolder } from './callers-folder.ts';
-import { channelOf } from './channel.ts';
+import { channelOf } from './terminal/channel.ts';
 import { SIGNAL_EXIT } from './exit-codes.ts';
-import { failureOf, failureText } from './failure.ts';
+import { failureOf, failureText } from './text/failure.ts';
 import { type AwaitedSignal, Interruption } from './interruption.ts';
-import { askerOf } from './question.ts';
+import { askerOf } from './terminal/question.ts';
 import { runCommandLine } from './run.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** From the words of the command line to a command and its arguments, or to the help that was asked for. */
 import yargs from 'yargs';
-import { nearest } from '../config/nearest.ts';
+import { nearest } from '../config/document/nearest.ts';
 import { UsageError } from '../errors.ts';
 import { onCalendar } from '../service/day.ts';
 import {

@@ -1,14 +1,14 @@
 /** Runs one command line from its words to its exit code. Nothing is thrown out of here. */
 import { EXIT } from '../errors.ts';
-import { isCi } from './ci.ts';
+import { isCi } from './terminal/ci.ts';
 import type { Command } from './command.ts';
 import { commands, loaded } from './commands.ts';
 import type { Context, Host } from './context.ts';
-import { failureOf, failureText } from './failure.ts';
+import { failureOf, failureText } from './text/failure.ts';
 import { Interruption } from './interruption.ts';
 import { packageVersion } from './package.ts';
 import { parseCommandLine } from './program.ts';
-import { createStatusLine } from './status-line.ts';
+import { createStatusLine } from './terminal/status-line.ts';
 
 /** Width of the help where no terminal tells its own. */
 const HELP_COLUMNS = 100;
@@ -45,7 +45,7 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
     const interruption = interruptionOf(host.signal);
     if (interruption && (error === interruption || isAbort(error))) return interruption.exitCode;
     context.status.clear();
-    const { databaseTrouble } = await import('../flow/steady.ts');
+    const { databaseTrouble } = await import('../warehouse/connect/retry-transient.ts');
     const failure = failureOf(databaseTrouble(error), host.redactor.redact);
     const { message, next, exitCode, stack } = failure;
     if (logStyle(command, host) === 'json') {
@@ -64,7 +64,7 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
 
 async function contextOf(command: Command, said: Said, host: Host): Promise<Context> {
   // Loaded only now: the help needs no log, and is quicker without.
-  const { createLog } = await import('../ops/log.ts');
+  const { createLog } = await import('../telemetry/log.ts');
   const quiet = said['quiet'] === true;
   const style = logStyle(command, host);
   const status = createStatusLine(host.err);

@@ -1,7 +1,7 @@
 /** The folder of the spool: from the environment, else in the embedded warehouse's folder or beside the config. */
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
-import { embeddedFolder } from '../config/paths.ts';
+import { embeddedFolder } from '../config/values/paths.ts';
 import type { Host } from './context.ts';
 
 type Places = Pick<Config, 'file' | 'warehouse'>;

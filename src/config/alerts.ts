@@ -1,6 +1,6 @@
 /** The part of a config that says who is told when something needs a person. */
 import * as z from 'zod';
-import { duration } from './quantity.ts';
+import { duration } from './values/quantity.ts';
 
 /** What an alert can be about. */
 export const ALERT_KINDS = ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine'] as const;

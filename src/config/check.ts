@@ -1,11 +1,11 @@
 /** Checks a tree against a schema, and words what is refused: what was found, what is allowed, and where. */
 import type * as z from 'zod';
-import { coerce } from './coerce.ts';
-import { insteadOf, nearest } from './nearest.ts';
-import type { Report } from './problem.ts';
+import { coerce } from './values/coerce.ts';
+import { insteadOf, nearest } from './document/nearest.ts';
+import type { Report } from './document/problem.ts';
 import { allowedBy, shapeAt, type Shape, shapeOf } from './shape.ts';
-import { masked, type Span } from './source.ts';
-import { findAt, type Found, type Tree } from './tree.ts';
+import { masked, type Span } from './document/source.ts';
+import { findAt, type Found, type Tree } from './document/tree.ts';
 
 export interface Checked<T> {
   /** As it was written: nothing that the schema would add. */

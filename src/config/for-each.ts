@@ -4,12 +4,12 @@ import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { foundIn } from './check.ts';
 import type { ForEach, InputSource } from './definition.ts';
-import { INPUT_AGE, inputAgeOf } from './input-age.ts';
-import { insteadOf } from './nearest.ts';
-import type { Report } from './problem.ts';
+import { INPUT_AGE, inputAgeOf } from './values/input-age.ts';
+import { insteadOf } from './document/nearest.ts';
+import type { Report } from './document/problem.ts';
 import { fieldValue, settable, unknownField } from './request-fields.ts';
-import { type Source, whereIs } from './source.ts';
-import { type Entry, entryOf, type MapTree, type Tree } from './tree.ts';
+import { type Source, whereIs } from './document/source.ts';
+import { type Entry, entryOf, type MapTree, type Tree } from './document/tree.ts';
 
 /** Keys by which a mapping is a source rather than a mapping of fields; no request field has such a name. */
 const SOURCE_KEYS = ['file', 'query'] as const;

@@ -5,19 +5,19 @@ import { withoutTrailing } from '../service/trailing.ts';
 import { ALERT_KINDS, USUAL_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
 import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
-import { insteadOf } from './nearest.ts';
+import { insteadOf } from './document/nearest.ts';
 import { orderNames } from './order.ts';
-import { warehousePlace } from './paths.ts';
-import { ConfigError, type Problem, problemAt, type Report } from './problem.ts';
+import { warehousePlace } from './values/paths.ts';
+import { ConfigError, type Problem, problemAt, type Report } from './document/problem.ts';
 import { readSource } from './read.ts';
 import { type Env, resolveTree } from './resolve.ts';
-import { Secret } from './secret.ts';
+import { Secret } from './values/secret.ts';
 import { fileSchema } from './settings.ts';
-import { type Source, WHOLE } from './source.ts';
+import { type Source, WHOLE } from './document/source.ts';
 import { syncOf } from './sync.ts';
-import { entryOf, type MapTree, type Tree } from './tree.ts';
+import { entryOf, type MapTree, type Tree } from './document/tree.ts';
 import { withUsual } from './usual.ts';
-import { treeOfYaml } from './yaml.ts';
+import { treeOfYaml } from './document/yaml.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 

@@ -1,7 +1,7 @@
 /** Reads a config file's text, refusing at once what no config is. */
 import { open } from 'node:fs/promises';
-import { ConfigError, problemAt } from './problem.ts';
-import { sourceOf, type Source, WHOLE } from './source.ts';
+import { ConfigError, problemAt } from './document/problem.ts';
+import { sourceOf, type Source, WHOLE } from './document/source.ts';
 
 /** Some ten thousand inputs written out; longer lists belong in files of their own. */
 const MOST_BYTES = 1_000_000;

@@ -2,15 +2,15 @@
 import * as z from 'zod';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import type { SplitBy } from '../service/split.ts';
+import type { SplitBy } from '../service/window/split.ts';
 import { TOP_LEVEL_INDUSTRIES } from '../service/request.ts';
 import { check, foundIn } from './check.ts';
-import { elementwise } from './coerce.ts';
-import { insteadOf } from './nearest.ts';
-import type { Report } from './problem.ts';
+import { elementwise } from './values/coerce.ts';
+import { insteadOf } from './document/nearest.ts';
+import type { Report } from './document/problem.ts';
 import { type Shape, shapeOf } from './shape.ts';
-import type { Span } from './source.ts';
-import type { Entry, Tree } from './tree.ts';
+import type { Span } from './document/source.ts';
+import type { Entry, Tree } from './document/tree.ts';
 
 /** The schema of one request field. */
 const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>

@@ -1,10 +1,10 @@
 /** Fills the variables of a tree's scalars from the environment, or from the files that `VAR_FILE` names. */
 import { readFile } from 'node:fs/promises';
-import { fill, type Part, partsOf, type Variable, variablesOf } from './interpolate.ts';
-import type { Report } from './problem.ts';
-import type { Source, Span } from './source.ts';
-import type { Tree } from './tree.ts';
-import { unstorable } from './yaml.ts';
+import { fill, type Part, partsOf, type Variable, variablesOf } from './document/interpolate.ts';
+import type { Report } from './document/problem.ts';
+import type { Source, Span } from './document/source.ts';
+import type { Tree } from './document/tree.ts';
+import { unstorable } from './document/yaml.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 /** Checks when a sync is to run: a cron expression and the time zone that it is read in. */
 import { foundIn } from './check.ts';
-import { cronOf } from './cron.ts';
-import type { Report } from './problem.ts';
-import { entryOf, type Tree } from './tree.ts';
+import { cronOf } from './values/cron.ts';
+import type { Report } from './document/problem.ts';
+import { entryOf, type Tree } from './document/tree.ts';
 
 export interface Schedule {
   readonly cron: string;

@@ -1,8 +1,8 @@
 /** The JSON Schema by which editors complete and check a sync file while it is written. */
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { INPUT_AGE } from './input-age.ts';
-import { takesCount } from './raise-count.ts';
+import { INPUT_AGE } from './values/input-age.ts';
+import { takesCount } from './values/raise-count.ts';
 import { fieldShape, settable, TOP_LEVEL } from './request-fields.ts';
 import { fileSchema, syncSchema } from './settings.ts';
 import { isUrn, type Shape, shapeOf, withoutNull } from './shape.ts';

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
-import { duration, share } from './quantity.ts';
+import { duration, share } from './values/quantity.ts';
 
 const PLAIN_URL =
   'allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com';

@@ -2,10 +2,10 @@
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { check } from './check.ts';
-import type { Report } from './problem.ts';
+import type { Report } from './document/problem.ts';
 import { dayFields, requestSchema, setFields } from './request-fields.ts';
-import type { Span } from './source.ts';
-import { emptyMap, entryOf, type Tree } from './tree.ts';
+import type { Span } from './document/source.ts';
+import { emptyMap, entryOf, type Tree } from './document/tree.ts';
 
 export interface RequestContext {
   readonly endpoint: Endpoint;

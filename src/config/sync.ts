@@ -6,15 +6,15 @@ import { check, type Checked, foundIn } from './check.ts';
 import { scheduleOf } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';
 import { fieldsBrought, forEachOf } from './for-each.ts';
-import { insteadOf } from './nearest.ts';
-import type { Report } from './problem.ts';
-import { DAY_MS } from './quantity.ts';
-import { raiseCountToOf } from './raise-count.ts';
+import { insteadOf } from './document/nearest.ts';
+import type { Report } from './document/problem.ts';
+import { DAY_MS } from './values/quantity.ts';
+import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';
 import { syncSchema } from './settings.ts';
-import type { Source } from './source.ts';
-import { type Entry, entryOf, type Tree } from './tree.ts';
+import type { Source } from './document/source.ts';
+import { type Entry, entryOf, type Tree } from './document/tree.ts';
 import { logStartOf, windowOf } from './window.ts';
 
 /** What holds for every sync that doesn't say otherwise. */

@@ -1,6 +1,6 @@
 /** What a config says by leaving it out: the variables that every shipped config uses for the service and the warehouse. */
-import { WHOLE } from './source.ts';
-import { emptyMap, entryOf, scalarTree, type Tree } from './tree.ts';
+import { WHOLE } from './document/source.ts';
+import { emptyMap, entryOf, scalarTree, type Tree } from './document/tree.ts';
 
 /** By mapping and key, the text that stands for what was left out. */
 export const USUAL: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -5,9 +5,9 @@ import { instant, isoDay } from '../service/request.ts';
 import { microsOf } from '../service/instant.ts';
 import { check, foundIn } from './check.ts';
 import type { Window } from './definition.ts';
-import type { Report } from './problem.ts';
-import { duration } from './quantity.ts';
-import { type Entry, entryOf, type Tree } from './tree.ts';
+import type { Report } from './document/problem.ts';
+import { duration } from './values/quantity.ts';
+import { type Entry, entryOf, type Tree } from './document/tree.ts';
 
 /** The word for the day on which a plan is made. */
 const TODAY = 'today';

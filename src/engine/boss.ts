@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
 import { HeldError } from '../errors.ts';
-import { type Steady, steadily } from '../flow/steady.ts';
-import type { Driver, Warehouse } from '../warehouse/connect.ts';
+import { type Steady, steadily } from '../warehouse/connect/retry-transient.ts';
+import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
 import type { Jobs, Outcome, Reconciled, Scheduled, Tx } from './jobs.ts';
 import { jobsSchema, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';

@@ -1,6 +1,6 @@
 /** Runs whose process died without another process or job that continues them: only the scheduler notices these. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { busySyncs } from './family.ts';
 
 export interface DiedRun {

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Tx } from './jobs.ts';
 import { jobsSchema } from './queues.ts';
 

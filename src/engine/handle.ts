@@ -1,12 +1,12 @@
 /** Does the engine's jobs: a sync, or one chunk of a run; and says what follows from each. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT, SluiceError } from '../errors.ts';
-import { carryOutChunk } from '../flow/chunk.ts';
-import type { Invocation } from '../flow/invocation.ts';
-import { invocationBudget } from '../flow/limits.ts';
-import { databaseTrouble } from '../flow/steady.ts';
-import { openTally, tidy } from '../flow/tidy.ts';
-import type { SyncSummary } from '../ops/summary.ts';
+import { carryOutChunk } from '../flow/run/chunk.ts';
+import type { Invocation } from '../flow/run/invocation.ts';
+import { invocationBudget } from '../control/budget/budget.ts';
+import { databaseTrouble } from '../warehouse/connect/retry-transient.ts';
+import { openTally, tidy } from '../flow/run/analyze-tables.ts';
+import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
 import type { DiedRun } from './died-runs.ts';
 import { busySyncs, childrenToBegin } from './family.ts';

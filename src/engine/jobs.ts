@@ -1,6 +1,6 @@
 /** The engine's jobs, as the rest of it sees them: what stands behind is in `boss.ts` alone. */
 import type { Kysely } from 'kysely';
-import type { OperationsTables } from '../warehouse/operations.ts';
+import type { OperationsTables } from '../warehouse/schema/operations.ts';
 import type { Schedule } from './firings.ts';
 import type { JobData, NewJob, Queue } from './job.ts';
 

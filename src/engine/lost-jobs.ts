@@ -1,6 +1,6 @@
 /** Jobs that were given up because their workers died: no run says how they ended, so nobody would be told. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { jobOf, type JobData } from './job.ts';
 import { newestRun } from './newest-run.ts';
 import { jobsSchema } from './queues.ts';

@@ -1,7 +1,7 @@
 /** How a sync's newest run stands: by it a job that is taken up again knows whether its work was done before its worker died. */
 import { sql } from 'kysely';
-import { databaseTrouble } from '../flow/steady.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import { databaseTrouble } from '../warehouse/connect/retry-transient.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 
 export interface NewestRun {
   /** Tells this end of this run from every other, without comparing clocks; empty where nothing ran. */

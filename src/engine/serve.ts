@@ -1,12 +1,12 @@
 /** The long-running roles: a clock with a worker, or a worker alone, until a signal ends them. */
 import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
-import { hold } from '../flow/hold.ts';
-import { type FlowEffects, openInvocation } from '../flow/invocation.ts';
-import { steadily } from '../flow/steady.ts';
-import { acquireLease, removeLeases } from '../ops/lease.ts';
-import { operationsOf } from '../ops/schema.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import { hold } from '../control/lease/keep-alive.ts';
+import { type FlowEffects, openInvocation } from '../flow/run/invocation.ts';
+import { steadily } from '../warehouse/connect/retry-transient.ts';
+import { acquireLease, removeLeases } from '../ledger/lease.ts';
+import { operationsOf } from '../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { openJobs } from './boss.ts';
 import { diedRuns } from './died-runs.ts';
 import { type EngineEvent, handle } from './handle.ts';

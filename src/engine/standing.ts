@@ -1,7 +1,7 @@
 /** How the engine stands, read from the database alone: processes, queues, chunks at work, schedules, what was given up. */
 import { sql } from 'kysely';
-import { syncLease } from '../ops/lease.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
+import { syncLease } from '../ledger/lease.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
 import { jobsSchema } from './queues.ts';

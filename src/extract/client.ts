@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Pool } from 'undici';
 import about from '../../package.json' with { type: 'json' };
-import type { Secret } from '../config/secret.ts';
+import type { Secret } from '../config/values/secret.ts';
 import { CredentialError, UsageError } from '../errors.ts';
 import { type Redaction, redactionOf } from '../redaction/redaction.ts';
 import type { RequestBody } from '../service/asked.ts';

@@ -1,5 +1,5 @@
 /** Which answers may be loaded together; pure. */
-import { rootTables } from '../warehouse/table.ts';
+import { rootTables } from '../warehouse/schema/tables.ts';
 import type { Batch } from '../normalize/batch.ts';
 
 /** How much one group may hold, so that memory and the time for which rows are locked stay bounded. */

@@ -1,16 +1,16 @@
 /** Batches in, receipts out: writes the rows of many answers inside the caller's transaction, a set of statements a table. */
-import { bridgeTables, type RootTable, rootTables } from '../warehouse/table.ts';
-import { type Books, type Loading, openBooks } from './answer.ts';
-import { loadBridges } from './bridge.ts';
-import { writeDays } from './daily.ts';
-import { type Draft, draftOf } from './draft.ts';
-import type { Sighting } from './fold.ts';
-import { lookAt, type Target } from './judge.ts';
-import { ownedSets } from './owned.ts';
-import type { Receipt } from './receipt.ts';
-import type { Resting } from './resting.ts';
-import { type Gone, loadRoot } from './root.ts';
-import type { Run } from './run.ts';
+import { bridgeTables, type RootTable, rootTables } from '../warehouse/schema/tables.ts';
+import { type Books, type Loading, openBooks } from './merge/receipts.ts';
+import { loadBridges } from './sets/bridges.ts';
+import { writeDays } from './history/daily.ts';
+import { type Draft, draftOf } from './merge/changeset.ts';
+import type { Sighting } from './merge/merge.ts';
+import { lookAt, type Target } from './merge/compare.ts';
+import { ownedSets } from './sets/owned-sets.ts';
+import type { Receipt } from './merge/receipt.ts';
+import type { Resting } from './merge/stored-rows.ts';
+import { type Gone, loadRoot } from './write-table.ts';
+import type { Run } from './sql/executor.ts';
 
 /**
  * Writes all rows of the answers of a group, what others refer to first, and returns a receipt for each. Rows and

@@ -1,12 +1,12 @@
 /** Makes the digests of rows anew that were written by others than the loader, so that a load again finds them unchanged. */
 import type { ChildRow } from '../normalize/batch.ts';
-import { arrayLiteral } from '../warehouse/array.ts';
-import { quoted } from '../warehouse/identifier.ts';
-import type { ChildTable, RootTable } from '../warehouse/table.ts';
-import { childRows, contentHash, digestsFrom, digestsOf } from './digest.ts';
-import { keyOf, rowsOfOwners, type Texts } from './owned.ts';
-import { cellOf, headsOf, keyArrays, statesOf } from './resting.ts';
-import type { Run } from './run.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { quoted } from '../warehouse/sql/identifiers.ts';
+import type { ChildTable, RootTable } from '../warehouse/schema/tables.ts';
+import { childRows, contentHash, digestsFrom, digestsOf } from './merge/digest.ts';
+import { keyOf, rowsOfOwners, type Texts } from './sets/owned-sets.ts';
+import { cellOf, headsOf, keyArrays, statesOf } from './merge/stored-rows.ts';
+import type { Run } from './sql/executor.ts';
 
 /** Rows that are read and written at once. */
 const CHUNK = 500;

@@ -1,10 +1,10 @@
 /** Reads from the warehouse what the metrics tell, in one moment: so they know of runs of other processes too. */
 import { sql } from 'kysely';
-import { lastBalance } from '../ops/balance.ts';
-import { isSync } from '../ops/log-readings.ts';
-import { type Ops, operationsOf } from '../ops/schema.ts';
-import type { Warehouse } from '../warehouse/connect.ts';
-import { tables } from '../warehouse/table.ts';
+import { lastBalance } from '../control/budget/balance.ts';
+import { isSync } from '../ledger/log-reads.ts';
+import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { tables } from '../warehouse/schema/tables.ts';
 import type { GaugeName } from './metrics.ts';
 
 /** A value with its labels, in the order in which the metric declares them. */

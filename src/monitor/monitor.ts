@@ -1,5 +1,5 @@
 /** Tells of a long-running process over HTTP: `/healthz`, `/readyz` and `/metrics`. */
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { openExposition } from './exposition.ts';
 import { listenAddressOf, USUAL_ADDRESS } from './listen-address.ts';
 import { openReadiness } from './readiness.ts';

@@ -1,6 +1,6 @@
 /** Whether a process can do its work: the database answers, its schema is this version's, and no end is under way. */
 import { sql } from 'kysely';
-import { migrationStatus } from '../warehouse/migrate.ts';
+import { migrationStatus } from '../warehouse/migrate/migrate.ts';
 import { atMost } from './at-most.ts';
 import type { Watched } from './monitor.ts';
 

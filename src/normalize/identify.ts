@@ -2,7 +2,7 @@
 import type { RequestBody } from '../service/asked.ts';
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { type AskedName, type EntityName, keepable, nameAsked } from '../service/entity-name.ts';
+import { type AskedName, type EntityName, keepable, nameAsked } from '../service/names/entity-name.ts';
 import { namesShown, type Resource } from '../service/resource.ts';
 import type { Batch, RootRow } from './batch.ts';
 

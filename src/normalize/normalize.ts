@@ -2,12 +2,12 @@
 import type { Asked } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields } from '../service/field.ts';
-import { asksForPseudonym, isPseudonym, isTombstone } from '../service/forgotten.ts';
+import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
 import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
-import { onceEach } from '../warehouse/compiled.ts';
-import { referring } from '../warehouse/reference.ts';
-import { childTableName } from '../warehouse/table.ts';
+import { onceEach } from '../warehouse/sql/compile-once.ts';
+import { referring } from '../warehouse/schema/references.ts';
+import { childTableName } from '../warehouse/schema/tables.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
 import { decode } from './decode.ts';
 import { isKey, LONGEST_KEY } from './key.ts';

@@ -3,9 +3,9 @@
  * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
  */
 import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/field.ts';
-import { isTombstone } from '../service/forgotten.ts';
+import { isTombstone } from '../service/names/forgotten.ts';
 import { canonicalJson } from '../service/identity.ts';
-import { countColumn } from '../warehouse/table.ts';
+import { countColumn } from '../warehouse/schema/tables.ts';
 import type { Cell, ChildRow } from './batch.ts';
 import { fit, fitEpoch } from './fit.ts';
 import { isKey } from './key.ts';

@@ -1,13 +1,13 @@
 /** Turns one row of a file or a query into request fields, checked against the contract. */
 import { check } from '../config/check.ts';
 import type { SyncDefinition } from '../config/definition.ts';
-import { INPUT_AGE, inputAgeOf } from '../config/input-age.ts';
-import { insteadOf } from '../config/nearest.ts';
+import { INPUT_AGE, inputAgeOf } from '../config/values/input-age.ts';
+import { insteadOf } from '../config/document/nearest.ts';
 import { dayFields, fieldShape, fieldValue, requestSchema, settable, unknownField } from '../config/request-fields.ts';
 import { urnChoice } from '../config/shape.ts';
-import { WHOLE } from '../config/source.ts';
-import { treeOfValue } from '../config/tree.ts';
-import { unstorable } from '../config/yaml.ts';
+import { WHOLE } from '../config/document/source.ts';
+import { treeOfValue } from '../config/document/tree.ts';
+import { unstorable } from '../config/document/yaml.ts';
 import type { RequestBody } from '../service/asked.ts';
 
 /** A row that breaks the contract: what was found, what is allowed. */

@@ -1,6 +1,6 @@
 /** The order in which syncs run. */
 import type { SyncDefinition } from '../config/definition.ts';
-import { insteadOf } from '../config/nearest.ts';
+import { insteadOf } from '../config/document/nearest.ts';
 import { orderNames } from '../config/order.ts';
 import { UsageError } from '../errors.ts';
 

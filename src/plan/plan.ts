@@ -1,6 +1,6 @@
 /** Turns a sync and its inputs into the requests to begin with. Pure: what the warehouse and the clock say comes in as facts. */
 import type { SyncDefinition } from '../config/definition.ts';
-import { DAY_MS } from '../config/quantity.ts';
+import { DAY_MS } from '../config/values/quantity.ts';
 import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';

@@ -1,5 +1,5 @@
 /** Markup that can't be injected into: whatever a template takes in is text, unless it is markup itself. */
-import { visible } from '../ops/visible.ts';
+import { visible } from '../text/terminal-safe.ts';
 
 /** A piece of a page that is known to be markup. */
 export interface Markup {

@@ -1,6 +1,6 @@
 /** Reads a report from the warehouse: from the views for analysts, all of one moment. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../warehouse/connect.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { dayNumber, dayOf, lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';

@@ -1,7 +1,7 @@
 /** What the world answers to each endpoint's requests. */
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import type { Urn } from '../service/urn.ts';
+import type { Urn } from '../service/names/urn.ts';
 import type { ParseOptions } from './parser/options.ts';
 import { parsePage } from './parser/parse-page.ts';
 import { SelectorError } from './parser/select.ts';

@@ -1,7 +1,7 @@
 /** An endpoint is one question that the service answers: where, with what, returning what, paged how, for how much. */
 import type * as z from 'zod';
 import type { Asked } from './asked.ts';
-import type { NameKind } from './entity-name.ts';
+import type { NameKind } from './names/entity-name.ts';
 import type { Kind } from './field.ts';
 import type { Paging } from './paging.ts';
 import type { Resource } from './resource.ts';

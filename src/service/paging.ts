@@ -3,10 +3,10 @@
  * that follow the last of them: none, the next page, or the parts of a question whose answer was full.
  */
 import type { RequestBody } from './asked.ts';
-import { firstPart, predictionOf } from './cutting.ts';
+import { firstPart, predictionOf } from './window/cutting.ts';
 import { dayText } from './day.ts';
-import { type Evidence, evidence, type Shown, windowOf } from './evidence.ts';
-import { divisionsOf, type Division, type SplitBy } from './split.ts';
+import { type Evidence, evidence, type Shown, windowOf } from './window/evidence.ts';
+import { divisionsOf, type Division, type SplitBy } from './window/split.ts';
 
 /** A request and the items that it brought. */
 export interface Step {

@@ -1,5 +1,5 @@
 /** A resource is a kind of thing that the service returns: its tag, its table, its key, its fields. */
-import { type EntityName, nameShown, type NameKind } from './entity-name.ts';
+import { type EntityName, nameShown, type NameKind } from './names/entity-name.ts';
 import type { Fields } from './field.ts';
 
 export interface Resource {

@@ -10,12 +10,12 @@ import { openTeller } from '../../src/alerts/teller.ts';
 import { tellAlerts, type TellEffects } from '../../src/alerts/tell.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
 import type { AlertSettings } from '../../src/config/definition.ts';
-import { Secret } from '../../src/config/secret.ts';
-import { listAlerts } from '../../src/ops/alerts.ts';
-import { createRedactor } from '../../src/ops/redact.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import type { SyncSummary } from '../../src/ops/summary.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { listAlerts } from '../../src/alerts/store.ts';
+import { createRedactor } from '../../src/telemetry/redact-secrets.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import type { SyncSummary } from '../../src/ledger/summary.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 import { CANARY, type Hooks, openHooks } from './hooks.ts';
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { makeDue } from '../engine/due.ts';
 import { SMALL } from '../flow/scene.ts';
 import { looking } from '../reliability/ground.ts';

@@ -1,7 +1,7 @@
 /** The process's streams: colour, width, and readers that go away. */
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { channelOf } from '../../src/cli/channel.ts';
+import { channelOf } from '../../src/cli/terminal/channel.ts';
 
 class Stream extends EventEmitter {
   readonly isTTY: boolean;

@@ -1,9 +1,9 @@
 /** What `costs` advises. */
 import { expect, it } from 'vitest';
-import { adviceOf } from '../../src/cli/cost-advice.ts';
+import { adviceOf } from '../../src/cli/text/cost-advice.ts';
 import type { SyncDefinition } from '../../src/config/definition.ts';
-import type { Balance, MaxAgeSaving } from '../../src/ops/cost-details.ts';
-import { type Costs, NOT_SPENT, type SyncCosts } from '../../src/ops/costs.ts';
+import type { Balance, MaxAgeSaving } from '../../src/insight/cost-details.ts';
+import { type Costs, NOT_SPENT, type SyncCosts } from '../../src/insight/costs.ts';
 
 const NOW = new Date('2026-04-01T00:00:00Z');
 const sums = { requests: 1, points: 10, failedRequests: 0, failedPoints: 0 };

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { dbtSources } from '../../src/cli/reference/dbt.ts';
-import { tables } from '../../src/warehouse/table.ts';
-import { views } from '../../src/warehouse/views.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import { views } from '../../src/warehouse/schema/views/views.ts';
 import { runHere } from './here.ts';
 
 type Test =

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { entitiesPage, schemaDbml } from '../../src/cli/reference/diagram.ts';
 import { dictionaryPage } from '../../src/cli/reference/dictionary-page.ts';
-import { dictionary } from '../../src/warehouse/dictionary.ts';
-import { tables } from '../../src/warehouse/table.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 
 const html = dictionaryPage();
 const between = (start: string, end: string): string => html.split(start)[1]?.split(end)[0] ?? '';

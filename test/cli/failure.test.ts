@@ -1,6 +1,6 @@
 /** Errors in words, and the codes that they end with. */
 import { describe, expect, it } from 'vitest';
-import { failureOf, failureText } from '../../src/cli/failure.ts';
+import { failureOf, failureText } from '../../src/cli/text/failure.ts';
 import { CredentialError, SchemaError } from '../../src/errors.ts';
 
 const redact = (text: string): string => text.replaceAll('s3cret', '[redacted]');

@@ -1,7 +1,7 @@
 /** Runs a command line inside the test's own process. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { runCommandLine } from '../../src/cli/run.ts';
-import { createRedactor, secretsIn } from '../../src/ops/redact.ts';
+import { createRedactor, secretsIn } from '../../src/telemetry/redact-secrets.ts';
 import { keptChannel } from './channels.ts';
 import type { Ran } from './program-run.ts';
 

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askerOf } from '../../src/cli/question.ts';
+import { askerOf } from '../../src/cli/terminal/question.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { freshDatabase } from '../support/database.ts';
 import { keptChannel } from './channels.ts';

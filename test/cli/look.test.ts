@@ -1,9 +1,9 @@
 /** The next step after a run that went well is a statement that runs. */
 import { expect, it } from 'vitest';
 import { nextLook } from '../../src/cli/look.ts';
-import type { SyncSummary } from '../../src/ops/summary.ts';
+import type { SyncSummary } from '../../src/ledger/summary.ts';
 import { catalog } from '../../src/service/catalog.ts';
-import { readOnlyQuery } from '../../src/warehouse/query.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 
 const open = embeddedWarehouses();

@@ -39,7 +39,7 @@ describe('a command on a server', () => {
     expect((await run(['migrate'], { cwd: folder.path, env })).code).toBe(0);
     const urls = await loadedBy(['check'], env);
     await db.drop();
-    expect(urls).toContain('src/warehouse/drift.ts');
+    expect(urls).toContain('src/warehouse/migrate/drift.ts');
     const needless = [
       '@electric-sql',
       'undici',

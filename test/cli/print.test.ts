@@ -1,9 +1,9 @@
 /** Tables and words: harmless, aligned, cut on a terminal only. */
 import { describe, expect, it } from 'vitest';
-import { csv } from '../../src/cli/csv.ts';
-import { asJson } from '../../src/cli/json.ts';
-import { counted, duration, grouped, inWords, paint, table } from '../../src/cli/print.ts';
-import { cutTo, widthOf } from '../../src/cli/width.ts';
+import { csv } from '../../src/cli/terminal/csv.ts';
+import { asJson } from '../../src/cli/terminal/json.ts';
+import { counted, duration, grouped, inWords, paint, table } from '../../src/cli/terminal/print.ts';
+import { cutTo, widthOf } from '../../src/cli/terminal/width.ts';
 import { keptChannel } from './channels.ts';
 
 const pipe = keptChannel();

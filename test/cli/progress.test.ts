@@ -1,9 +1,9 @@
 /** The live line and what stands in for it off a terminal. */
 import { describe, expect, it } from 'vitest';
-import { createProgress, type ProgressStyle, timeLeftMs } from '../../src/cli/progress.ts';
-import { createStatusLine } from '../../src/cli/status-line.ts';
-import type { LogFacts } from '../../src/ops/log.ts';
-import type { Progress } from '../../src/ops/summary.ts';
+import { createProgress, type ProgressStyle, timeLeftMs } from '../../src/cli/terminal/progress.ts';
+import { createStatusLine } from '../../src/cli/terminal/status-line.ts';
+import type { LogFacts } from '../../src/telemetry/log.ts';
+import type { Progress } from '../../src/ledger/summary.ts';
 import { keptChannel } from './channels.ts';
 
 const START_MS = Date.parse('2026-01-02T03:04:05Z');

@@ -1,6 +1,6 @@
 /** The times that cron expressions name. */
 import { describe, expect, it } from 'vitest';
-import { cronOf } from '../../src/config/cron.ts';
+import { cronOf } from '../../src/config/values/cron.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 

@@ -1,7 +1,7 @@
 /** Files made to take long or to take all memory are refused at once; no text makes the loader throw anything but a ConfigError. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/document/problem.ts';
 import { HEAD, load, problemsIn } from './written.ts';
 
 /** Two cores at work on other tests: far above what any of these takes, far below what a blown-up one would. */

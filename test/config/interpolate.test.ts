@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fill, partsOf } from '../../src/config/interpolate.ts';
+import { fill, partsOf } from '../../src/config/document/interpolate.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { ConfigError } from '../../src/config/problem.ts';
+import type { ConfigError } from '../../src/config/document/problem.ts';
 import { HEAD, inFolder, load, loadSync, told, toldOf } from './written.ts';
 
 const filled = (text: string, env: Readonly<Record<string, string>>): string | undefined => {

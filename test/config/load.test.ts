@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError } from '../../src/config/problem.ts';
+import { ConfigError } from '../../src/config/document/problem.ts';
 import { UsageError } from '../../src/errors.ts';
 import { TOP_LEVEL_INDUSTRIES } from '../../src/service/request.ts';
 import { HEAD, inFolder, load, loadSync, problemsIn } from './written.ts';

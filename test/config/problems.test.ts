@@ -1,7 +1,7 @@
 /** What is refused, where, and in which words. */
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import type { ConfigError } from '../../src/config/problem.ts';
+import type { ConfigError } from '../../src/config/document/problem.ts';
 import { HEAD, inFolder, told, toldOf, unmarked } from './written.ts';
 
 /** Lines of syncs with a « before each place that is refused, and what is said there. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Config, SyncDefinition } from '../../src/config/definition.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { ConfigError, type Problem } from '../../src/config/problem.ts';
+import { ConfigError, type Problem } from '../../src/config/document/problem.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -5,11 +5,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { allCommands } from '../../src/cli/commands.ts';
 import { parseCommandLine } from '../../src/cli/program.ts';
 import { anchor } from '../../src/cli/reference/markdown.ts';
-import { readOnlyQuery } from '../../src/warehouse/query.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { load } from '../config/written.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { blocksOf, commandLinesOf, pageOf } from './shell-blocks.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** What an excerpt of a config may wait for. */
 const PEOPLE = '  people: { endpoint: pronet.search.users, request: { title: analyst, count: 10 } }\n';

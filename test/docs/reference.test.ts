@@ -9,7 +9,7 @@ import { generatedFiles } from '../../src/cli/reference/files.ts';
 import { schemaText } from '../../src/cli/reference/schema-text.ts';
 import * as errors from '../../src/errors.ts';
 import { catalog } from '../../src/service/catalog.ts';
-import { dictionary } from '../../src/warehouse/dictionary.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 import { runHere } from '../cli/here.ts';
 
 const commands = await allCommands();

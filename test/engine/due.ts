@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Config } from '../../src/config/definition.ts';
 import { openJobs } from '../../src/engine/boss.ts';
 import type { Jobs, Scheduled } from '../../src/engine/jobs.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** The jobs of a warehouse in which nothing is expected to go wrong; the caller closes them. */
 export const jobsOf = (warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> =>

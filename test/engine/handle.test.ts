@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { JobInHand, Outcome } from '../../src/engine/jobs.ts';
-import { openInvocation } from '../../src/flow/invocation.ts';
+import { openInvocation } from '../../src/flow/run/invocation.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { jobsOf } from './due.ts';
 import { select } from '../flow/rows.ts';

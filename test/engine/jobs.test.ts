@@ -6,7 +6,7 @@ import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, Outcome, Scheduled } from '../../src/engine/jobs.ts';
 import { lostJobs } from '../../src/engine/lost-jobs.ts';
 import { readStanding, WORKER_DIED } from '../../src/engine/standing.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';

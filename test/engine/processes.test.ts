@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { groundOn, looking } from '../reliability/ground.ts';
 import type { Oracle } from '../reliability/oracle.ts';
 import type { Process } from '../reliability/processes.ts';

@@ -1,7 +1,7 @@
 /** What the client puts on the wire, what it makes of an answer, and where the token goes. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { CredentialError, UsageError } from '../../src/errors.ts';
 import { type Call, openClient } from '../../src/extract/client.ts';
 import { serviceText } from '../../src/extract/failure.ts';

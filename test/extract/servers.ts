@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import * as net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { type Call, type Client, type ClientOptions, openClient } from '../../src/extract/client.ts';
 import type { Outcome } from '../../src/extract/outcome.ts';
 

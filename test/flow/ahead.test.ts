@@ -1,7 +1,7 @@
 /** Groups of answers: the next is filled while one is worked on, and nobody waits for company that may never come. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { groupsAhead } from '../../src/flow/ahead.ts';
+import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
 import { batchOf } from '../support/loading.ts';
 import { given } from '../support/given.ts';
 import { profile } from '../load/items.ts';

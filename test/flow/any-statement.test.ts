@@ -1,7 +1,7 @@
 /** A database that is away at any one statement of a run: the run ends as if nothing was, and buys nothing twice. */
 import { expect, it } from 'vitest';
-import type { Summary } from '../../src/ops/summary.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Summary } from '../../src/ledger/summary.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { Died, dyingAt, expireLeases, STEP } from './crash.ts';

@@ -1,7 +1,7 @@
 /** When an endpoint gets a rest, who makes the trial after it, and when it is given up. */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/extract/outcome.ts';
-import { type Breaker, openBreaker, wentWell } from '../../src/flow/breaker.ts';
+import { type Breaker, openBreaker, wentWell } from '../../src/flow/request/circuit-breaker.ts';
 
 const running = new AbortController().signal;
 

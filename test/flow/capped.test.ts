@@ -1,6 +1,6 @@
 /** Capped answers, end to end: what is too much for one answer is asked in parts, and what can't be had whole is named. */
 import { describe, expect, it } from 'vitest';
-import { readStatus } from '../../src/ops/status.ts';
+import { readStatus } from '../../src/insight/status.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { dayNumber } from '../../src/service/day.ts';

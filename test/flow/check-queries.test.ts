@@ -1,7 +1,7 @@
 /** What is wrong with queries of `for_each` is found without reading a row, on both kinds of warehouse. */
 import { beforeAll, expect, it } from 'vitest';
-import { checkQueries } from '../../src/flow/check-queries.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { checkQueries } from '../../src/flow/queries/check-queries.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { configOf, service } from './scene.ts';
 

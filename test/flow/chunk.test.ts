@@ -2,9 +2,9 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
-import type { ChunkEnd } from '../../src/flow/chunk.ts';
-import { acquireLease, REBUILD } from '../../src/ops/lease.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
+import type { ChunkEnd } from '../../src/flow/run/chunk.ts';
+import { acquireLease, REBUILD } from '../../src/ledger/lease.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';

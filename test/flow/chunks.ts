@@ -1,12 +1,12 @@
 /** Runs that are shared in chunks, as workers see them. */
 import { expect } from 'vitest';
-import { carryOutChunk, type ChunkEnd } from '../../src/flow/chunk.ts';
-import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/invocation.ts';
-import { invocationBudget } from '../../src/flow/limits.ts';
-import type { ChunkOrder } from '../../src/flow/share.ts';
-import { openTally } from '../../src/flow/tidy.ts';
+import { carryOutChunk, type ChunkEnd } from '../../src/flow/run/chunk.ts';
+import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/run/invocation.ts';
+import { invocationBudget } from '../../src/control/budget/budget.ts';
+import type { ChunkOrder } from '../../src/flow/run/share.ts';
+import { openTally } from '../../src/flow/run/analyze-tables.ts';
 import { runSync } from '../../src/sync.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf, countingIds, type Scene, service } from './scene.ts';
 
 /** A sync of so many groups. */

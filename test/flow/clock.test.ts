@@ -1,6 +1,6 @@
 /** The tests' own clock: only a heartbeat waits, however long others sleep. */
 import { expect, it } from 'vitest';
-import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { clockFrom } from './clock.ts';
 
 it('wakes whoever sleeps for as long as a heartbeat without being one', async () => {

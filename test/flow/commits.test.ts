@@ -1,11 +1,11 @@
 /** Answers and marks share commits, in an order in which no more calls are ever without an outcome than may be under way. */
 import { setImmediate as others } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { openInvocation } from '../../src/flow/invocation.ts';
-import { invocationBudget } from '../../src/flow/limits.ts';
-import { openTally } from '../../src/flow/tidy.ts';
+import { openInvocation } from '../../src/flow/run/invocation.ts';
+import { invocationBudget } from '../../src/control/budget/budget.ts';
+import { openTally } from '../../src/flow/run/analyze-tables.ts';
 import { runSync } from '../../src/sync.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { STEP } from './crash.ts';
 import { overheard } from './overheard.ts';

@@ -1,6 +1,6 @@
 /** A run that dies at any point ends, when it is run again, like one that was left alone; what was stored is not bought again. */
 import { expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { dyingAt, expireLeases, type Point, STEP } from './crash.ts';
 import { rowsOf, type Rows, select, states } from './rows.ts';

@@ -1,5 +1,5 @@
 /** A process that dies at a named point: from there on nothing reaches the database, as if nobody were there to ask it. */
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { overheard } from './overheard.ts';
 import { select } from './rows.ts';
 

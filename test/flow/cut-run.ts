@@ -1,11 +1,11 @@
 /** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
-import { cuttingOf } from '../../src/flow/cutting.ts';
-import type { InputSlices } from '../../src/ops/coverage.ts';
+import { cuttingOf } from '../../src/flow/run/splitter.ts';
+import type { InputSlices } from '../../src/ledger/coverage.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import { canonicalJson, canonicalRequest } from '../../src/service/identity.ts';
 import { isFull } from '../../src/service/paging.ts';
-import type { SplitBy } from '../../src/service/split.ts';
+import type { SplitBy } from '../../src/service/window/split.ts';
 import { answerOf, drawn, type Filing, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
 
 export interface Slice {

@@ -1,6 +1,6 @@
 /** A database that is away for a moment loses nothing; one that stays away ends a run with 5, to be continued. */
 import { describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
 import { failingFrom } from './failing.ts';

@@ -1,5 +1,5 @@
 /** A warehouse whose database fails from a point on, however often it is tried, until it is let go. */
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { disturbedAt, type Point } from './crash.ts';
 import { overheard } from './overheard.ts';
 

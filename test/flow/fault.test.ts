@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, it, vi } from 'vitest';
 import type { normalize } from '../../src/normalize/normalize.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { listQuarantine } from '../../src/ops/quarantine.ts';
+import { listQuarantine } from '../../src/ledger/quarantine.ts';
 import { rowsOf, select, states } from './rows.ts';
 import { only, sceneIn, service } from './scene.ts';
 

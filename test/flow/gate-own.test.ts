@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Gate, intervalMsOf, type Slot } from '../../src/flow/gate.ts';
-import { openGate } from '../../src/flow/gate-queue.ts';
-import { openOwnSlots } from '../../src/ops/gate-memory.ts';
+import { type Gate, intervalMsOf, type Slot } from '../../src/control/limiter/limiter.ts';
+import { openGate } from '../../src/control/limiter/queue.ts';
+import { openOwnSlots } from '../../src/control/limiter/local-slots.ts';
 import { settled, type Sleepers, sleepers } from './sleepers.ts';
 
 const MANY = 1000;

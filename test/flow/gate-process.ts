@@ -1,8 +1,8 @@
 /** A process of its own that makes calls through the shared gate, and tells when each began and ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { Secret } from '../../src/config/secret.ts';
-import { openTokenGate } from '../../src/flow/gate.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openTokenGate } from '../../src/control/limiter/limiter.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** What the process is told to do, as JSON in its first argument. */
 export interface GateOrder {

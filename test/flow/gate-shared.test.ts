@@ -1,10 +1,10 @@
 /** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { narrowed } from '../../src/flow/gate-narrow.ts';
-import { openGate } from '../../src/flow/gate-queue.ts';
-import type { SlotSource } from '../../src/ops/gate.ts';
-import { HEARTBEAT_MS } from '../../src/ops/lease.ts';
+import { narrowed } from '../../src/control/limiter/cap.ts';
+import { openGate } from '../../src/control/limiter/queue.ts';
+import type { SlotSource } from '../../src/control/limiter/shared-slots.ts';
+import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { countOf } from '../support/long.ts';
 import { settled, type Sleepers, sleepers } from './sleepers.ts';
 

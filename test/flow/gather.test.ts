@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Gathering, gathered } from '../../src/flow/gather.ts';
+import { type Gathering, gathered } from '../../src/async/batcher.ts';
 
 interface Batch {
   readonly items: readonly number[];

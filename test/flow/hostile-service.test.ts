@@ -1,7 +1,7 @@
 /** Whatever the service does, a sync ends, with what was decided: ledger, vault, tables, reason and exit code. */
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { bodyCases } from './hostile-bodies.ts';
 import { ENDS } from './hostile-case.ts';

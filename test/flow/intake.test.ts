@@ -1,11 +1,11 @@
 /** Answers taken in together: one transaction, the books of one by one, and nobody suffers for another's answer. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type IntakeOptions, takeIn, takeInAll } from '../../src/flow/intake.ts';
-import type { Serving } from '../../src/flow/reading.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import { readAnswer, type VaultAnswer } from '../../src/ops/vault.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { type IntakeOptions, takeIn, takeInAll } from '../../src/flow/ingest/ingest.ts';
+import type { Serving } from '../../src/flow/ingest/read-answer.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { readAnswer, type VaultAnswer } from '../../src/ledger/answers.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { photoshareUser, profile } from '../load/items.ts';
 import { booksIn } from '../ops/books.ts';
 import { eachWarehouse } from '../support/warehouse.ts';

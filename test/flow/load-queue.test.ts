@@ -1,9 +1,9 @@
 /** Answers that wait to be loaded: in order, together where they come together, and none for another's end. */
 import { expect, it } from 'vitest';
-import { openLoadQueue } from '../../src/flow/load-queue.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import { readAnswer } from '../../src/ops/vault.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { openLoadQueue } from '../../src/flow/ingest/queue.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { readAnswer } from '../../src/ledger/answers.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { profile } from '../load/items.ts';
 import { booksIn } from '../ops/books.ts';
 import { eachWarehouse } from '../support/warehouse.ts';

@@ -1,7 +1,7 @@
 /** What calls and loads look up in the ledger is found by key, whatever the planner last learned of its tables. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
 import { overheard } from './overheard.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';

@@ -1,6 +1,6 @@
 /** Lost answers are looked for in the request log before they are asked for again, and each is told with what was found. */
 import { describe, expect, it } from 'vitest';
-import { readStatus } from '../../src/ops/status.ts';
+import { readStatus } from '../../src/insight/status.ts';
 import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { type Clock, clockFrom, DAY_MS } from './clock.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openSpool } from '../../src/ops/spool.ts';
+import { openSpool } from '../../src/recovery/spool/files.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { expireLeases } from './crash.ts';

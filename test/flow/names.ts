@@ -1,7 +1,7 @@
 /** A service of photo profiles that says what a test wants, for tests of names: every question is asked anew. */
 import type { RespondRequest } from '../../src/sandbox/options.ts';
-import type { SyncSummary } from '../../src/ops/summary.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { SyncSummary } from '../../src/ledger/summary.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 

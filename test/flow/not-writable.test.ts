@@ -1,7 +1,7 @@
 /** A database that takes no writes: nothing is sent, and the exit code and the words say what to do. */
 import { describe, expect, it } from 'vitest';
 import { TransientError } from '../../src/errors.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { wireTo } from './postgres-wire.ts';
 import { select, states } from './rows.ts';

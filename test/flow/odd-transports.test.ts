@@ -1,7 +1,7 @@
 /** What a service does to the transport costs a bounded number of attempts over all runs, and no answer that can be read is lost. */
 import { beforeEach, expect, it } from 'vitest';
-import { planSync } from '../../src/flow/prepare.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { planSync } from '../../src/flow/run/prepare.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { type Clock, clockFrom } from './clock.ts';
 import { head, raw, VALID, whole } from './hostile-case.ts';

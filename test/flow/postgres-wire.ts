@@ -1,8 +1,8 @@
 /** The wire between the program and a Postgres, in the hands of a test: it can be cut, shut, or lose an answer. */
 import * as net from 'node:net';
 import { inject, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { select } from './rows.ts';
 

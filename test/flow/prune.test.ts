@@ -1,8 +1,8 @@
 /** Retention: old bodies go, what accounts for them stays, and nothing that is still needed is touched. */
 import { expect, it } from 'vitest';
-import { prune, type PruneOptions, type PruneSummary } from '../../src/prune.ts';
+import { prune, type PruneOptions, type PruneSummary } from '../../src/flow/retention/prune.ts';
 import { UsageError } from '../../src/errors.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { rowsOf, select } from './rows.ts';

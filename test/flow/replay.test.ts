@@ -1,7 +1,7 @@
 /** Stored answers loaded again: in place nothing is written, a rebuild says the same, the unreadable gets another chance. */
 import { expect, it } from 'vitest';
-import { listQuarantine } from '../../src/ops/quarantine.ts';
-import { readStatus } from '../../src/ops/status.ts';
+import { listQuarantine } from '../../src/ledger/quarantine.ts';
+import { readStatus } from '../../src/insight/status.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { disturbedAt, dyingAt, expireLeases, STEP } from './crash.ts';

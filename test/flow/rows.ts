@@ -1,7 +1,7 @@
 /** What is in a warehouse, in forms that can be compared. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { type Table, tables } from '../../src/warehouse/table.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { type Table, tables } from '../../src/warehouse/schema/tables.ts';
 
 export type Rows = Readonly<Record<string, readonly string[]>>;
 

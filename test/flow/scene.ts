@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/definition.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Notice, Progress, Summary, SyncSummary } from '../../src/ops/summary.ts';
-import { replayAnswers, type ReplayOptions, type ReplaySummary } from '../../src/replay.ts';
+import type { Notice, Progress, Summary, SyncSummary } from '../../src/ledger/summary.ts';
+import { replayAnswers, type ReplayOptions, type ReplaySummary } from '../../src/flow/replay/replay.ts';
 import type { LoggedRequest } from '../../src/sandbox/arrival.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { canonicalJson } from '../../src/service/identity.ts';
-import type { FlowEffects } from '../../src/flow/invocation.ts';
+import type { FlowEffects } from '../../src/flow/run/invocation.ts';
 import { runSyncs, type SyncOptions } from '../../src/sync.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Clock, clockFrom } from './clock.ts';
 
 export interface Scene {

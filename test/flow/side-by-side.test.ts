@@ -1,7 +1,7 @@
 /** Works side by side: in order, two at a time where they have nothing in common, and none left behind by a failure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { sideBySide } from '../../src/flow/side-by-side.ts';
+import { sideBySide } from '../../src/async/ordered-parallel.ts';
 
 const turns = async (): Promise<void> => {
   for (let count = 0; count < 5; count += 1) await turn();

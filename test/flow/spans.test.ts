@@ -8,8 +8,8 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { contextOf } from '../../src/flow/spans.ts';
-import { openTracing } from '../../src/flow/tracing.ts';
+import { contextOf } from '../../src/telemetry/spans.ts';
+import { openTracing } from '../../src/telemetry/tracing.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { SMALL, sceneIn } from './scene.ts';
 

@@ -1,7 +1,7 @@
 /** Bounds of what a window is asked, over several runs, whatever the service answers and whatever was learned from that. */
 import { describe, expect, it } from 'vitest';
-import type { InputSlices } from '../../src/ops/coverage.ts';
-import { allowanceOf, requestsOf } from '../../src/service/allowance.ts';
+import type { InputSlices } from '../../src/ledger/coverage.ts';
+import { allowanceOf, requestsOf } from '../../src/service/window/allowance.ts';
 import { dayNumber, dayText } from '../../src/service/day.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import { countOf } from '../support/long.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openTally, tidy } from '../../src/flow/tidy.ts';
-import type { Notice } from '../../src/ops/summary.ts';
+import { openTally, tidy } from '../../src/flow/run/analyze-tables.ts';
+import type { Notice } from '../../src/ledger/summary.ts';
 import { SCHEMA, eachWarehouse } from '../support/warehouse.ts';
 import { sql } from 'kysely';
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { openTurns } from '../../src/flow/turns.ts';
+import { openTurns } from '../../src/async/read-write-lock.ts';
 
 it('lets works go together, and others alone, in the order of asking, whatever fails', async () => {
   const turns = openTurns();

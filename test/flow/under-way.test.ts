@@ -1,7 +1,7 @@
 /** Work that is counted while it goes on. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { countUnderWay } from '../../src/flow/under-way.ts';
+import { countUnderWay } from '../../src/async/task-group.ts';
 
 describe('work under way', () => {
   it('is waited for until a condition is met', async () => {

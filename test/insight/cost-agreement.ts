@@ -1,7 +1,7 @@
 /** Holds every view of costs against a made-up history. */
 import { expect } from 'vitest';
-import { readReconciliation } from '../../src/ops/reconciliation.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { readReconciliation } from '../../src/recovery/reconcile/reconcile.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { DAY_MS, type History, type Row, SYNCS, writeHistory } from './cost-history.ts';
 import {

@@ -1,7 +1,7 @@
 /** Histories of requests with their rows in the service’s log, made up and written into a warehouse. */
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 export const BEGAN = Date.parse('2026-01-01T00:00:00Z');
 export const DAY_MS = 86_400_000;

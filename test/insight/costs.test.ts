@@ -1,10 +1,10 @@
 /** The views of costs and what is read from them, on histories of 90 days, against sums added up by hand. */
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { readCostCells, readCosts } from '../../src/ops/costs.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { balanceViews } from '../../src/warehouse/views/balance.ts';
-import { costViews } from '../../src/warehouse/views/costs.ts';
+import { readCostCells, readCosts } from '../../src/insight/costs.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { balanceViews } from '../../src/warehouse/schema/views/balance.ts';
+import { costViews } from '../../src/warehouse/schema/views/costs.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { expectCosts, expectReconciled, sum } from './cost-agreement.ts';

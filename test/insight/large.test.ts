@@ -1,9 +1,9 @@
 /** Views over months of requests: what they cost grows with the rows that they read, not with the square of them. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { standingBounds } from '../../src/ops/coverage.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { standingBounds } from '../../src/ledger/coverage.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 

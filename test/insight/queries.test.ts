@@ -1,8 +1,8 @@
 /** The queries that the docs show, run on a warehouse in which the quickstart has run. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { readOnlyQuery } from '../../src/warehouse/query.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 

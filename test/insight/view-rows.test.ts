@@ -2,9 +2,9 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { standingBounds } from '../../src/ops/coverage.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { standingBounds } from '../../src/ledger/coverage.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 

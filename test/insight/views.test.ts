@@ -1,12 +1,12 @@
 /** Every view, as declared, on a warehouse in which the quickstart has run. */
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operationsOf } from '../../src/ops/schema.ts';
-import { standingBounds } from '../../src/ops/coverage.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { operationsTables } from '../../src/warehouse/operations.ts';
-import { tables } from '../../src/warehouse/table.ts';
-import { views } from '../../src/warehouse/views.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { standingBounds } from '../../src/ledger/coverage.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { operationsTables } from '../../src/warehouse/schema/operations.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import { views } from '../../src/warehouse/schema/views/views.ts';
 import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { eachWarehouse } from '../support/warehouse.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { run, type Ran, temporaryFolder } from '../cli/program-run.ts';
-import { acquireLock } from '../../src/warehouse/lock.ts';
+import { acquireLock } from '../../src/warehouse/lock/lock.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
 

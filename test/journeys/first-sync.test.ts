@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { catalog } from '../../src/service/catalog.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { countsOf, rowsOf, type Rows, select, states, versionsOf } from '../flow/rows.ts';
 import { askedAgain, type Scene, sceneIn } from '../flow/scene.ts';
 

@@ -1,8 +1,8 @@
 /** A forgotten person whom later answers bring back in every place: nothing of the person is kept, and others stay. */
 import { expect, it } from 'vitest';
-import { forget, targetOf } from '../../src/forget.ts';
+import { forget, targetOf } from '../../src/flow/erasure/forget.ts';
 import type { Respond } from '../../src/sandbox/options.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { DAY_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';

@@ -1,9 +1,9 @@
 /** A process of its own that rebuilds the tables, and kills itself before a statement that its argument names. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Secret } from '../../src/config/secret.ts';
-import { replayAnswers } from '../../src/replay.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { replayAnswers } from '../../src/flow/replay/replay.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { disturbedAt } from '../flow/crash.ts';
 
 const [url = '', statement = '', nth = '1'] = process.argv.slice(2);

@@ -1,10 +1,10 @@
 /** A process of its own that runs a sync and kills itself at a named point, so that nothing of it has time to tidy up. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { runSyncs } from '../../src/sync.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { disturbedAt, STEP } from '../flow/crash.ts';
 import { configOf } from '../flow/scene.ts';
 

@@ -4,9 +4,9 @@ import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import type { Notice, Summary } from '../../src/ops/summary.ts';
+import type { Notice, Summary } from '../../src/ledger/summary.ts';
 import { runSyncs, type SyncOptions } from '../../src/sync.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Clock, clockFrom } from '../flow/clock.ts';
 import { configOf } from '../flow/scene.ts';
 

@@ -1,7 +1,7 @@
 /** What is said of points that the log confirms or not, and who shares a limit. */
 import { describe, expect, it } from 'vitest';
-import { summaryText } from '../../src/cli/summary.ts';
-import { readCosts } from '../../src/ops/costs.ts';
+import { summaryText } from '../../src/cli/text/summary.ts';
+import { readCosts } from '../../src/insight/costs.ts';
 import { select } from '../flow/rows.ts';
 import { only } from '../flow/scene.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';

@@ -1,7 +1,7 @@
 /** Writers that wait for each other, as the database sees them. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** Waits until so many of the database's connections wait for a lock. */
 export async function waitUntilBlocked(warehouse: Warehouse, connections: () => number): Promise<void> {

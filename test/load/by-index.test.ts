@@ -1,7 +1,7 @@
 /** A load finds the rows that it changes by their keys, also in tables that the planner would rather read whole. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { overheard } from '../flow/overheard.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { eachWarehouse } from '../support/warehouse.ts';

@@ -1,10 +1,10 @@
 /** The log of changes: what it tells and what it leaves out, also when answers come late. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Judged, writeChanges } from '../../src/load/changes.ts';
-import { sighted, type State } from '../../src/load/state.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import type { RootTable } from '../../src/warehouse/table.ts';
+import { type Judged, writeChanges } from '../../src/load/history/change-log.ts';
+import { sighted, type State } from '../../src/load/merge/precedence.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import type { RootTable } from '../../src/warehouse/schema/tables.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';

@@ -1,10 +1,10 @@
 /** Two writers at once on the same rows, told in opposite orders: no deadlock, and the rows of one order or the other. */
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
-import { type Run, runOn } from '../../src/load/run.ts';
+import { type Run, runOn } from '../../src/load/sql/executor.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import type { OperationsTables } from '../../src/warehouse/operations.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { batchOf, contextOf, loadBatch, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
 import { countOf } from '../support/long.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';

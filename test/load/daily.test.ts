@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { writeDays } from '../../src/load/daily.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { writeDays } from '../../src/load/history/daily.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { select } from '../flow/rows.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';

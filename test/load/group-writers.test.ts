@@ -1,10 +1,10 @@
 /** Two writers of groups at once on the same sets, told in opposite orders: no deadlock, and the newer one's sets. */
 import { expect, it } from 'vitest';
-import type { Loading } from '../../src/load/answer.ts';
+import type { Loading } from '../../src/load/merge/receipts.ts';
 import { load } from '../../src/load/load.ts';
-import { runOn } from '../../src/load/run.ts';
+import { runOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
-import type { OperationsTables } from '../../src/warehouse/operations.ts';
+import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { batchOf, contextOf, loaderOf } from '../support/loading.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { waitUntilBlocked } from './blocked.ts';

@@ -2,11 +2,11 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { groupsAhead } from '../../src/flow/ahead.ts';
+import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
 import { load } from '../../src/load/load.ts';
-import type { Receipt } from '../../src/load/receipt.ts';
-import { type Run, runOn } from '../../src/load/run.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Receipt } from '../../src/load/merge/receipt.ts';
+import { type Run, runOn } from '../../src/load/sql/executor.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import {
   batchOf,
   contextOf,

@@ -1,6 +1,6 @@
 /** Arbitrary sequences of answers that keep speaking of the same few entities, sets and questions. */
 import * as fc from 'fast-check';
-import type { Loading } from '../../src/load/answer.ts';
+import type { Loading } from '../../src/load/merge/receipts.ts';
 import { normalize, rejectedWhole } from '../../src/normalize/normalize.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';

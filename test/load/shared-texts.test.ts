@@ -1,7 +1,7 @@
 /** Rows that share a text with a great many others join them as quickly as the first, and a text may be of any length. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { filing, urn } from './items.ts';

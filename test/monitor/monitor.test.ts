@@ -6,8 +6,8 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { metrics } from '../../src/monitor/metrics.ts';
 import { type Monitor, startMonitor, type Watched } from '../../src/monitor/monitor.ts';
-import { tables } from '../../src/warehouse/table.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { type Read, readExposition } from './exposition-text.ts';
 

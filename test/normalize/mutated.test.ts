@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { takeIn, takeInAll } from '../../src/flow/intake.ts';
-import { planRequests } from '../../src/ops/ledger.ts';
-import { createRun } from '../../src/ops/runs.ts';
-import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { storeAnswers } from '../../src/ops/exchange.ts';
-import { readAnswer } from '../../src/ops/vault.ts';
+import { takeIn, takeInAll } from '../../src/flow/ingest/ingest.ts';
+import { planRequests } from '../../src/ledger/requests.ts';
+import { createRun } from '../../src/ledger/runs.ts';
+import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { storeAnswers } from '../../src/ledger/exchange.ts';
+import { readAnswer } from '../../src/ledger/answers.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { clockFrom } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
 import { sceneIn, service } from '../flow/scene.ts';

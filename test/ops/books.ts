@@ -1,7 +1,7 @@
 /** Rows of the log and requests of the ledger, written as if they had come there in the usual way. */
 import { randomUUID } from 'node:crypto';
 import { select } from '../flow/rows.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 export const BEGAN = Date.parse('2026-03-06T12:00:00Z');
 const instant = (ms: number): string => `'${new Date(BEGAN + ms).toISOString()}'`;

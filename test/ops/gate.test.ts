@@ -1,10 +1,10 @@
 /** The rows of a shared gate: one holder a slot, turns that keep their distance by the database's clock, and nothing that stays. */
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { AHEAD_MS, gateName, openSharedSlots, type SlotSource } from '../../src/ops/gate.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { AHEAD_MS, gateName, openSharedSlots, type SlotSource } from '../../src/control/limiter/shared-slots.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
 import { postgresWarehouses, realEffects, SCHEMA } from '../support/warehouse.ts';
 

@@ -8,10 +8,10 @@ import {
   REBUILD,
   releaseLease,
   renewLease,
-} from '../../src/ops/lease.ts';
-import { readMark, readMarks, writeMark } from '../../src/ops/marks.ts';
-import { continueRun, createRun } from '../../src/ops/runs.ts';
-import { type Ops, operationsOf } from '../../src/ops/schema.ts';
+} from '../../src/ledger/lease.ts';
+import { readMark, readMarks, writeMark } from '../../src/ledger/watermarks.ts';
+import { continueRun, createRun } from '../../src/ledger/runs.ts';
+import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const expire = (ops: Ops) => ops.updateTable('leases').set({ expires_at: '2001-01-01T00:00:00Z' }).execute();

@@ -2,13 +2,13 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { acquireLease } from '../../src/ops/lease.ts';
-import { freshAnswers } from '../../src/ops/fresh-answers.ts';
-import { countByState, openRequests, planRequests, settle, triedRequests } from '../../src/ops/ledger.ts';
-import { createRun, type Run } from '../../src/ops/runs.ts';
-import { type Ops, operationsOf } from '../../src/ops/schema.ts';
-import { markSent, storeAnswers, type StoredBytes } from '../../src/ops/exchange.ts';
-import { readAnswer, storedAs, unloadedAnswers } from '../../src/ops/vault.ts';
+import { acquireLease } from '../../src/ledger/lease.ts';
+import { freshAnswers } from '../../src/ledger/fresh-answers.ts';
+import { countByState, openRequests, planRequests, settle, triedRequests } from '../../src/ledger/requests.ts';
+import { createRun, type Run } from '../../src/ledger/runs.ts';
+import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { markSent, storeAnswers, type StoredBytes } from '../../src/ledger/exchange.ts';
+import { readAnswer, storedAs, unloadedAnswers } from '../../src/ledger/answers.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
 

@@ -1,7 +1,7 @@
 /** Log lines for machines and for people. */
 import { describe, expect, it } from 'vitest';
-import { createLog, type LogLevel } from '../../src/ops/log.ts';
-import { createRedactor } from '../../src/ops/redact.ts';
+import { createLog, type LogLevel } from '../../src/telemetry/log.ts';
+import { createRedactor } from '../../src/telemetry/redact-secrets.ts';
 
 const SECRET = 'canary"token';
 

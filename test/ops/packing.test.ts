@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packedOf, unpackedBody } from '../../src/ops/packing.ts';
+import { packedOf, unpackedBody } from '../../src/ledger/compression.ts';
 
 const text = (bytes: number): Buffer =>
   Buffer.from('{"name":"Ünïcödé"},'.repeat(Math.ceil(bytes / 20))).subarray(0, bytes);

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { readReturned, readSamples, settlePoints } from '../../src/ops/prices.ts';
-import { createRun } from '../../src/ops/runs.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
+import { readReturned, readSamples, settlePoints } from '../../src/ledger/price-samples.ts';
+import { createRun } from '../../src/ledger/runs.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const AT = Date.parse('2026-03-06T15:00:00.000Z');

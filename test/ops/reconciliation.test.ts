@@ -1,7 +1,7 @@
 /** The request log and the ledger brought together: what is sure, what is only possible, and what each comes to. */
 import { expect, it } from 'vitest';
-import { readReconciliation, reconcileCosts } from '../../src/ops/reconciliation.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile/reconcile.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
 import { BEGAN, booksIn } from './books.ts';

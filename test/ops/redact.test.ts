@@ -1,6 +1,6 @@
 /** Secrets by value, in every form in which they might be written. */
 import { describe, expect, it } from 'vitest';
-import { createRedactor, passwordOf, secretsIn } from '../../src/ops/redact.ts';
+import { createRedactor, passwordOf, secretsIn } from '../../src/telemetry/redact-secrets.ts';
 
 const PASSWORD = 'p@ss/w"örd%41';
 

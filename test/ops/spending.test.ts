@@ -1,11 +1,18 @@
 /** Limits in points that processes share: none is overshot, and after a crash they follow the ledger. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { BudgetGuard, SetAside } from '../../src/ops/budget.ts';
-import { acquireLease } from '../../src/ops/lease.ts';
-import { operationsOf } from '../../src/ops/schema.ts';
-import { dayRow, enterDay, enterEver, openSharedBudget, type SharedLimit, spentFrom } from '../../src/ops/spending.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { BudgetGuard, SetAside } from '../../src/control/budget/local-budget.ts';
+import { acquireLease } from '../../src/ledger/lease.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import {
+  dayRow,
+  enterDay,
+  enterEver,
+  openSharedBudget,
+  type SharedLimit,
+  spentFrom,
+} from '../../src/control/budget/shared-budget.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const DAY = '2026-03-06';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TransientError, UsageError } from '../../src/errors.ts';
-import { openSpool, spoolCounts } from '../../src/ops/spool.ts';
-import type { SpooledAnswer } from '../../src/ops/spool-head.ts';
+import { openSpool, spoolCounts } from '../../src/recovery/spool/files.ts';
+import type { SpooledAnswer } from '../../src/recovery/spool/header.ts';
 
 async function folderOf(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-spool-'));

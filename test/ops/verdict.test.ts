@@ -6,7 +6,7 @@ import {
   type LoggedAttempt,
   type LogKnowledge,
   verdictOf,
-} from '../../src/ops/verdict.ts';
+} from '../../src/recovery/reconcile/verdict.ts';
 
 const SENT = Date.parse('2026-03-06T15:00:00Z');
 const TIMEOUT_MS = 300_000;

@@ -1,7 +1,7 @@
 /** How old an answer may be: as the input says, else the sync, and the strictest of those who ask the same. */
 import { describe, expect, it } from 'vitest';
 import type { SyncDefinition } from '../../src/config/definition.ts';
-import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../../src/plan/max-age.ts';
+import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../../src/control/freshness/max-age.ts';
 import { loadSync, toldOf, unmarked } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 

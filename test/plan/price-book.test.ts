@@ -1,10 +1,10 @@
 /** Prices learned from samples of the request log: exact where they are exact, safe where they are not known. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outlookOf } from '../../src/plan/outlook.ts';
-import { costOf, learnPrices, mostOf } from '../../src/plan/price-book.ts';
-import { sinceChange } from '../../src/plan/price-change.ts';
-import type { Sample } from '../../src/plan/price-shape.ts';
+import { outlookOf } from '../../src/plan/pricing/expected-size.ts';
+import { costOf, learnPrices, mostOf } from '../../src/plan/pricing/price-book.ts';
+import { sinceChange } from '../../src/plan/pricing/price-change.ts';
+import type { Sample } from '../../src/plan/pricing/price-model.ts';
 import type { Price } from '../../src/service/endpoint.ts';
 import { pointsFor } from '../../src/service/endpoint.ts';
 

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
-import { learnPrices, type PriceBook } from '../../src/plan/price-book.ts';
-import type { Sample } from '../../src/plan/price-shape.ts';
+import { learnPrices, type PriceBook } from '../../src/plan/pricing/price-book.ts';
+import type { Sample } from '../../src/plan/pricing/price-model.ts';
 import {
   type Pace,
   pointsQuoteOf,
@@ -11,7 +11,7 @@ import {
   quoteOf,
   questionsQuoteOf,
   totalQuote,
-} from '../../src/plan/quote.ts';
+} from '../../src/plan/pricing/quote.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 import { syncOf } from './sync.ts';

@@ -5,12 +5,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
 import type { EngineEvent } from '../../src/engine/handle.ts';
 import { type Role, serve } from '../../src/engine/serve.ts';
-import type { Checkpoint } from '../../src/flow/checkpoint.ts';
-import { openSpool } from '../../src/ops/spool.ts';
-import type { Notice, Summary } from '../../src/ops/summary.ts';
+import type { Checkpoint } from '../../src/ledger/kill-points.ts';
+import { openSpool } from '../../src/recovery/spool/files.ts';
+import type { Notice, Summary } from '../../src/ledger/summary.ts';
 import { runSyncs } from '../../src/sync.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 
 /** What the process is told to do, as JSON in its first argument; the config's variables come by the environment. */
 export interface Order {

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { Secret } from '../../src/config/secret.ts';
-import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { installRecording } from './recording.ts';
 
 /** A warehouse of a scenario's own. */

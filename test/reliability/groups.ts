@@ -1,6 +1,6 @@
 /** The kinds of scenarios at their full length, each summed up in figures and in the promises that were broken. */
 import pLimit from 'p-limit';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Draws, drawsOf } from './draws.ts';
 import type { Ground } from './ground.ts';
 import type { Oracle } from './oracle.ts';

@@ -1,7 +1,7 @@
 /** The judge on a real warehouse: a run that nobody disturbed passes, and each thing that is then tampered with is told. */
 import { afterAll, expect, inject, it, onTestFinished } from 'vitest';
 import { openClient } from '../../src/extract/client.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { select } from '../flow/rows.ts';
 import { groundOn, looking } from './ground.ts';

@@ -1,7 +1,7 @@
 /** The short form of the kills: each named point and some random moments; the long form is `npm run reliability`. */
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { countOf } from '../support/long.ts';
 import { drawsOf } from './draws.ts';
 import { groundOn } from './ground.ts';

@@ -6,10 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { runSyncs } from '../../src/sync.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { configOf, service } from '../flow/scene.ts';
 
 const seconds = Number(process.argv[2] ?? 301);

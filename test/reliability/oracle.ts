@@ -1,8 +1,8 @@
 /** What the analysts' tables hold, as one digest: equal when two warehouses hold the same rows. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { rootTables, type Table, tables } from '../../src/warehouse/table.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { rootTables, type Table, tables } from '../../src/warehouse/schema/tables.ts';
 
 export interface Oracle {
   /** SHA-256, in hex, over all tables. */

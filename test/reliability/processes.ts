@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Summary } from '../../src/ops/summary.ts';
+import type { Summary } from '../../src/ledger/summary.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import type { Order, Said } from './driver.ts';
 

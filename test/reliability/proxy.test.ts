@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openClient } from '../../src/extract/client.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { SMALL } from '../flow/scene.ts';

@@ -1,6 +1,6 @@
 /** Has the database itself write down what the machinery does: triggers see what a killed process can no longer tell. */
 import { sql } from 'kysely';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** One change of a ledger row, a lease or the vault, in the order in which the database saw them. */
 export interface Change {

@@ -1,7 +1,7 @@
 /** The long form of the bench: `npm run reliability -- --seed N`. Leaves its figures in `docs/reliability.md`. */
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { startServer } from '../support/postgres.ts';
 import { canMount } from '../support/small-disk.ts';
 import { wantedBy } from './command-line.ts';

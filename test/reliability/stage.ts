@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { factsOf } from './collect.ts';
 import type { Order } from './driver.ts';
 import { type Ground, looking, type Place } from './ground.ts';

@@ -1,7 +1,7 @@
 /** A process that fills its disk by an embedded database that does not look at it, and so gets stuck; the watchdog ends it. */
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { startWatchdog } from '../../src/warehouse/watchdog.ts';
+import { startWatchdog } from '../../src/warehouse/lock/watchdog.ts';
 
 const folder = process.argv[2] ?? '';
 startWatchdog(folder, 2000);

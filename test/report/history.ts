@@ -1,7 +1,7 @@
 /** Ninety days of a warehouse made by hand: simple figures, so that a report of them can be reckoned in the head. */
 import { type RawBuilder, sql } from 'kysely';
-import { operationsOf } from '../../src/ops/schema.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** Ends a title, opens a script, turns the line round, talks to a terminal. */
 export const EVIL = '</title><script>document.title="pwned"</script>"\'\u202e\u001b[2J';

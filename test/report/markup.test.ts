@@ -2,7 +2,7 @@
 import { load } from 'cheerio';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visible } from '../../src/ops/visible.ts';
+import { visible } from '../../src/text/terminal-safe.ts';
 import { escaped, html, named, trusted } from '../../src/report/markup.ts';
 import { HOSTILE } from './hostile.ts';
 

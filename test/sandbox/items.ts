@@ -1,5 +1,5 @@
 /** What tests of the sandbox read from its answers; the contract test checks that this is what they hold. */
-import type { Urn } from '../../src/service/urn.ts';
+import type { Urn } from '../../src/service/names/urn.ts';
 
 /** An item of which nothing is known beforehand. */
 export type Item = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 /** Spellings of names: which are one name, and which only look alike. */
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../../src/service/catalog.ts';
-import { likenessOf, nameAsked, type NameKind, nameShown } from '../../src/service/entity-name.ts';
+import { likenessOf, nameAsked, type NameKind, nameShown } from '../../src/service/names/entity-name.ts';
 import { namesShown } from '../../src/service/resource.ts';
 import { pronetGroup } from '../../src/service/resources/pronet-group.ts';
-import { rootTables } from '../../src/warehouse/table.ts';
+import { rootTables } from '../../src/warehouse/schema/tables.ts';
 
 const USER: readonly NameKind[] = ['id', 'alias', 'url'];
 const GROUP: readonly NameKind[] = ['id', 'url', 'urn'];

@@ -2,7 +2,7 @@
 import type { RequestBody } from '../../src/service/asked.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
 import type { Step } from '../../src/service/paging.ts';
-import { logWalk, LOOK_BACK } from '../../src/service/walk.ts';
+import { logWalk, LOOK_BACK } from '../../src/service/request-log/walk.ts';
 
 export interface OddRow {
   readonly id: string;

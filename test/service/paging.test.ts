@@ -3,9 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { dayNumber, dayText } from '../../src/service/day.ts';
-import { evidence } from '../../src/service/evidence.ts';
+import { evidence } from '../../src/service/window/evidence.ts';
 import { counted, type Days, dayIn, isFull, once, type Paging, window } from '../../src/service/paging.ts';
-import type { SplitBy } from '../../src/service/split.ts';
+import type { SplitBy } from '../../src/service/window/split.ts';
 
 const full = (request: RequestBody) => ({
   request,

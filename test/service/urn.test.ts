@@ -1,6 +1,6 @@
 /** The ways in which people write a URN. */
 import { expect, it } from 'vitest';
-import { COMPANY_URN_TYPES, urnOf } from '../../src/service/urn.ts';
+import { COMPANY_URN_TYPES, urnOf } from '../../src/service/names/urn.ts';
 
 it.each([
   ['fsd_profile:abc', 'fsd_profile', 'abc'],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Step } from '../../src/service/paging.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
-import { logWalk } from '../../src/service/walk.ts';
+import { logWalk } from '../../src/service/request-log/walk.ts';
 
 interface Row {
   readonly id: string;

@@ -3,15 +3,15 @@
  * `node test/support/draft-migration.ts NAME`. What it can't decide it says; read what it wrote before you keep it.
  */
 import { writeFile } from 'node:fs/promises';
-import { Secret } from '../../src/config/secret.ts';
-import { readCatalog } from '../../src/warehouse/catalog.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { draftMigration } from '../../src/warehouse/draft.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
-import { migrationText } from '../../src/warehouse/migration-text.ts';
-import { steps } from '../../src/warehouse/migrations.ts';
-import { operationsTables } from '../../src/warehouse/operations.ts';
-import { tables } from '../../src/warehouse/table.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { draftMigration } from '../../src/warehouse/migrate/draft.ts';
+import { migrate } from '../../src/warehouse/migrate/migrate.ts';
+import { migrationText } from '../../src/warehouse/migrate/draft-file.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
+import { operationsTables } from '../../src/warehouse/schema/operations.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 import { MIGRATIONS } from './frozen.ts';
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -34,7 +34,9 @@ if (/^[a-z][a-z0-9_]*$/.test(name)) {
     number += 1;
     const file = `${String(number).padStart(4, '0')}_${name}.ts`;
     await writeFile(new URL(file, MIGRATIONS), migrationText('Say what it is for.', schema, draft), { flag: 'wx' });
-    say(`wrote migrations/${file}: read it, list it in src/warehouse/migrations.ts, then run UPDATE_GOLDEN=1 npm test`);
+    say(
+      `wrote migrations/${file}: read it, list it in src/warehouse/migrate/migrations.ts, then run UPDATE_GOLDEN=1 npm test`,
+    );
   }
   if (number === Object.keys(steps).length) say('no statement to write');
 } else {

@@ -1,9 +1,9 @@
 /** A database that is given out again is as its template was made, or it is another. */
 import type { PGlite } from '@electric-sql/pglite';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { openMemory } from '../../src/warehouse/embedded.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { openMemory } from '../../src/warehouse/connect/pglite.ts';
 import { borrow, type Loan } from './lending.ts';
 import { runQuickstart } from './quickstart.ts';
 import { embeddedTemplate, SCHEMA } from './templates.ts';

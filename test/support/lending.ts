@@ -1,6 +1,6 @@
 /** Lends a worker's embedded databases to its tests, each to one at a time and in the state of the migrated template. */
 import type { PGlite } from '@electric-sql/pglite';
-import { openMemory } from '../../src/warehouse/embedded.ts';
+import { openMemory } from '../../src/warehouse/connect/pglite.ts';
 import { embeddedTemplate } from './templates.ts';
 import { restorerOf, type Restore } from './restoring.ts';
 

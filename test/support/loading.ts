@@ -1,16 +1,16 @@
 /** Answers into a warehouse and rows out of it, as tests of normalizing and loading need them. */
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { LoadContext } from '../../src/load/answer.ts';
+import type { LoadContext } from '../../src/load/merge/receipts.ts';
 import { load } from '../../src/load/load.ts';
-import type { Receipt } from '../../src/load/receipt.ts';
-import { runOn } from '../../src/load/run.ts';
+import type { Receipt } from '../../src/load/merge/receipt.ts';
+import { runOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
 import type { Asked, RequestBody } from '../../src/service/asked.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { SCHEMA } from './warehouse.ts';
 
 export interface Loaded {

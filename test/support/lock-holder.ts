@@ -5,9 +5,9 @@
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { acquireLock } from '../../src/warehouse/lock.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { acquireLock } from '../../src/warehouse/lock/lock.ts';
 
 const [what = '', where = '', waitMs = '0'] = process.argv.slice(2);
 const effects = { now: () => new Date(), sleep: (ms: number) => wait(ms) };

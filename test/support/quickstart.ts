@@ -1,11 +1,11 @@
 /** A warehouse in which the quickstart has run: every endpoint once, against a small world. */
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
-import type { Summary } from '../../src/ops/summary.ts';
+import type { Summary } from '../../src/ledger/summary.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { runSyncs } from '../../src/sync.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { clockFrom } from '../flow/clock.ts';
 import { countingIds, SMALL } from '../flow/scene.ts';
 

@@ -4,10 +4,10 @@
  */
 import { createInterface } from 'node:readline';
 import { sql } from 'kysely';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
-import { serveReads } from '../../src/warehouse/reads/serve.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { realEffects } from './warehouse.ts';
 
 const [folder = ''] = process.argv.slice(2);

@@ -6,10 +6,10 @@ import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema, migrate } from '../../src/warehouse/migrate.ts';
-import type { OperationsTables } from '../../src/warehouse/operations.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema, migrate } from '../../src/warehouse/migrate/migrate.ts';
+import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { execute, freshDatabase } from './database.ts';
 
 /** The schema that a template holds. */

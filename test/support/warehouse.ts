@@ -1,10 +1,10 @@
 /** Warehouses for tests, of both kinds, each a test's own and ready in a moment. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, describe, onTestFinished, TestRunner } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse, type OpenEffects, type Warehouse } from '../../src/warehouse/connect.ts';
-import { openMemory } from '../../src/warehouse/embedded.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse, type OpenEffects, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { openMemory } from '../../src/warehouse/connect/pglite.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { borrow, type Loan } from './lending.ts';
 import { freshDatabase, type FreshDatabase } from './database.ts';
 import { embeddedTemplate, postgresTemplate, SCHEMA } from './templates.ts';

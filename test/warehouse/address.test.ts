@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { parseAddress } from '../../src/warehouse/address.ts';
+import { parseAddress } from '../../src/warehouse/connect/url.ts';
 import { AUTHORITY } from '../support/tls-proxy.ts';
 
 describe('an address', () => {

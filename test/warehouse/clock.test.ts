@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clockWarning, openDatabaseClock } from '../../src/warehouse/clock.ts';
+import { clockWarning, openDatabaseClock } from '../../src/warehouse/connect/clock.ts';
 
 const AT = Date.parse('2026-03-06T12:00:00Z');
 const DAY_MS = 86_400_000;

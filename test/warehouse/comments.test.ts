@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { applyComments } from '../../src/warehouse/comments.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { dictionary } from '../../src/warehouse/dictionary.ts';
-import { migrate } from '../../src/warehouse/migrate.ts';
+import { applyComments } from '../../src/warehouse/migrate/comments.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
+import { migrate } from '../../src/warehouse/migrate/migrate.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const MIGRATORS = ['kysely_migration', 'kysely_migration_lock'];

@@ -2,8 +2,8 @@
 import * as fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { copyInto, copyText, type Rows } from '../../src/warehouse/copy.ts';
-import { errorCode } from '../../src/warehouse/trouble.ts';
+import { copyInto, copyText, type Rows } from '../../src/warehouse/sql/copy.ts';
+import { errorCode } from '../../src/warehouse/sql/errors.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 
 const open = postgresWarehouses();

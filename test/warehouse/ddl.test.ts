@@ -7,10 +7,10 @@ import {
   indexesOf,
   keyOf,
   uniquesOf,
-} from '../../src/warehouse/ddl.ts';
-import { literal, objectName, quoted } from '../../src/warehouse/identifier.ts';
-import { operationsTables } from '../../src/warehouse/operations.ts';
-import { tables } from '../../src/warehouse/table.ts';
+} from '../../src/warehouse/schema/ddl.ts';
+import { literal, objectName, quoted } from '../../src/warehouse/sql/identifiers.ts';
+import { operationsTables } from '../../src/warehouse/schema/operations.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 
 const EXAMPLE: DdlTable = {
   name: 'things',

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { readCatalog } from '../../src/warehouse/catalog.ts';
-import type { DdlTable } from '../../src/warehouse/ddl.ts';
-import { draftMigration } from '../../src/warehouse/draft.ts';
-import { schemaDrift } from '../../src/warehouse/drift.ts';
-import { operationsTables } from '../../src/warehouse/operations.ts';
-import { tables } from '../../src/warehouse/table.ts';
+import { readCatalog } from '../../src/warehouse/migrate/live-schema.ts';
+import type { DdlTable } from '../../src/warehouse/schema/ddl.ts';
+import { draftMigration } from '../../src/warehouse/migrate/draft.ts';
+import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
+import { operationsTables } from '../../src/warehouse/schema/operations.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 eachWarehouse('a drafted migration', (open) => {

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { schemaDrift } from '../../src/warehouse/drift.ts';
-import { dumpSchema } from '../../src/warehouse/dump.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
+import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const GOLDEN = new URL('../golden/schema.sql', import.meta.url);

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFolders } from '../../src/warehouse/folder.ts';
+import { makeFolders } from '../../src/warehouse/lock/folder.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { steps } from '../../src/warehouse/migrations.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { FROZEN, frozenText, migrationFiles } from '../support/frozen.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';

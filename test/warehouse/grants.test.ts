@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { applyGrants, grantStatements } from '../../src/warehouse/grants.ts';
-import { quoted } from '../../src/warehouse/identifier.ts';
-import { tables } from '../../src/warehouse/table.ts';
-import { views } from '../../src/warehouse/views.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { applyGrants, grantStatements } from '../../src/warehouse/migrate/grants.ts';
+import { quoted } from '../../src/warehouse/sql/identifiers.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import { views } from '../../src/warehouse/schema/views/views.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 
 const NAMES = { schema: 'sluice', ops: 'sluice_ops' };

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
-import { acquireLock, type LockOwner } from '../../src/warehouse/lock.ts';
-import { fateOf, ownMark } from '../../src/warehouse/process-mark.ts';
+import { acquireLock, type LockOwner } from '../../src/warehouse/lock/lock.ts';
+import { fateOf, ownMark } from '../../src/warehouse/lock/process-identity.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const PROGRAM = new URL('../support/lock-holder.ts', import.meta.url).pathname;

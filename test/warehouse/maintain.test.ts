@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { maintain } from '../../src/warehouse/maintain.ts';
+import { maintain } from '../../src/warehouse/connect/analyze.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 eachWarehouse('maintenance', (open, kind) => {

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { SchemaError, UsageError } from '../../src/errors.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate.ts';
-import { steps } from '../../src/warehouse/migrations.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
 import { freshDatabase } from '../support/database.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
 

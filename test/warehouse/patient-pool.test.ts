@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { execute, freshDatabase } from '../support/database.ts';
 import { runQuickstart } from '../support/quickstart.ts';
 import { realEffects } from '../support/warehouse.ts';

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterEach, expect, inject, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect.ts';
-import { PLANNED_ONCE } from '../../src/warehouse/postgres.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
+import { PLANNED_ONCE } from '../../src/warehouse/connect/postgres.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const closers: (() => Promise<unknown>)[] = [];

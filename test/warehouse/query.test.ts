@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { firstWord, readOnlyQuery } from '../../src/warehouse/query.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { firstWord, readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 eachWarehouse('a query', (open, kind) => {

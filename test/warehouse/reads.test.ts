@@ -8,14 +8,19 @@ import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/config/values/secret.ts';
 import { HeldError, SchemaError, TransientError, UsageError } from '../../src/errors.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
-import { readOnlyQuery } from '../../src/warehouse/query.ts';
-import { findOwner } from '../../src/warehouse/reads/connect.ts';
-import { frameOf, LONGEST_REQUEST_BYTES, messagesIn, type ReadReply } from '../../src/warehouse/reads/frame.ts';
-import { serveReads } from '../../src/warehouse/reads/serve.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
+import { findOwner } from '../../src/warehouse/read-server/client.ts';
+import {
+  frameOf,
+  LONGEST_REQUEST_BYTES,
+  messagesIn,
+  type ReadReply,
+} from '../../src/warehouse/read-server/protocol.ts';
+import { serveReads } from '../../src/warehouse/read-server/server.ts';
 import { embeddedWarehouses, realEffects } from '../support/warehouse.ts';
 
 const PROGRAM = new URL('../support/reads-owner.ts', import.meta.url).pathname;

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/secret.ts';
-import { openWarehouse, type Warehouse } from '../../src/warehouse/connect.ts';
-import { schemaDrift } from '../../src/warehouse/drift.ts';
-import { ensureSchema } from '../../src/warehouse/migrate.ts';
-import { arrayLiteral } from '../../src/warehouse/array.ts';
-import { readOnlyQuery } from '../../src/warehouse/query.ts';
+import { Secret } from '../../src/config/values/secret.ts';
+import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
+import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { arrayLiteral } from '../../src/warehouse/sql/array-literal.ts';
+import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
 import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { NewAnswer, NewRequest } from '../../src/ops/schema.ts';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
+import type { NewAnswer, NewRequest } from '../../src/warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const PLANNED = new Date('2024-05-01T00:00:00Z');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Warehouse } from '../../src/warehouse/connect.ts';
-import { parseJson } from '../../src/warehouse/values.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { parseJson } from '../../src/warehouse/sql/values.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const LONG = '9007199254740993';

@@ -1,11 +1,11 @@
 /** `sluice alerts`: which alerts stand, and whether those who are to be told can be. */
 import { EXIT, UsageError } from '../../errors.ts';
-import type { AlertState } from '../../ops/alerts.ts';
+import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { table } from '../print.ts';
-import { show } from '../show.ts';
+import { table } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 
 export const alerts = command({
   about:
@@ -23,8 +23,8 @@ export const alerts = command({
       const found = await withWarehouseToRead(context, config, async (warehouse) => {
         if (!(await hasSchema(warehouse))) return [];
         const [{ listAlerts }, { operationsOf }] = await Promise.all([
-          import('../../ops/alerts.ts'),
-          import('../../ops/schema.ts'),
+          import('../../alerts/store.ts'),
+          import('../../warehouse/connect/operations-db.ts'),
         ]);
         return listAlerts(operationsOf(warehouse));
       });

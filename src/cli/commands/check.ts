@@ -2,17 +2,17 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
-import { operationsOf } from '../../ops/schema.ts';
-import { visible } from '../../ops/visible.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
-import { clockWarning } from '../../warehouse/clock.ts';
-import type { SchemaFinding } from '../../warehouse/finding.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { visible } from '../../text/terminal-safe.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { clockWarning } from '../../warehouse/connect/clock.ts';
+import type { SchemaFinding } from '../../warehouse/migrate/finding.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { counted, paint } from '../print.ts';
-import { show } from '../show.ts';
+import { counted, paint } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 
 export const check = command({
   about:
@@ -93,7 +93,7 @@ const SUPERUSER =
   'the database user is a superuser, who can read and write files of the server; connect as a role that owns the two schemas alone';
 
 async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
-  const { readOnlyQuery } = await import('../../warehouse/query.ts');
+  const { readOnlyQuery } = await import('../../warehouse/connect/query.ts');
   const { rows } = await readOnlyQuery(
     warehouse,
     'select rolsuper as is_super from pg_catalog.pg_roles where rolname = session_user',
@@ -126,7 +126,7 @@ function checkToken(config: Config): Check {
 }
 
 async function checkSchema(warehouse: Warehouse): Promise<Check> {
-  const { lackedRight, migrationStatus } = await import('../../warehouse/migrate.ts');
+  const { lackedRight, migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
   const { state, steps, unknown } = await migrationStatus(warehouse);
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
@@ -137,7 +137,7 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
     return failed('schema', new SchemaError(`older: it lacks ${waiting.join(', ')}`, { next: 'Run sluice migrate.' }));
   if (state === 'newer')
     return failed('schema', new SchemaError(`newer: it has ${unknown.join(', ')}`, { next: 'Update Sluice.' }));
-  const { schemaDrift } = await import('../../warehouse/drift.ts');
+  const { schemaDrift } = await import('../../warehouse/migrate/drift.ts');
   const drift = await schemaDrift(warehouse);
   return drift.length === 0
     ? passed('schema', `current, ${counted(steps.length, 'migration')}, and equal to the declared one`)
@@ -149,10 +149,10 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
 
 /** The queries of `for_each`, where the tables that they read are there. */
 async function checkForEach(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
-  const { checkQueries, queriesOf } = await import('../../flow/check-queries.ts');
+  const { checkQueries, queriesOf } = await import('../../flow/queries/check-queries.ts');
   const many = syncs.reduce((sum, sync) => sum + queriesOf(sync).length, 0);
   if (many === 0) return [];
-  const { migrationStatus } = await import('../../warehouse/migrate.ts');
+  const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
   const queries = many === 1 ? '1 query' : `${many} queries`;
   if ((await migrationStatus(warehouse)).state !== 'current')
     return [
@@ -176,8 +176,8 @@ async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   const any = await operationsOf(warehouse).selectFrom('answers').select('id').limit(1).executeTakeFirst();
   if (!any) return [];
   const [{ deletedRows }, { deletedText }] = await Promise.all([
-    import('../../flow/deleted-rows.ts'),
-    import('../../ops/deleted-text.ts'),
+    import('../../flow/replay/deleted-rows.ts'),
+    import('../../text/deleted-rows.ts'),
   ]);
   return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedText(deleted)));
 }

@@ -1,6 +1,6 @@
 /** `sluice complete`: asked by the shells' scripts at each press of the tab key; quick, and silent about trouble. */
 import { existsSync } from 'node:fs';
-import { visible } from '../../ops/visible.ts';
+import { visible } from '../../text/terminal-safe.ts';
 import { command } from '../command.ts';
 import type { Candidate, Offer } from '../completion/candidates.ts';
 import type { Context } from '../context.ts';

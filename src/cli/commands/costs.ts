@@ -1,13 +1,13 @@
 /** `sluice costs`: what was paid, for what, what it brought, what is left, and what to do about it. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import type { CostCell, Costs, Verification } from '../../ops/costs.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { CostCell, Costs, Verification } from '../../insight/costs.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
-import { csv } from '../csv.ts';
+import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import type { EndpointPrice } from '../prices.ts';
-import { show } from '../show.ts';
+import type { EndpointPrice } from '../text/prices.ts';
+import { show } from '../terminal/show.ts';
 
 const COLUMNS = [
   ['date', 'date'],
@@ -47,7 +47,10 @@ export const costs = command({
       return 0;
     }
     const found = await withWarehouseToRead(context, config, (warehouse) => read(config, warehouse, since));
-    const [{ adviceOf }, { costsText }] = await Promise.all([import('../cost-advice.ts'), import('../costs-text.ts')]);
+    const [{ adviceOf }, { costsText }] = await Promise.all([
+      import('../text/cost-advice.ts'),
+      import('../text/costs-text.ts'),
+    ]);
     const advice = adviceOf(found.costs, config, found.now);
     show(context, { ...found.costs, prices: found.prices, next: advice }, () =>
       costsText({ ...found, advice }, context.out),
@@ -64,7 +67,7 @@ const csvText = (cells: readonly CostCell[]): string =>
 
 async function cellsOf(warehouse: Warehouse, since: string | undefined): Promise<readonly CostCell[]> {
   if (!(await hasSchema(warehouse))) return [];
-  const { readCostCells } = await import('../../ops/costs.ts');
+  const { readCostCells } = await import('../../insight/costs.ts');
   return readCostCells(warehouse, since);
 }
 
@@ -78,8 +81,8 @@ interface Found {
 async function read(config: Config, warehouse: Warehouse, since: string | undefined): Promise<Found> {
   const now = warehouse.clock.now();
   const [{ NOT_SPENT, readCosts }, { endpointPrices }] = await Promise.all([
-    import('../../ops/costs.ts'),
-    import('../prices.ts'),
+    import('../../insight/costs.ts'),
+    import('../text/prices.ts'),
   ]);
   if (!(await hasSchema(warehouse))) return { now, costs: nothing(since, NOT_SPENT), prices: [] };
   const costs = await readCosts(warehouse, since, now);

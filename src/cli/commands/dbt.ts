@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command, configOption } from '../command.ts';
 import { readConfig } from '../open.ts';
-import { writeOutputFile } from '../output-file.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
 
 /** A day and a half: a daily sync may run late without a warning. */
 const WARN_AFTER_HOURS = 36;

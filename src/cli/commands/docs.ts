@@ -1,13 +1,13 @@
 /** `sluice docs`: the reference and the editor’s schema, written from the code or compared with it. */
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { insteadOf } from '../../config/nearest.ts';
+import { insteadOf } from '../../config/document/nearest.ts';
 import { EXIT, UsageError } from '../../errors.ts';
 import { command } from '../command.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { counted } from '../print.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
+import { counted } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
-import { show } from '../show.ts';
+import { show } from '../terminal/show.ts';
 
 export const docs = command({
   about:

@@ -1,15 +1,15 @@
 /** `sluice forget`: removes an entity from everything that Sluice keeps. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import type { ForgetOptions, ForgetSummary } from '../../forget.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { ForgetOptions, ForgetSummary } from '../../flow/erasure/forget.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, table as laidOut } from '../print.ts';
-import { show } from '../show.ts';
+import { counted, table as laidOut } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 import { spoolFolder } from '../spool.ts';
-import { watched } from '../watch.ts';
+import { watched } from '../terminal/watch.ts';
 
 export const forget = command({
   about:
@@ -34,7 +34,7 @@ export const forget = command({
     { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove it.' },
   ],
   run: async ({ table, key, yes, 'allow-again': comesAgain, config: flag }, context) => {
-    const { targetOf } = await import('../../forget.ts');
+    const { targetOf } = await import('../../flow/erasure/forget.ts');
     targetOf(table, key);
     const config = await readConfig(context, flag);
     return withWarehouse(context, config, async (warehouse) => {
@@ -65,8 +65,8 @@ async function forgotten(
   options: ForgetOptions,
 ): Promise<ForgetSummary> {
   const [{ forget: erase }, { openSpool }] = await Promise.all([
-    import('../../forget.ts'),
-    import('../../ops/spool.ts'),
+    import('../../flow/erasure/forget.ts'),
+    import('../../recovery/spool/files.ts'),
   ]);
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;

@@ -2,7 +2,7 @@
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { show } from '../show.ts';
+import { show } from '../terminal/show.ts';
 
 export const grants = command({
   about:
@@ -22,8 +22,8 @@ export const grants = command({
   run: async ({ config: flag, role = 'sluice_reader', apply }, context) => {
     const config = await readConfig(context, flag);
     const [{ applyGrants, grantStatements }, { operationsSchema }] = await Promise.all([
-      import('../../warehouse/grants.ts'),
-      import('../../warehouse/identifier.ts'),
+      import('../../warehouse/migrate/grants.ts'),
+      import('../../warehouse/sql/identifiers.ts'),
     ]);
     const { schema } = config.warehouse;
     const statements = apply

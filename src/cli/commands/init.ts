@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { visible } from '../../ops/visible.ts';
-import { isCi } from '../ci.ts';
+import { visible } from '../../text/terminal-safe.ts';
+import { isCi } from '../terminal/ci.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { writeOutputFile } from '../output-file.ts';
-import { show } from '../show.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
+import { show } from '../terminal/show.ts';
 
 export const init = command({
   about:

@@ -1,10 +1,10 @@
 /** `sluice migrate`: the warehouse’s schema, brought up to date, a step back, or told. */
 import { EXIT } from '../../errors.ts';
-import type { MigrationStatus } from '../../warehouse/migrate.ts';
+import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
-import { table } from '../print.ts';
-import { show } from '../show.ts';
+import { table } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 
 export const migrate = command({
   about:
@@ -19,7 +19,7 @@ export const migrate = command({
   ],
   run: async ({ action = 'up', config: flag }, context) => {
     const config = await readConfig(context, flag);
-    const backend = await import('../../warehouse/migrate.ts');
+    const backend = await import('../../warehouse/migrate/migrate.ts');
     return withWarehouse(context, config, async (warehouse) => {
       if (action === 'status') {
         const status = await backend.migrationStatus(warehouse);

@@ -1,11 +1,11 @@
 /** `sluice plan`: what a sync would ask, what that would cost, and how sure this is. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
-import type { Level } from '../../plan/price-book.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { Level } from '../../plan/pricing/price-book.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
-import { type Planned, planText, type SyncQuote } from '../plan-text.ts';
-import { show } from '../show.ts';
+import { type Planned, planText, type SyncQuote } from '../text/plan-text.ts';
+import { show } from '../terminal/show.ts';
 
 export const plan = command({
   about:
@@ -76,16 +76,16 @@ async function quote(
     { gateName },
     { ensureSchema },
   ] = await Promise.all([
-    import('../../flow/check-queries.ts'),
-    import('../../flow/prepare.ts'),
-    import('../../flow/open-plan.ts'),
-    import('../../flow/pending.ts'),
-    import('../../ops/schema.ts'),
-    import('../../flow/prices.ts'),
+    import('../../flow/queries/check-queries.ts'),
+    import('../../flow/run/prepare.ts'),
+    import('../../flow/forecast/open-plan.ts'),
+    import('../../flow/forecast/pending.ts'),
+    import('../../warehouse/connect/operations-db.ts'),
+    import('../../control/budget/read-price-book.ts'),
     import('../../plan/order.ts'),
-    import('../../plan/quote.ts'),
-    import('../../ops/gate.ts'),
-    import('../../warehouse/migrate.ts'),
+    import('../../plan/pricing/quote.ts'),
+    import('../../control/limiter/shared-slots.ts'),
+    import('../../warehouse/migrate/migrate.ts'),
   ]);
   await ensureSchema(warehouse);
   const at = warehouse.clock.now();
@@ -137,10 +137,10 @@ const UNVERIFIED_MS = 30 * 24 * 3_600_000;
 /** What the warehouse knows of the balance, without asking the service. */
 async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
   const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentFrom }, { operationsOf }] = await Promise.all([
-    import('../../ops/balance.ts'),
-    import('../../ops/log-costs.ts'),
-    import('../../ops/spending.ts'),
-    import('../../ops/schema.ts'),
+    import('../../control/budget/balance.ts'),
+    import('../../ledger/log-costs.ts'),
+    import('../../control/budget/shared-budget.ts'),
+    import('../../warehouse/connect/operations-db.ts'),
   ]);
   const unverified = await unverifiedPoints(operationsOf(warehouse), {
     since: new Date(now.getTime() - UNVERIFIED_MS),

@@ -1,11 +1,11 @@
 /** `sluice prune`: drops what is old and needed by nothing. */
 import { UsageError } from '../../errors.ts';
-import type { PruneSummary } from '../../prune.ts';
+import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, grouped } from '../print.ts';
-import { show } from '../show.ts';
-import { watched } from '../watch.ts';
+import { counted, grouped } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
+import { watched } from '../terminal/watch.ts';
 
 export const prune = command({
   about:
@@ -31,7 +31,7 @@ export const prune = command({
         throw new UsageError('prune: the warehouse is empty, so nothing is kept there.', {
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
-      const { prune: drop } = await import('../../prune.ts');
+      const { prune: drop } = await import('../../flow/retention/prune.ts');
       const { sleep, random, signal } = context;
       const { now } = warehouse.clock;
       const summary = await watched(context, ({ onProgress }) =>
@@ -53,7 +53,7 @@ export const prune = command({
 const LEAST_MS = 86_400_000;
 
 async function ageOf(text: string | undefined): Promise<number> {
-  const { duration } = await import('../../config/quantity.ts');
+  const { duration } = await import('../../config/values/quantity.ts');
   const age = duration.safeParse(text ?? '');
   if (age.success && age.data >= LEAST_MS) return age.data;
   throw new UsageError(

@@ -1,13 +1,13 @@
 /** `sluice quarantine`: what could not be understood, listed, shown and loaded again. */
 import { EXIT, UsageError } from '../../errors.ts';
-import type { Rejected } from '../../ops/quarantine.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { Rejected } from '../../ledger/quarantine.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { asJson } from '../json.ts';
+import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
-import { counted, table } from '../print.ts';
-import { show } from '../show.ts';
+import { counted, table } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 import { replayText, replayWatched } from './replay.ts';
 
 /** More is not read at once; the newest come first. */
@@ -47,7 +47,7 @@ export const quarantine = command({
 });
 
 async function list(context: Context, warehouse: Warehouse, there: boolean): Promise<number> {
-  const { listQuarantine } = await import('../../ops/quarantine.ts');
+  const { listQuarantine } = await import('../../ledger/quarantine.ts');
   const entries = there ? await listQuarantine(warehouse, LISTED) : [];
   show(context, entries, () => listText(entries, context));
   return EXIT.complete;
@@ -73,8 +73,8 @@ function listText(entries: readonly Rejected[], { out }: Context): string {
 
 async function showOne(context: Context, warehouse: Warehouse, there: boolean, id: string): Promise<number> {
   const [{ showQuarantine }, { itemAt }] = await Promise.all([
-    import('../../ops/quarantine.ts'),
-    import('../pointer.ts'),
+    import('../../ledger/quarantine.ts'),
+    import('../terminal/pointer.ts'),
   ]);
   const found = there ? await showQuarantine(warehouse, id) : undefined;
   if (!found) {

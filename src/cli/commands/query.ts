@@ -1,13 +1,13 @@
 /** `sluice query`: read-only SQL on the warehouse, as a table, JSON or CSV. */
 import { UsageError } from '../../errors.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
-import type { QueryResult } from '../../warehouse/query.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { QueryResult } from '../../warehouse/connect/query.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { csv } from '../csv.ts';
-import { asJson } from '../json.ts';
+import { csv } from '../terminal/csv.ts';
+import { asJson } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
-import { counted, table } from '../print.ts';
+import { counted, table } from '../terminal/print.ts';
 
 export const query = command({
   about:
@@ -39,15 +39,15 @@ export const query = command({
 });
 
 async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal): Promise<QueryResult> {
-  const { readOnlyQuery } = await import('../../warehouse/query.ts');
+  const { readOnlyQuery } = await import('../../warehouse/connect/query.ts');
   try {
     return await readOnlyQuery(warehouse, statement, { signal });
   } catch (error) {
-    const { migrationStatus } = await import('../../warehouse/migrate.ts');
+    const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
     if (!(error instanceof UsageError)) throw error;
     if ((await migrationStatus(warehouse)).state === 'empty')
       throw new UsageError(error.message, { next: 'The warehouse is empty: run sluice sync first.', cause: error });
-    const { withNearTable } = await import('../../flow/near-table.ts');
+    const { withNearTable } = await import('../../flow/queries/near-table.ts');
     throw await withNearTable(warehouse, error);
   }
 }

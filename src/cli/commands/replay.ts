@@ -1,13 +1,13 @@
 /** `sluice replay`: stored answers, loaded again. */
 import { UsageError } from '../../errors.ts';
-import type { ReplayOptions, ReplaySummary } from '../../replay.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { ReplayOptions, ReplaySummary } from '../../flow/replay/replay.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Channel, Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, duration, table } from '../print.ts';
-import { show } from '../show.ts';
-import { watched } from '../watch.ts';
+import { counted, duration, table } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
+import { watched } from '../terminal/watch.ts';
 
 export const replay = command({
   about:
@@ -63,7 +63,7 @@ export async function replayWatched(
   options: ReplayOptions,
 ): Promise<ReplaySummary> {
   if (!there) return NOTHING;
-  const { replayAnswers } = await import('../../replay.ts');
+  const { replayAnswers } = await import('../../flow/replay/replay.ts');
   const { sleep, random, newId, signal } = context;
   const { now } = warehouse.clock;
   return watched(context, ({ onProgress }) =>

@@ -1,8 +1,8 @@
 /** `sluice report`: a page to look at, from the warehouse alone. */
 import { command, configOption } from '../command.ts';
-import { asJson } from '../json.ts';
+import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { writeOutputFile } from '../output-file.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
 
 export const report = command({
   about:

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';
 import type { SandboxOptions } from '../../sandbox/options.ts';
 import { command } from '../command.ts';
-import { asJson } from '../json.ts';
+import { asJson } from '../terminal/json.ts';
 
 const DEFAULT_PORT = 8787;
 const DEFAULT_HOST = '127.0.0.1';

@@ -6,8 +6,8 @@ import type { Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
 import { engineOptions, runEngine } from '../engine.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, table } from '../print.ts';
-import { show } from '../show.ts';
+import { counted, table } from '../terminal/print.ts';
+import { show } from '../terminal/show.ts';
 
 /** Firings of each sync that are told. */
 const FIRINGS = 10;

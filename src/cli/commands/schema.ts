@@ -1,6 +1,6 @@
 /** `sluice schema`: the JSON Schema of a config. */
 import { command } from '../command.ts';
-import { writeOutputFile } from '../output-file.ts';
+import { writeOutputFile } from '../terminal/output-file.ts';
 
 export const schema = command({
   about:

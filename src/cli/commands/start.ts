@@ -4,8 +4,8 @@ import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { keepSecret } from '../open.ts';
 import { isCheckout, packageFolder } from '../package.ts';
-import { show } from '../show.ts';
-import { summaryText } from '../summary.ts';
+import { show } from '../terminal/show.ts';
+import { summaryText } from '../text/summary.ts';
 import { runWatched } from './sync.ts';
 
 /** What a first look at the result can be. */

@@ -1,23 +1,23 @@
 /** `sluice status`: how things stand, from the warehouse alone. */
-import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../ops/status.ts';
+import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../insight/status.ts';
 import type { Config } from '../../config/definition.ts';
-import { embeddedFolder } from '../../config/paths.ts';
+import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStanding } from '../../engine/standing.ts';
-import type { Reconciliation } from '../../ops/reconciliation.ts';
+import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { filtersTold } from '../../ops/filters.ts';
-import { gapLines, lowerBoundLines } from '../lower-bounds.ts';
+import { filtersTold } from '../../text/filters.ts';
+import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { latestKnown } from '../../warehouse/clock.ts';
-import { counted, duration, table } from '../print.ts';
-import { reconciliationLine } from '../reconciliation-line.ts';
-import { show } from '../show.ts';
-import { standingText } from '../standing.ts';
-import { causeOf } from '../summary.ts';
+import { latestKnown } from '../../warehouse/connect/clock.ts';
+import { counted, duration, table } from '../terminal/print.ts';
+import { reconciliationLine } from '../text/reconciliation-line.ts';
+import { show } from '../terminal/show.ts';
+import { standingText } from '../text/standing.ts';
+import { causeOf } from '../text/summary.ts';
 import { spoolFolder } from '../spool.ts';
-import { type DeletedRows, deletedText } from '../../ops/deleted-text.ts';
-import { visible } from '../../ops/visible.ts';
+import { type DeletedRows, deletedText } from '../../text/deleted-rows.ts';
+import { visible } from '../../text/terminal-safe.ts';
 
 interface Reconciled extends Status {
   /** Rows that the newest answers brought and that are not there; absent of a status that is watched. */
@@ -80,8 +80,8 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
     ({ now } = warehouse.clock);
     if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
     const [{ readStatus }, { readReconciliation }, { readStanding }] = await Promise.all([
-      import('../../ops/status.ts'),
-      import('../../ops/reconciliation.ts'),
+      import('../../insight/status.ts'),
+      import('../../recovery/reconcile/reconcile.ts'),
       import('../../engine/standing.ts'),
     ]);
     const reconciliation = await readReconciliation(warehouse, now());
@@ -89,7 +89,9 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
     // It reads answers from the vault, which is too much for every two seconds.
     const found = await readStatus(warehouse);
     const isCompared = !isWatched && found.syncs.length > 0;
-    const deleted = isCompared ? await (await import('../../flow/deleted-rows.ts')).deletedRows(warehouse) : undefined;
+    const deleted = isCompared
+      ? await (await import('../../flow/replay/deleted-rows.ts')).deletedRows(warehouse)
+      : undefined;
     return {
       ...found,
       ...(deleted && { deleted }),
@@ -97,7 +99,7 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
       ...(engine && { engine }),
     };
   });
-  const { spoolCounts } = await import('../../ops/spool.ts');
+  const { spoolCounts } = await import('../../recovery/spool/files.ts');
   const folder = spoolFolder(context, config);
   const place = embeddedFolder(config.warehouse.url.reveal());
   const spool = { folder, ...(await spoolCounts(folder)) };

@@ -1,16 +1,16 @@
 /** `sluice sync`: the syncs of a config, run and summed up. */
-import type { Summary } from '../../ops/summary.ts';
+import type { Summary } from '../../ledger/summary.ts';
 import type { SyncOptions } from '../../sync.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
-import { show } from '../show.ts';
+import { show } from '../terminal/show.ts';
 import { formerSpoolFolder, spoolFolder } from '../spool.ts';
 import { nextLook } from '../look.ts';
-import { summaryText } from '../summary.ts';
-import { watched } from '../watch.ts';
+import { summaryText } from '../text/summary.ts';
+import { watched } from '../terminal/watch.ts';
 
 export const sync = command({
   about:
@@ -62,9 +62,9 @@ export const sync = command({
 export async function runWatched(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
   const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
     import('../../sync.ts'),
-    import('../../warehouse/migrate.ts'),
-    import('../../ops/spool.ts'),
-    import('../../flow/tracing.ts'),
+    import('../../warehouse/migrate/migrate.ts'),
+    import('../../recovery/spool/files.ts'),
+    import('../../telemetry/tracing.ts'),
   ]);
   const { sleep, random, newId, signal, env, redactor } = context;
   const tracing = await openTracing(env, sleep);

@@ -1,10 +1,10 @@
 /** The tables and views for analysts as sources of dbt: descriptions, keys, tests and freshness. */
 import { stringify } from 'yaml';
 import { catalog } from '../../service/catalog.ts';
-import { type DictionaryEntry, type DictionaryReference, dictionary } from '../../warehouse/dictionary.ts';
-import { literal, objectName, quoted } from '../../warehouse/identifier.ts';
-import { resourcesOf } from '../../warehouse/resources.ts';
-import { bridgeTables, rootTables } from '../../warehouse/table.ts';
+import { type DictionaryEntry, type DictionaryReference, dictionary } from '../../warehouse/schema/dictionary.ts';
+import { literal, objectName, quoted } from '../../warehouse/sql/identifiers.ts';
+import { resourcesOf } from '../../warehouse/schema/resources.ts';
+import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 
 export interface DbtOptions {
   /** The schema for analysts. */

@@ -1,6 +1,6 @@
 /** The data dictionary as one HTML file with a search, which asks nothing of any network. */
 import { createHash } from 'node:crypto';
-import { type DictionaryEntry, dictionary } from '../../warehouse/dictionary.ts';
+import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 
 /** `docs/dictionary.html`. */
 export function dictionaryPage(): string {

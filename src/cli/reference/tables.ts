@@ -1,5 +1,5 @@
 /** The reference of tables and views: what analysts query, and what the machinery keeps, column by column. */
-import { type DictionaryEntry, dictionary } from '../../warehouse/dictionary.ts';
+import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 
 /** `docs/tables.md`. */

@@ -1,14 +1,14 @@
 /** Takes an entity out of the whole database, inside one transaction. */
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { rehash } from '../../load/rehash.ts';
-import { runOn } from '../../load/run.ts';
-import { digester, recordErasure, wasErased } from '../../ops/erasures.ts';
-import { type Ops, operationsOf } from '../../ops/schema.ts';
-import { pseudonymOf } from '../../service/forgotten.ts';
-import { arrayLiteral } from '../../warehouse/array.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
-import type { OperationsTables } from '../../warehouse/operations.ts';
-import { bridgeTables, rootTables } from '../../warehouse/table.ts';
+import { runOn } from '../../load/sql/executor.ts';
+import { digester, recordErasure, wasErased } from './store.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { pseudonymOf } from '../../service/names/forgotten.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { OperationsTables } from '../../warehouse/schema/operations.ts';
+import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import { type Asking, redactRequests, requestsFor } from './ledger.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type Touched } from './tables.ts';
@@ -22,7 +22,7 @@ import {
   searchFor,
   type Target,
 } from './target.ts';
-import { eraseFromVault } from './vault.ts';
+import { eraseFromVault } from './answers.ts';
 
 export interface ErasureWork {
   readonly comesAgain: boolean;

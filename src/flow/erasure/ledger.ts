@@ -1,11 +1,11 @@
 /** Takes an entity's names out of the requests that asked for it; what they cost and came to stays. */
 import { sql } from 'kysely';
-import { asksFor, redactRequest } from '../../normalize/redact-request.ts';
-import type { Digester } from '../../ops/erasures.ts';
-import type { Ops } from '../../ops/schema.ts';
+import { asksFor, redactRequest } from '../../normalize/erasure/redact-request.ts';
+import type { Digester } from './store.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/identity.ts';
-import { arrayLiteral } from '../../warehouse/array.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Search } from './target.ts';
 
 /** A request that asked for the entity. */

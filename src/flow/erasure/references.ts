@@ -2,8 +2,8 @@
 import { catalog } from '../../service/catalog.ts';
 import type { Element, Fields, Sighting } from '../../service/field.ts';
 import type { Resource } from '../../service/resource.ts';
-import { resourcesOf } from '../../warehouse/resources.ts';
-import { childTableName, type RootTable, type Table, tables } from '../../warehouse/table.ts';
+import { resourcesOf } from '../../warehouse/schema/resources.ts';
+import { childTableName, type RootTable, type Table, tables } from '../../warehouse/schema/tables.ts';
 
 /** Columns of a table that are about an entity of another. */
 export interface Reference {

@@ -1,8 +1,8 @@
 /** Keeps names of what is forgotten out of the reasons that the service gives for refusing a request. */
 import type { Decision } from '../../extract/retry.ts';
-import { readForgotten } from '../../ops/erasures.ts';
-import type { Ops } from '../../ops/schema.ts';
-import { type Steady, steadily } from '../steady.ts';
+import { readForgotten } from './store.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
 
 /** The decision with its reason as the ledger may hold it. */
 export async function withoutForgottenNames(decision: Decision, ops: Ops, effects: Steady): Promise<Decision> {

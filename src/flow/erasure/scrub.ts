@@ -1,6 +1,6 @@
 /** Takes names out of running text, where they stand as words of their own. */
 
-import { SHORTEST_TRACE, standsThere } from '../../service/traces.ts';
+import { SHORTEST_TRACE, standsThere } from '../../service/names/traces.ts';
 
 /** A dot ends a name at the end of a sentence and before the ending of a picture's file, and is inside it anywhere else. */
 const END = String.raw`(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|\.(?!(?:jpe?g|png|webp|gif|html?)\b)[\p{L}\p{N}_])`;

@@ -1,10 +1,10 @@
 /** Takes an entity out of the answers that wait on the disk. */
-import type { Ops } from '../../ops/schema.ts';
-import type { Spool } from '../../ops/spool.ts';
-import type { Waiting } from '../../ops/spool-head.ts';
-import { lookInto } from './body.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Spool } from '../../recovery/spool/files.ts';
+import type { Waiting } from '../../recovery/spool/header.ts';
+import { lookInto } from './answer-body.ts';
 import type { Register, Search } from './target.ts';
-import { tellsOf } from './vault.ts';
+import { tellsOf } from './answers.ts';
 
 const NOTHING = new Uint8Array();
 

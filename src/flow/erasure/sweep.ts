@@ -1,14 +1,14 @@
 /** Takes an entity's names out of every text and every JSON value of both schemas, whatever column they got into. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { cleaned, cleanText } from '../../normalize/clean.ts';
+import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/identity.ts';
-import { SHORTEST_TRACE } from '../../service/traces.ts';
-import { referring } from '../../warehouse/reference.ts';
-import { arrayLiteral } from '../../warehouse/array.ts';
-import { operationsTables } from '../../warehouse/operations.ts';
-import { tables } from '../../warehouse/table.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import { SHORTEST_TRACE } from '../../service/names/traces.ts';
+import { referring } from '../../warehouse/schema/references.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { operationsTables } from '../../warehouse/schema/operations.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type Touched } from './tables.ts';
 import { at, type Search } from './target.ts';
 

@@ -1,15 +1,15 @@
 /** The entity that is to be forgotten: its table, its key, and the names under which it is known. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { NAME_FIELDS } from '../../normalize/redact.ts';
+import { NAME_FIELDS } from '../../normalize/erasure/redact-items.ts';
 import { isObject, type Wire } from '../../normalize/scope.ts';
-import { type Forgotten, spellingsOf } from '../../service/forgotten.ts';
+import { type Forgotten, spellingsOf } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
-import { arrayLiteral } from '../../warehouse/array.ts';
-import type { RootTable } from '../../warehouse/table.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
-import { traceOf, wholeTraces } from '../../service/traces.ts';
+import { traceOf, wholeTraces } from '../../service/names/traces.ts';
 
 export interface Target {
   readonly table: RootTable;

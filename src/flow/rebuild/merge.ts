@@ -1,11 +1,11 @@
 /** Brings the tables to the rows that a rebuild made, changing only rows that differ. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
-import { arrayLiteral } from '../../warehouse/array.ts';
-import { quoted, quotedList } from '../../warehouse/identifier.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
-import { rootTables, type Table, tables } from '../../warehouse/table.ts';
-import { errorCode } from '../../warehouse/trouble.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { rootTables, type Table, tables } from '../../warehouse/schema/tables.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
 
 /**
  * Deletes, adds and changes rows until the tables of `schema` hold what those of `built` hold. Columns that users added keep

@@ -1,6 +1,6 @@
 /** Waits for locks in short attempts, so that no other session waits behind a request of ours for longer than one. */
 import { TransientError } from '../../errors.ts';
-import { errorCode } from '../../warehouse/trouble.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
 
 /** The longest wait for one lock. */
 export const LOCK_WITHIN_MS = 1000;

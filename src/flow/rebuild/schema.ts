@@ -1,11 +1,11 @@
 /** The schema that a rebuild works in: created, marked and removed by Sluice, which touches no other. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { type Ops, operationsOf } from '../../ops/schema.ts';
-import type { Warehouse } from '../../warehouse/connect.ts';
-import { createTables } from '../../warehouse/ddl.ts';
-import { literal } from '../../warehouse/identifier.ts';
-import { tables } from '../../warehouse/table.ts';
-import { errorCode } from '../../warehouse/trouble.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { createTables } from '../../warehouse/schema/ddl.ts';
+import { literal } from '../../warehouse/sql/identifiers.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
 
 /** A schema that this warehouse's rebuild created. */
 export interface RebuildSchema {

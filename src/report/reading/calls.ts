@@ -1,6 +1,6 @@
 /** Reads how long calls took. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../../warehouse/array.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { EndpointCalls, SlowCall } from '../report.ts';
 import { relation, rowsOf, type Source, startOf } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /** Rows of the analysts’ views for a report: texts without secrets and of bounded length. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Warehouse } from '../../warehouse/connect.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 /** Where a report is read from, and what it is told with. */
 export interface Source {

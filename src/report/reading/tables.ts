@@ -1,6 +1,6 @@
 /** Reads how the tables grew. */
 import { sql } from 'kysely';
-import { tables } from '../../warehouse/table.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
 import type { TableGrowth } from '../report.ts';
 import { dayOfColumn, relation, rowsOf, type Source } from './rows.ts';
 

@@ -1,5 +1,5 @@
 /** Coverage: how much of what was asked for came, and the slices of which more may exist. */
-import { filtersTold } from '../../ops/filters.ts';
+import { filtersTold } from '../../text/filters.ts';
 import { rounded } from '../chart.ts';
 import { counted, grouped, share } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';

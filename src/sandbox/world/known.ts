@@ -1,5 +1,5 @@
 /** Entities that exist in the sandbox at every seed and every size: what shipped configs, docs and tests can ask for. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 
 /** The token that a sandbox accepts when nobody chose another. */
 export const SANDBOX_TOKEN = 'sandbox-token';

@@ -1,5 +1,5 @@
 /** Companies and schools of the professional network; the companies are also those that file. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 import { type Drawing, pick, weighted } from './draw.ts';
 import { EMPLOYEE_RANGES, FIRST_PARTS, LEGAL_FORMS, LISTED, SECOND_PARTS } from './words/companies.ts';
 import { HIGHER_EDUCATION, INDUSTRIES, type IndustryName } from './words/industries.ts';

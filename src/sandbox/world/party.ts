@@ -1,5 +1,5 @@
 /** Whoever can publish or be mentioned: a person, or a company. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 import { happens } from './draw.ts';
 import type { Organizations } from './organizations.ts';
 import type { People } from './people.ts';

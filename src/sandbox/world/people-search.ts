@@ -1,5 +1,5 @@
 /** Finds people: each filter becomes a mark on small tables, and the people are passed over until there are enough. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 import { marks, named, type Organizations } from './organizations.ts';
 import type { People } from './people.ts';
 import { INDUSTRIES } from './words/industries.ts';

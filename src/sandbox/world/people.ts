@@ -1,5 +1,5 @@
 /** The people of the professional network: who each one is, computed from an index. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 import { between, digestOf, type Drawing, happens, scramble, unscramble, weighted } from './draw.ts';
 import { KNOWN_PEOPLE, KNOWN_PLACES, KNOWN_TITLE } from './known.ts';
 import type { Organizations } from './organizations.ts';

@@ -1,5 +1,5 @@
 /** Posts of the professional network and the posts that repeat them. */
-import type { Urn } from '../../service/urn.ts';
+import type { Urn } from '../../service/names/urn.ts';
 import { between, type Drawing, happens } from './draw.ts';
 import type { Sign } from './images.ts';
 import { KNOWN_POSTS } from './known.ts';

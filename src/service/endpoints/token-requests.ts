@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../request.ts';
 import { tokenRequest } from '../resources/token-request.ts';
-import { logWalk } from '../walk.ts';
+import { logWalk } from '../request-log/walk.ts';
 
 export const tokenRequests = endpoint({
   name: 'token.requests',

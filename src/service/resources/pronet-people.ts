@@ -2,7 +2,7 @@
 import { fallback, flag, object, required, text, urn, volatile } from '../field.ts';
 import type { Sighting } from '../field.ts';
 import { resource } from '../resource.ts';
-import { COMPANY_URN_TYPES } from '../urn.ts';
+import { COMPANY_URN_TYPES } from '../names/urn.ts';
 
 export const pronetUser = resource({
   name: 'PronetSearchUser',

@@ -15,7 +15,7 @@ import {
 } from '../field.ts';
 import type { Resource } from '../resource.ts';
 import { resource } from '../resource.ts';
-import { COMPANY_URN_TYPES } from '../urn.ts';
+import { COMPANY_URN_TYPES } from '../names/urn.ts';
 import { partySeen } from './pronet-people.ts';
 
 const author = object(

@@ -1,6 +1,6 @@
 /** Processes that are killed with SIGKILL, at a named point or at any moment, and the one that goes on. */
-import type { Checkpoint } from '../../../src/flow/checkpoint.ts';
-import type { Warehouse } from '../../../src/warehouse/connect.ts';
+import type { Checkpoint } from '../../../src/ledger/kill-points.ts';
+import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import type { Draws } from '../draws.ts';
 import type { Order } from '../driver.ts';
 import type { Ground } from '../ground.ts';

@@ -1,16 +1,16 @@
 /** Two writers on the same keys: answers of two syncs that tell of the same things in opposite orders, taken in at once. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { takeIn } from '../../../src/flow/intake.ts';
-import { acquireLease } from '../../../src/ops/lease.ts';
-import { planRequests } from '../../../src/ops/ledger.ts';
-import { createRun } from '../../../src/ops/runs.ts';
-import { operationsOf } from '../../../src/ops/schema.ts';
-import { storeAnswers } from '../../../src/ops/exchange.ts';
+import { takeIn } from '../../../src/flow/ingest/ingest.ts';
+import { acquireLease } from '../../../src/ledger/lease.ts';
+import { planRequests } from '../../../src/ledger/requests.ts';
+import { createRun } from '../../../src/ledger/runs.ts';
+import { operationsOf } from '../../../src/warehouse/connect/operations-db.ts';
+import { storeAnswers } from '../../../src/ledger/exchange.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
 import { canonicalRequest, requestKeyOf } from '../../../src/service/identity.ts';
-import type { Warehouse } from '../../../src/warehouse/connect.ts';
+import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import { select } from '../../flow/rows.ts';
 import { type Ground, looking } from '../ground.ts';
 import { WORLD } from '../workload.ts';

@@ -1,0 +1,25 @@
+/** Finds the part of a stored answer that a JSON pointer names. */
+import { parseJson } from '../../warehouse/sql/values.ts';
+
+/** The part of the body at an RFC 6901 pointer; the whole text when it is no JSON, null when it holds no such part. */
+export function itemAt(body: Uint8Array, pointer: string): unknown {
+  const text = new TextDecoder('utf-8').decode(body);
+  const steps = pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return steps.reduce<unknown>((value, step) => partOf(value, step), parsedOr(text));
+}
+
+function partOf(value: unknown, step: string): unknown {
+  if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return null;
+  return (value as Readonly<Record<string, unknown>>)[step];
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,86 @@
+/** What to do about costs, in sentences. Pure. */
+import type { Config } from '../../config/definition.ts';
+import type { MaxAgeSaving } from '../../insight/cost-details.ts';
+import type { Costs } from '../../insight/costs.ts';
+import { counted, grouped } from '../terminal/print.ts';
+
+const DAY_MS = 86_400_000;
+/** A log read longer ago tells little of today. */
+const STALE_MS = 7 * DAY_MS;
+/** Points that run out later are nobody's concern yet. */
+const SOON_MS = 30 * DAY_MS;
+/** Less is not worth a change. */
+const LEAST_SHARE = 0.05;
+/** Of the answers not bought, more that had something new would be felt. */
+const MOST_LATE = 0.1;
+
+/** Next steps, the most pressing first; none when all is well. */
+export function adviceOf(costs: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
+  return [
+    ...logAdvice(costs, config, now),
+    ...balanceAdvice(costs, now),
+    ...config.syncs.flatMap(({ name, maxAgeMs }) => savingAdvice(name, maxAgeMs, costs.savings)),
+    ...failureAdvice(costs),
+  ];
+}
+
+function logAdvice({ balances, syncs, verification }: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
+  const reader = config.syncs.find(({ endpoint }) => endpoint.name === 'token.requests')?.name;
+  const read =
+    reader === undefined ? 'add a sync with endpoint: token.requests and run it' : `run sluice sync ${reader}`;
+  const newest = Math.max(...balances.map(({ newestAt }) => newestAt.getTime()));
+  if (balances.length === 0)
+    return verification.unverifiedRequests > 0 && syncs.some(({ ledgerPoints }) => ledgerPoints > 0)
+      ? [`${read}: the request log has nothing of this time yet, so points are only known by the price list`]
+      : [];
+  return now.getTime() - newest > STALE_MS
+    ? [`${read}: the request log ends on ${dayOf(new Date(newest))}, and later requests are not counted`]
+    : [];
+}
+
+function balanceAdvice({ balances }: Costs, now: Date): string[] {
+  const dates = balances.flatMap(({ isOurs, runsOutAt7 }) => (isOurs && runsOutAt7 ? [runsOutAt7.getTime()] : []));
+  const at = new Date(Math.min(...dates));
+  if (dates.length === 0 || at.getTime() - now.getTime() > SOON_MS) return [];
+  const when = at > now ? `run out on ${dayOf(at)}` : `would have run out on ${dayOf(at)} already`;
+  return [`get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they ${when}`];
+}
+
+/**
+ * The age that would have saved most without much being late, of several the shortest: they come in this order. What the
+ * age that is set saves is no reason for a longer one.
+ */
+function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving[]): string[] {
+  const ofSync = savings.filter((it) => it.sync === sync);
+  const set = ofSync.findLast((it) => it.maxAgeDays * DAY_MS <= maxAgeMs);
+  const [best] = ofSync
+    .filter((it) => it.maxAgeDays * DAY_MS > maxAgeMs)
+    .map((it) => ({
+      ...it,
+      savedPoints: it.savedPoints - (set?.savedPoints ?? 0),
+      savedAnswers: it.savedAnswers - (set?.savedAnswers ?? 0),
+      lateAnswers: it.lateAnswers - (set?.lateAnswers ?? 0),
+    }))
+    .filter(({ points, savedPoints }) => savedPoints > 0 && savedPoints >= LEAST_SHARE * points)
+    .filter(({ savedAnswers, lateAnswers }) => lateAnswers <= MOST_LATE * savedAnswers)
+    .toSorted((a, b) => b.savedPoints - a.savedPoints);
+  if (!best) return [];
+  const { maxAgeDays, savedPoints, points, savedAnswers, lateAnswers } = best;
+  const late =
+    lateAnswers === 0
+      ? 'none of the answers not bought had anything new'
+      : `${grouped(lateAnswers)} of the ${counted(savedAnswers, 'answer')} not bought had something new`;
+  return [
+    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${grouped(savedPoints)}${set ? ' more' : ''} of ${counted(points, 'point')}; ${late}`,
+  ];
+}
+
+function failureAdvice({ failures }: Costs): string[] {
+  const points = failures.reduce((sum, it) => sum + it.points, 0);
+  if (points === 0) return [];
+  return [
+    `ask the service about ${counted(points, 'point')} charged for nothing: sluice query "select * from charged_failures" lists the requests`,
+  ];
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

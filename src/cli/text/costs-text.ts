@@ -1,0 +1,261 @@
+/** What `costs` tells people: a sentence, tables that hold something, and what to do next. */
+import type { Balance } from '../../insight/cost-details.ts';
+import type { Costs, CostSums } from '../../insight/costs.ts';
+import { visible } from '../../text/terminal-safe.ts';
+import type { Channel } from '../context.ts';
+import { counted, duration, grouped, paint, table } from '../terminal/print.ts';
+import type { EndpointPrice } from './prices.ts';
+import { reconciliationLine } from './reconciliation-line.ts';
+
+export interface CostsToTell {
+  readonly costs: Costs;
+  readonly prices: readonly EndpointPrice[];
+  readonly advice: readonly string[];
+  readonly now: Date;
+}
+
+/** A screenful; --json and --csv have all days, --json all runs and failures. */
+const MOST_DAYS = 14;
+const MOST_RUNS = 5;
+const MOST_FAILURES = 10;
+
+/** The text, ended by a line break. */
+export function costsText({ costs, prices, advice, now }: CostsToTell, channel: Channel): string {
+  const { total, syncs, since } = costs;
+  const from = since === null ? '' : ` since ${since}`;
+  if (total.requests === 0 && syncs.length === 0)
+    return `nothing was paid${from}${since === null ? ' yet: sluice sync begins' : ''}\n${nextLines(advice)}`;
+  return [
+    headline(costs),
+    verified(costs),
+    section('by sync', syncTable(costs, channel), channel),
+    section('points for items loaded and new rows', broughtTable(costs, channel), channel),
+    section(
+      'by endpoint',
+      sumsTable('endpoint', costs.endpoints, ({ endpoint }) => endpoint, channel),
+      channel,
+    ),
+    section(
+      'by plan',
+      sumsTable('plan', costs.plans, ({ plan }) => plan, channel),
+      channel,
+    ),
+    section('by day', dayTable(costs, channel), channel),
+    section('dearest runs', runTable(costs, channel), channel),
+    section('prices', priceTable(prices, channel), channel),
+    section('points left', balanceTable(costs.balances, now, channel), channel),
+    section('charged for nothing', failureTable(costs, channel), channel),
+    section('what a max_age would have saved, over all answers', savingTable(costs, channel), channel),
+    reconciliationLine(costs.reconciliation),
+    advice.length > 0 ? `\n${nextLines(advice)}` : '',
+  ].join('');
+}
+
+const nextLines = (advice: readonly string[]): string => advice.map((it) => `next: ${visible(it)}\n`).join('');
+
+const section = (title: string, text: string, channel: Channel): string =>
+  text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`;
+
+/** How far the log confirms the ledger's points; nothing where it confirms all. */
+function verified({ verification: it }: Costs): string {
+  if (it.unverifiedRequests === 0) return '';
+  return `${counted(it.unverifiedPoints, 'point')} for ${counted(it.unverifiedRequests, 'request')} not verified by the log\n`;
+}
+
+function headline({ total, syncs, since, verification }: Costs): string {
+  const { points, requests, failedPoints, firstDay, lastDay } = total;
+  if (requests === 0) {
+    const known = syncs.reduce((sum, it) => sum + it.ledgerPoints, 0);
+    const from = since === null ? '' : ` since ${since}`;
+    const { verifiedRequests, verifiedPoints, quotedPoints } = verification;
+    return verifiedRequests === 0
+      ? `${counted(known, 'point')}${from} by the ledger; the request log has nothing of this time\n`
+      : `${counted(known, 'point')}${from} by the ledger, ${grouped(verifiedPoints)} of them verified by the log for ${counted(verifiedRequests, 'request')}; quoted ${grouped(quotedPoints)}\n`;
+  }
+  const failed = failedPoints === 0 ? '' : `, ${grouped(failedPoints)} of them for requests that failed`;
+  return `${counted(points, 'point')} for ${counted(requests, 'request')} of the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
+}
+
+const columnsOf = (left: readonly string[], right: readonly string[]) => [
+  ...left.map((name) => ({ name })),
+  ...right.map((name) => ({ name, align: 'right' as const })),
+];
+
+const share = (part: number, whole: number): string =>
+  whole > 0 ? `${grouped(Math.round((part / whole) * 1000) / 10)} %` : '';
+const each = (points: number | null): string => (points === null ? '' : grouped(points));
+
+function syncTable({ syncs, total }: Costs, channel: Channel): string {
+  const rows = syncs.map((it) => [
+    it.sync,
+    it.endpoint,
+    grouped(it.requests),
+    grouped(it.points),
+    share(it.points, total.points),
+    grouped(it.failedPoints),
+    grouped(it.ledgerPoints),
+  ]);
+  const ledger = grouped(syncs.reduce((sum, it) => sum + it.ledgerPoints, 0));
+  const last = ['total', '', grouped(total.requests), grouped(total.points), '', grouped(total.failedPoints), ledger];
+  const columns = columnsOf(['sync', 'endpoint'], ['requests', 'points', 'share', 'for failed', 'by ledger']);
+  return table(columns, [...rows, last], channel);
+}
+
+function broughtTable({ syncs }: Costs, channel: Channel): string {
+  const rows = syncs
+    .filter(({ answers }) => answers > 0)
+    .map((it) => [
+      it.sync,
+      it.endpoint,
+      grouped(it.loaded),
+      each(it.pointsPerLoaded),
+      grouped(it.newRows),
+      each(it.pointsPerNewRow),
+      grouped(it.nothingNewPoints),
+      share(it.nothingNewPoints, it.answerPoints),
+    ]);
+  if (rows.length === 0) return '';
+  const columns = columnsOf(['sync', 'endpoint'], ['loaded', 'each', 'new rows', 'each', 'for nothing new', 'share']);
+  return table(columns, rows, channel);
+}
+
+function sumsTable<T extends CostSums>(
+  name: string,
+  sums: readonly T[],
+  of: (it: T) => string,
+  channel: Channel,
+): string {
+  if (sums.length === 0) return '';
+  const all = sums.reduce((total, it) => total + it.points, 0);
+  const rows = sums.map((it) => [
+    of(it),
+    grouped(it.requests),
+    grouped(it.points),
+    share(it.points, all),
+    grouped(it.failedRequests),
+    grouped(it.failedPoints),
+  ]);
+  return table(columnsOf([name], ['requests', 'points', 'share', 'failed', 'for failed']), rows, channel);
+}
+
+function dayTable({ days, balances }: Costs, channel: Channel): string {
+  if (days.length === 0) return '';
+  const shown = days.slice(-MOST_DAYS);
+  // What is left with several tokens is no one figure.
+  const [own, another] = balances.filter(({ isOurs }) => isOurs);
+  const left = new Map(
+    another ? [] : own?.days.flatMap(({ date, pointsLeft }) => (pointsLeft === null ? [] : [[date, pointsLeft]])),
+  );
+  const rows = shown.map((it) => [
+    it.date,
+    grouped(it.requests),
+    grouped(it.points),
+    grouped(it.failedPoints),
+    ...(left.size > 0 ? [each(left.get(it.date) ?? null)] : []),
+  ]);
+  const more = days.length - shown.length;
+  const columns = columnsOf(['day'], ['requests', 'points', 'for failed', ...(left.size > 0 ? ['points left'] : [])]);
+  return `${table(columns, rows, channel)}${more > 0 ? `and ${counted(more, 'day')} before; --csv and --json have all\n` : ''}`;
+}
+
+function runTable({ runs }: Costs, channel: Channel): string {
+  const costOf = ({ requests, points, ledgerPoints }: (typeof runs)[number]): number =>
+    requests > 0 ? points : (ledgerPoints ?? 0);
+  const dearest = runs
+    .filter((it) => costOf(it) > 0)
+    .toSorted((a, b) => costOf(b) - costOf(a))
+    .slice(0, MOST_RUNS);
+  if (dearest.length === 0) return '';
+  const rows = dearest.map((it) => [
+    it.runId,
+    it.sync,
+    it.startedAt.toISOString().slice(0, 10),
+    it.state.replaceAll('_', ' '),
+    grouped(costOf(it)),
+    each(it.quotedPoints),
+    grouped(it.loaded),
+    grouped(it.newRows),
+  ]);
+  return table(
+    columnsOf(['run', 'sync', 'day', 'state'], ['points', 'quoted', 'items loaded', 'new rows']),
+    rows,
+    channel,
+  );
+}
+
+function priceTable(prices: readonly EndpointPrice[], channel: Channel): string {
+  const told = prices.filter(({ samples, points }) => samples > 0 || points !== 0);
+  if (told.length === 0) return '';
+  const rows = told.map((it) => [
+    it.endpoint,
+    priceInWords(it),
+    it.sure === 'guess' ? 'a guess' : it.sure === 'some' ? 'fairly' : 'yes',
+    each(it.low),
+    each(it.median),
+    each(it.high),
+    it.samples > 0 ? `${grouped(Math.round(it.deviation * 1000) / 10)} %` : '',
+    grouped(it.samples),
+  ]);
+  return table(columnsOf(['endpoint', 'price', 'sure'], ['low', 'usual', 'high', 'spread', 'samples']), rows, channel);
+}
+
+function priceInWords({ by, per, points }: EndpointPrice): string {
+  if (by === null || points === null) return 'as seen: it follows no rule';
+  if (by === 'call') return `${grouped(points)} a call`;
+  const items = per === 1 ? 'item' : `started ${grouped(per ?? 1)} items`;
+  return `${grouped(points)} per ${items} ${by === 'asked' ? 'asked for' : 'returned'}`;
+}
+
+function balanceTable(balances: readonly Balance[], now: Date, channel: Channel): string {
+  const told = balances.filter(({ pointsLeft }) => pointsLeft !== null);
+  if (told.length === 0) return '';
+  const rows = told.map((it) => [
+    it.token,
+    it.isOurs ? 'yes' : 'no',
+    each(it.pointsLeft),
+    it.toldAt === null ? '' : `${duration(Math.max(0, now.getTime() - it.toldAt.getTime()))} ago`,
+    each(Math.round(it.pointsPerDay7 * 10) / 10),
+    each(Math.round(it.pointsPerDay30 * 10) / 10),
+    it.runsOutAt7?.toISOString().slice(0, 10) ?? 'not in sight',
+  ]);
+  const columns = [
+    ...columnsOf(['token', 'ours'], ['points left', 'told', 'a day over up to 7', 'up to 30 days']),
+    { name: 'run out on' },
+  ];
+  return table(columns, rows, channel);
+}
+
+function failureTable({ failures }: Costs, channel: Channel): string {
+  const shown = failures.slice(0, MOST_FAILURES);
+  if (shown.length === 0) return '';
+  const rows = shown.map((it) => [
+    it.sync,
+    it.endpoint,
+    it.kind,
+    it.status ?? '',
+    grouped(it.requests),
+    grouped(it.points),
+    it.error ?? '',
+  ]);
+  const more = failures.length - shown.length;
+  const columns = [...columnsOf(['sync', 'endpoint', 'what', 'status'], ['requests', 'points']), { name: 'error' }];
+  return `${table(columns, rows, channel)}${more > 0 ? `and ${grouped(more)} more kinds; --json has all\n` : ''}`;
+}
+
+function savingTable({ savings }: Costs, channel: Channel): string {
+  const syncs = [...Map.groupBy(savings, ({ sync }) => sync)].filter(([, ages]) =>
+    ages.some((it) => it.savedPoints > 0),
+  );
+  if (syncs.length === 0) return '';
+  const ages = [...new Set(savings.map(({ maxAgeDays }) => maxAgeDays))].toSorted((a, b) => a - b);
+  const columns = columnsOf(['sync'], ['points', ...ages.flatMap((days) => [`saved by ${days}d`, 'late answers'])]);
+  const rows = syncs.map(([sync, found]) => [
+    sync,
+    each(found[0]?.points ?? null),
+    ...ages.flatMap((days) => {
+      const it = found.find(({ maxAgeDays }) => maxAgeDays === days);
+      return it ? [grouped(it.savedPoints), grouped(it.lateAnswers)] : ['', ''];
+    }),
+  ]);
+  return table(columns, rows, channel);
+}

@@ -1,0 +1,80 @@
+/** Reads a tree as what a schema takes: source text where text is due, URNs however they were written. */
+import { urnOf } from '../../service/names/urn.ts';
+import { type Shape, takesNull, urnChoice, withoutNull } from '../shape.ts';
+import type { ScalarTree, Tree } from '../document/tree.ts';
+
+/** The tree's value in the form that a shape asks for; what doesn't fit is left as it is, for the schema to refuse. */
+export function coerce(shape: Shape, tree: Tree): unknown {
+  if (tree.kind === 'scalar' && isNull(tree) && takesNull(shape)) return null;
+  const due = withoutNull(shape);
+  switch (tree.kind) {
+    case 'list':
+      return tree.items.map((it) => coerce(due.items ?? {}, it));
+    case 'map':
+      return Object.fromEntries(tree.entries.map(({ key, value }) => [key, coerce(propertyOf(due, key), value)]));
+    case 'scalar':
+      return scalar(due, tree);
+  }
+}
+
+const isNull = (tree: ScalarTree): boolean => tree.value === null;
+
+function propertyOf(shape: Shape, key: string): Shape {
+  const holders = shape.anyOf ?? [shape];
+  for (const { properties, additionalProperties } of holders) {
+    const property = properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (property) return property;
+    if (typeof additionalProperties === 'object') return additionalProperties;
+  }
+  return {};
+}
+
+function scalar(due: Shape, tree: ScalarTree): unknown {
+  const urn = urnChoice(due);
+  if (urn) return urnFrom(tree, urn === due);
+  if (due.anyOf) return choice(due.anyOf, tree);
+  if (isNull(tree)) return null;
+  switch (due.type) {
+    case 'string':
+      return tree.text;
+    case 'integer':
+    case 'number':
+      return tree.loose ? numberIn(tree.text) : tree.value;
+    case 'boolean':
+      return tree.loose ? flagIn(tree) : tree.value;
+    default:
+      return tree.value;
+  }
+}
+
+/** A name may hold a colon, so only a text that begins like a URN is one where names are taken too. */
+function urnFrom(tree: ScalarTree, only: boolean): unknown {
+  if (isNull(tree)) return null;
+  if (!only && !tree.text.startsWith('urn:li:')) return tree.text;
+  return urnOf(tree.text) ?? (only ? tree.text : {});
+}
+
+function choice(choices: readonly Shape[], tree: ScalarTree): unknown {
+  const number = choices.find((it) => it.type === 'number' || it.type === 'integer');
+  const asNumber = number && scalar(number, tree);
+  if (typeof asNumber === 'number') return asNumber;
+  const flag = choices.find((it) => it.type === 'boolean');
+  const asFlag = flag && scalar(flag, tree);
+  if (typeof asFlag === 'boolean') return asFlag;
+  return choices.some((it) => it.type === 'string') && !isNull(tree) ? tree.text : tree.value;
+}
+
+const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
+const numberIn = (text: string): unknown => (NUMBER.test(text.trim()) ? Number(text) : text);
+
+function flagIn({ value, text }: ScalarTree): unknown {
+  if (typeof value === 'boolean') return value;
+  return text === 'true' ? true : text === 'false' ? false : text;
+}
+
+/** The tree as a list where a list is due: one value is one element. */
+export function elementwise(shape: Shape, tree: Tree): Tree {
+  const due = withoutNull(shape);
+  const single = due.type === 'array' && tree.kind !== 'list' && !(tree.kind === 'scalar' && isNull(tree));
+  return single ? { kind: 'list', items: [tree], span: tree.span } : tree;
+}

@@ -1,0 +1,21 @@
+/** `max_age` of a single input: written among the fields of its row, and no part of its request. */
+import * as z from 'zod';
+import { check } from '../check.ts';
+import type { Report } from '../document/problem.ts';
+import { duration } from './quantity.ts';
+import type { Entry } from '../document/tree.ts';
+
+/** The name that is no request field's in a row of inputs. */
+export const INPUT_AGE = 'max_age';
+
+const schema = z.strictObject({
+  [INPUT_AGE]: duration.refine((ms) => ms > 0, 'leave it empty for the max_age of the sync'),
+});
+
+/** The age in milliseconds; undefined when the sync's holds, or when something was reported. */
+export function inputAgeOf(entry: Entry, report: Report): number | undefined {
+  const { value, keySpan } = entry;
+  const isEmpty = value.kind === 'scalar' && (value.broken || value.value === null || value.text.trim() === '');
+  if (isEmpty) return undefined;
+  return check(schema, { kind: 'map', entries: [entry], span: keySpan }, report)?.value[INPUT_AGE];
+}

@@ -1,0 +1,76 @@
+/** Points left by the service's own count. */
+import { sql } from 'kysely';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+
+export interface Balance {
+  readonly points: number;
+  /** When the logged request began that shows it, by the service's clock; what was sent since is not in it. */
+  readonly at: Date;
+}
+
+export interface KnownBalance extends Balance {
+  /** When the log was read. */
+  readonly readAt: Date;
+  /** Identifier of the token in the log; undefined until a row is surely a request of ours. */
+  readonly tokenId: string | undefined;
+}
+
+/** The balance in the newest logged request that shows one; undefined before the log was ever read. */
+export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Balance | undefined> {
+  const { rows } = await sql<{ points_left: string; started_at: Date }>`
+    select points_left, started_at from ${sql.table(`${warehouse.schema}.fact_request_costs`)}
+    where points_left is not null order by started_at desc limit 1`.execute(warehouse.db);
+  return rows[0] && { points: Number(rows[0].points_left), at: rows[0].started_at };
+}
+
+/**
+ * The balance after all rows of the log since an instant of the service's clock; undefined when none shows one. Rows of
+ * other tokens do not count, as far as ours is known. A row that began before the newest and ended after it may show a
+ * later balance, so the least of them counts.
+ */
+export async function balanceSince(
+  { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
+  since: Date | undefined,
+  tokenId: string | undefined,
+): Promise<Balance | undefined> {
+  const ends = sql`started_at + least(coalesce(duration, response_execution_time, 0), 3600) * interval '1 second'`;
+  const { rows } = await sql<{ points: string; started_at: Date }>`
+    with logged as (
+      select started_at, points_left, ${ends} as ended_at, case when coalesce(is_paid, cost > 0) then cost else 0 end as charged
+      from ${sql.table(`${schema}.fact_request_costs`)}
+      where started_at >= ${since === undefined ? sql`'-infinity'::timestamptz` : sql`${since.toISOString()}::timestamptz`}
+        and (${tokenId ?? null}::uuid is null or token_id is null or token_id = ${tokenId ?? null}::uuid)
+    ), newest as (
+      select started_at from logged where points_left is not null order by started_at desc limit 1
+    )
+    select n.started_at, (select min(points_left) from logged where ended_at >= n.started_at)
+      - coalesce((select sum(charged) from logged where started_at > n.started_at and points_left is null), 0) as points
+    from newest n`.execute(db);
+  return rows[0] && { points: Number(rows[0].points), at: rows[0].started_at };
+}
+
+/** What is kept of a token's balance; undefined before a run with a limit in points read the log. */
+export async function readBalance(
+  { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
+  gate: string,
+): Promise<KnownBalance | undefined> {
+  const { rows } = await sql<{ points: string; logged_at: Date; read_at: Date; token_id: string | null }>`
+    select points, logged_at, read_at, token_id from ${sql.id(ops, 'balances')} where gate = ${gate}`.execute(db);
+  const [row] = rows;
+  return (
+    row && { points: Number(row.points), at: row.logged_at, readAt: row.read_at, tokenId: row.token_id ?? undefined }
+  );
+}
+
+/** Keeps the balance of a token, over any that was kept before. */
+export async function saveBalance(
+  { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
+  gate: string,
+  { points, at, readAt, tokenId }: KnownBalance,
+): Promise<void> {
+  await sql`
+    insert into ${sql.id(ops, 'balances')} as b (gate, points, logged_at, read_at, token_id)
+    values (${gate}, ${points}, ${at.toISOString()}::timestamptz, ${readAt.toISOString()}::timestamptz, ${tokenId ?? null}::uuid)
+    on conflict (gate) do update set points = excluded.points, logged_at = excluded.logged_at, read_at = excluded.read_at,
+      token_id = coalesce(excluded.token_id, b.token_id)`.execute(db);
+}

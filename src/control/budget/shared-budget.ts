@@ -1,0 +1,190 @@
+/**
+ * Limits in points that processes share: a row counts what they all spent or set aside. After a crash the ledger is the
+ * truth, and the rows follow it.
+ */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
+import { type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+
+type Place = Pick<Warehouse, 'db' | 'ops'>;
+
+/** A limit on what a row of `spending` counts. */
+export interface SharedLimit {
+  /** As in "the budget per day". */
+  readonly what: string;
+  readonly points: number;
+  readonly row: string;
+  /** What the row counted when nothing counted against the limit. */
+  readonly zero: number;
+}
+
+interface Counted {
+  readonly name: string;
+  readonly points: string;
+}
+
+/** Does the work, again after trouble that may pass. */
+type Persist = <T>(work: () => Promise<T>) => Promise<T>;
+
+/**
+ * A guard over shared limits. `limitsFor` tells which hold and sees to their rows; it is told when one was found gone.
+ */
+export function openSharedBudget(
+  { db, ops }: Place,
+  limitsFor: (isGone: boolean) => Promise<readonly SharedLimit[]>,
+  persist: Persist,
+): MeteredBudget {
+  const spending = sql.id(ops, 'spending');
+  const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
+  const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ row }) => row));
+  const limitOf = (limits: readonly SharedLimit[], { name, points }: Counted): Limit => {
+    const limit = limits.find(({ row }) => row === name);
+    if (!limit) throw new Error(`no limit counts ${name}`);
+    return { what: limit.what, points: limit.points, spent: Number(points) - limit.zero };
+  };
+
+  // Rows are locked in the order of their names here and below, or two processes could wait for each other.
+  const reserve = async (limits: readonly SharedLimit[], points: number): Promise<Limit | 'done' | 'gone'> => {
+    const names = namesOf(limits);
+    const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.zero));
+    const { rows } = await sql<{ found: number; name: string | null; points: string | null }>`
+      with wanted as (
+        select * from unnest(${names}::text[], ${mosts}::numeric[]) as limits(name, most)
+      ), counted as (
+        select name, points from ${spending} where name = any(${names}::text[]) order by name for update
+      ), refused as (
+        select name, points from counted join wanted using (name)
+        where points + ${String(points)}::numeric > most order by name limit 1
+      ), added as (
+        update ${spending} set points = points + ${String(points)}::numeric, updated_at = clock_timestamp()
+        where name = any(${names}::text[])
+          and not exists (select from refused) and (select count(*) from counted) = ${limits.length}
+      )
+      select (select count(*) from counted)::int as found,
+        (select name from refused) as name, (select points from refused) as points`.execute(db);
+    const [row] = rows;
+    if (row?.name != null && row.points != null) return limitOf(limits, { name: row.name, points: row.points });
+    return row?.found === limits.length ? 'done' : 'gone';
+  };
+
+  /**
+   * Gives points back, or adds them when less than 0. A double refund allows overspending, a missed one only ends the run
+   * early; of what is added, the opposite is true. So only that is tried again when the outcome is unknown.
+   */
+  const giveBack = (limits: readonly SharedLimit[], points: number): Promise<void> =>
+    persist(async () => {
+      const names = namesOf(limits);
+      try {
+        await sql`
+          with counted as (
+            select name from ${spending} where name = any(${names}::text[]) order by name for update
+          )
+          update ${spending} set points = greatest(points - ${String(points)}::numeric, 0), updated_at = clock_timestamp()
+          where name = any(${names}::text[]) and (select count(*) from counted) > 0`.execute(db);
+      } catch (error) {
+        if (points < 0 || !mayBeDone(error)) throw error;
+      }
+    }).catch(() => undefined);
+
+  const counted = async (): Promise<Limit[]> => {
+    const limits = await limitsNow(false);
+    const { rows } = await persist(() =>
+      sql<Counted>`
+        select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
+    );
+    return rows.map((row) => limitOf(limits, row));
+  };
+
+  return {
+    check: async (points) => (await counted()).find((limit) => limit.spent + points > limit.points),
+    tightest: async () => tightestOf(await counted()),
+    add: async (points) => {
+      if (points !== 0) await giveBack(await limitsNow(false), -points);
+    },
+    reserve: async (points) => {
+      for (let isGone = false; ; isGone = true) {
+        const limits = await limitsNow(isGone);
+        // Done before the connection was lost, it is set aside twice, which only ends a run sooner.
+        const end = await persist(() => reserve(limits, points));
+        if (end === 'done') return { giveBack: async (back) => (back === 0 ? undefined : giveBack(limits, back)) };
+        if (end !== 'gone') return end;
+        if (isGone) throw new Error(`the rows of ${namesOf(limits)} are gone again`);
+      }
+    },
+  };
+}
+
+/** Of a statement that failed: false when the server told so itself, and so took it back. */
+function mayBeDone(error: unknown): boolean {
+  const code = errorCode(error) ?? '';
+  return code !== 'ECONNREFUSED' && (!/^[0-9A-Z]{5}$/.test(code) || /^(?:08|57P)/.test(code));
+}
+
+/** A day's row was left alone for so long when nobody can have set points aside that the ledger has yet to learn of. */
+const SETTLED_AFTER = sql`interval '1 second'`;
+
+const DAY_MS = 86_400_000;
+
+/** The row that counts a day, YYYY-MM-DD. */
+export const dayRow = (day: string): string => `day:${day}`;
+
+/**
+ * Has a day counted. Its row begins at what the ledger says; where others may be at work, whose calls the
+ * ledger may not know yet, it is at least that. `sole` says that there can be no others.
+ */
+export async function enterDay({ db, ops }: Place, day: string, sole: boolean): Promise<void> {
+  const spending = sql.id(ops, 'spending');
+  const from = new Date(`${day}T00:00:00Z`);
+  // What a clock that was ahead sent counts on its own day.
+  const { points, at } = await spentFrom({ db, ops }, from, new Date(from.getTime() + DAY_MS));
+  await sql`
+    insert into ${spending} as counted (name, points, updated_at) values (${dayRow(day)}, ${points}::numeric, clock_timestamp())
+    on conflict (name) do update set updated_at = clock_timestamp(), points = case
+      when ${sole} then excluded.points
+      when counted.updated_at < ${at}::timestamptz - ${SETTLED_AFTER} and not exists (
+        select from ${sql.id(ops, 'leases')} where starts_with(name, 'sync:') and expires_at >= clock_timestamp()
+      ) then excluded.points
+      else greatest(counted.points, excluded.points) end`.execute(db);
+}
+
+/** Counts without end; limits hold from where it stands. Processes that know different balances count together. */
+const EVER = 'ever';
+
+/** Has everything counted; returns the row and where it stands. */
+export async function enterEver({ db, ops }: Place): Promise<{ readonly row: string; readonly points: number }> {
+  const { rows } = await sql<{ points: string }>`
+    insert into ${sql.id(ops, 'spending')} as counted (name, points, updated_at) values (${EVER}, 0, clock_timestamp())
+    on conflict (name) do update set points = counted.points returning points`.execute(db);
+  return { row: EVER, points: Number(rows[0]?.points ?? 0) };
+}
+
+/** Points that requests sent from this instant on, and before the other, cost or may have cost, over all syncs, and when the ledger said so. */
+export async function spentFrom(
+  { db, ops }: Place,
+  from: Date,
+  before?: Date,
+): Promise<{ readonly points: string; readonly at: string }> {
+  // While an attempt is under way, what is charged is what those before it cost.
+  const { rows } = await sql<{ points: string; at: string }>`
+    select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
+      statement_timestamp()::text as at
+    from ${sql.id(ops, 'requests')} where sent_at >= ${from.toISOString()}::timestamptz
+      and (${before?.toISOString() ?? null}::timestamptz is null or sent_at < ${before?.toISOString() ?? null}::timestamptz)`.execute(
+    db,
+  );
+  return { points: rows[0]?.points ?? '0', at: rows[0]?.at ?? '-infinity' };
+}
+
+/** Has a count of its own kept, from 0 on, where it is not yet; for a limit that is only this row's. */
+export async function enterCount({ db, ops }: Place, name: string): Promise<void> {
+  await sql`insert into ${sql.id(ops, 'spending')} (name, points, updated_at) values (${name}, 0, clock_timestamp())
+    on conflict (name) do nothing`.execute(db);
+}
+
+/** Removes a count that nothing is held against any more. */
+export async function forgetCount(ops: Ops, name: string): Promise<void> {
+  await ops.deleteFrom('spending').where('name', '=', name).execute();
+}

@@ -1,0 +1,181 @@
+/** What is known of an entity under whatever name: its names, and the stored answers that are about it. */
+import { type RawBuilder, sql, type SqlBool } from 'kysely';
+import { type EntityName, NAME_KINDS, type NameKind } from '../../service/names/entity-name.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Received } from '../../ledger/fresh-answers.ts';
+import { isNewer, LAG, oneOf, renamed, sharing } from './identities.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+
+/** Rows a statement takes at once. */
+const CHUNK = 1000;
+
+/** True of a name that is its entity's still. */
+const isCurrent = (ops: Ops, row: 'i' | 'e'): RawBuilder<SqlBool> => sql<SqlBool>`(
+  not exists ${sharing(ops, row).where('o.last_seen_at', '>=', sql.ref<Date>(`${row}.first_seen_at`))}
+  and not exists ${renamed(ops, row).where(isNewer('o', row))})`;
+
+/** The rows that match, found by an index for each row before. */
+const fenced = (ops: Ops, matches: RawBuilder<unknown>) =>
+  ops
+    .selectFrom('identities')
+    .selectAll()
+    .where(matches as RawBuilder<SqlBool>)
+    .offset(0);
+const onTrue = <J extends { readonly onTrue: () => J }>(join: J): J => join.onTrue();
+
+/** What a request may name; `since` is how far back a sighting of the name counts. */
+export interface Asked {
+  readonly names: readonly EntityName[];
+  readonly since: Date;
+}
+
+/** A name by which an entity was asked for, and under which it was shown within the time that counts. */
+export interface KnownName extends EntityName {
+  readonly entity: string;
+  /** It is the entity's still, as far as anybody knows. */
+  readonly current: boolean;
+}
+
+/**
+ * The names by which the one entity was asked for that answered to each of these, by place; none where they name nobody
+ * for sure.
+ */
+export async function namesOfAsked(
+  ops: Ops,
+  resource: string,
+  asked: readonly Asked[],
+): Promise<Map<number, KnownName[]>> {
+  const found = new Map<number, KnownName[]>();
+  for (let start = 0; start < asked.length; start += CHUNK) {
+    const part = asked
+      .slice(start, start + CHUNK)
+      .flatMap(({ names, since }, at) =>
+        names.map(({ kind, name }) => ({ place: start + at, kind, name, since: since.toISOString() })),
+      );
+    if (part.length === 0) continue;
+    const source = sql<{ place: string; kind: NameKind; name: string; since: Date }>`(select * from unnest(
+      ${arrayLiteral(part.map(({ place }) => place))}::bigint[],
+      ${arrayLiteral(part.map(({ kind }) => kind))}::text[],
+      ${arrayLiteral(part.map(({ name }) => name))}::text[],
+      ${arrayLiteral(part.map(({ since }) => since))}::timestamptz[]) as u(place, kind, name, since))`;
+    const rows = await ops
+      .selectFrom(source.as('t'))
+      .innerJoinLateral(
+        fenced(ops, sql`(resource, kind, name) = (${resource}, t.kind, t.name) and asked`).as('i'),
+        onTrue,
+      )
+      .innerJoinLateral(fenced(ops, sql`(resource, entity) = (i.resource, i.entity) and asked`).as('e'), onTrue)
+      .select(['t.place', 'e.entity', 'e.kind', 'e.name'])
+      .select(isCurrent(ops, 'e').as('current'))
+      .distinct()
+      .where(sql<SqlBool>`i.last_seen_at + ${LAG} >= t.since`)
+      .where(isCurrent(ops, 'i'))
+      .where(sql<SqlBool>`e.last_seen_at + ${LAG} >= t.since`)
+      .execute();
+    for (const { place, entity, kind, name, current } of rows) {
+      const known = found.get(Number(place)) ?? [];
+      known.push({ entity, kind, name, current: current === true });
+      found.set(Number(place), known);
+    }
+  }
+  // A bare word can be the alias of one and the id of another.
+  for (const [place, names] of found) if (new Set(names.map(({ entity }) => entity)).size > 1) found.delete(place);
+  return found;
+}
+
+/** A request by which an entity may have been asked for. */
+export interface Candidate extends Received {
+  readonly place: number;
+  readonly requestKey: string;
+  readonly name: KnownName;
+}
+
+/**
+ * By place, the newest loaded answer to one of its candidates that was received within its times and is about the
+ * candidate's entity: received while that entity was shown under the name asked by, and nobody else. `mayBeEmpty` says
+ * that an answer without items is about an entity too: then about the one that the name asked by names still.
+ */
+export async function answersAbout(
+  ops: Ops,
+  resource: string,
+  candidates: readonly Candidate[],
+  mayBeEmpty: boolean,
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  for (let start = 0; start < candidates.length; start += CHUNK) {
+    const part = candidates.slice(start, start + CHUNK);
+    const source = sql<{
+      place: string;
+      request_key: string;
+      kind: NameKind;
+      name: string;
+      entity: string;
+      current: boolean;
+      since: Date;
+      until: Date;
+    }>`(select * from unnest(
+      ${arrayLiteral(part.map(({ place }) => place))}::bigint[],
+      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
+      ${arrayLiteral(part.map(({ name }) => name.kind))}::text[],
+      ${arrayLiteral(part.map(({ name }) => name.name))}::text[],
+      ${arrayLiteral(part.map(({ name }) => name.entity))}::text[],
+      ${arrayLiteral(part.map(({ name }) => name.current))}::boolean[],
+      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
+      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(place, request_key, kind, name, entity, current, since, until))`;
+    const rows = await ops
+      .selectFrom(source.as('c'))
+      .innerJoinLateral(
+        ops
+          .selectFrom('answers')
+          .select(['id', 'received_at', 'received', 'quarantined'])
+          .where(sql<SqlBool>`request_key = c.request_key and received_at between c.since and c.until`)
+          .where('loaded_at', 'is not', null)
+          .where('body', 'is not', null)
+          .where('unreadable', '=', false)
+          .where('status', '<>', '412')
+          .offset(0)
+          .as('a'),
+        onTrue,
+      )
+      .innerJoinLateral(
+        fenced(ops, sql`(resource, kind, name, entity) = (${resource}, c.kind, c.name, c.entity)`).as('i'),
+        onTrue,
+      )
+      .select(['c.place', sql<string>`max(a.id)`.as('id')])
+      .whereRef('a.received_at', '>=', 'i.first_seen_at')
+      .where((eb) =>
+        eb.or([
+          eb.and([
+            eb('a.received', '>', eb.ref('a.quarantined')),
+            sql<SqlBool>`a.received_at <= i.last_seen_at + ${LAG}`,
+          ]),
+          eb.and([eb.lit(mayBeEmpty), eb('a.received', '=', '0'), eb('c.current', '=', true)]),
+        ]),
+      )
+      .where((eb) => eb.not(eb.exists(othersThen(ops))))
+      .groupBy('c.place')
+      .execute();
+    for (const { place, id } of rows) {
+      const known = found.get(Number(place));
+      if (known === undefined || BigInt(id) > BigInt(known)) found.set(Number(place), id);
+    }
+  }
+  return found;
+}
+
+/** Rows of others who went by the name, as whatever kind of name, when the answer was received. */
+const othersThen = (ops: Ops) =>
+  ops
+    .selectFrom('identities as o')
+    .select('o.entity')
+    .where(sql<SqlBool>`(o.resource, o.name) = (i.resource, i.name) and o.entity <> i.entity`)
+    .where('o.kind', '=', oneOf(NAME_KINDS))
+    .where(sql<SqlBool>`o.first_seen_at <= a.received_at`)
+    .where((eb) =>
+      eb.or([
+        sql<SqlBool>`o.last_seen_at >= a.received_at`,
+        // Who was shown last before the entity was shown first is dated exactly.
+        sql<SqlBool>`o.last_seen_at >= i.first_seen_at and o.last_seen_at + ${LAG} >= a.received_at`,
+      ]),
+    )
+    .offset(0);

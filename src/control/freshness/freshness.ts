@@ -1,0 +1,108 @@
+/** Finds stored answers about an entity that a request asks for by another name than the one it was bought under. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { answersAbout, type Candidate, namesOfAsked } from './by-entity.ts';
+import { type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
+import type { Lease } from '../../ledger/lease.ts';
+import { type LedgerRequest, markFresh } from '../../ledger/requests.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { MaxAgeOf } from './max-age.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import { likenessOf, nameAsked } from '../../service/names/entity-name.ts';
+import { requestKeyOf } from '../../service/identity.ts';
+import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+
+/** A request that no answer to the very same request serves. */
+export interface Unserved extends Received {
+  readonly requestKey: string;
+  /** Canonical. */
+  readonly request: RequestBody;
+}
+
+/**
+ * By request key, the newest stored answer that tells the same of the same entity: asked with equal fields beside its
+ * name. "No such entity" was said of a name, so it serves no other.
+ */
+export async function knownAnswers(
+  ops: Ops,
+  endpoint: Endpoint,
+  unserved: readonly Unserved[],
+): Promise<Map<string, string>> {
+  const { naming } = endpoint;
+  if (!naming || unserved.length === 0) return new Map();
+  const resource = naming.of();
+  const asked = unserved.map(({ request, since }) => {
+    const written = request[naming.field];
+    return { names: typeof written === 'string' ? nameAsked(naming.kinds, written).may : [], since };
+  });
+  const named = await namesOfAsked(ops, resource.name, asked);
+  const candidates = unserved.flatMap(({ request, since, until }, place): Candidate[] =>
+    (named.get(place) ?? []).map((name) => ({
+      place,
+      requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
+      name,
+      since,
+      until,
+    })),
+  );
+  const answers = await answersAbout(ops, resource.name, candidates, endpoint.returns !== resource);
+  return new Map([...answers].map(([place, id]) => [(unserved[place] as Unserved).requestKey, id]));
+}
+
+export interface Serving extends Steady {
+  readonly definition: Pick<SyncDefinition, 'endpoint'>;
+  readonly maxAgeOf: MaxAgeOf;
+  readonly ops: Ops;
+  readonly lease: Lease;
+  readonly now: () => Date;
+}
+
+type Naming = Pick<Serving, 'definition' | 'maxAgeOf'>;
+
+/** True of a request whose entity may have been bought by another name. */
+export const maybeKnown = ({ definition, maxAgeOf }: Naming, { input }: Pick<LedgerRequest, 'input'>): boolean =>
+  definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
+
+/**
+ * By a planned request's id, the answer about its entity that came in since the plan was made, when there is one: the
+ * request is then settled as fresh, and is not to be sent.
+ */
+export async function servedMeanwhile(
+  it: Serving,
+  requests: readonly LedgerRequest[],
+): Promise<ReadonlyMap<string, string>> {
+  return steadily(async () => {
+    const now = it.now();
+    const unserved = requests.flatMap((request) => {
+      const maxAgeMs = it.maxAgeOf(request.input);
+      return maxAgeMs === undefined ? [] : [{ ...request, ...receivedWithin(maxAgeMs, now) }];
+    });
+    const known = await knownAnswers(it.ops, it.definition.endpoint, unserved);
+    const ours = new Map<string, string>();
+    for (const { id, requestKey } of unserved) {
+      const answerId = known.get(requestKey);
+      if (answerId !== undefined && (await markFresh(it.ops, it.lease, id, answerId, now))) ours.set(id, answerId);
+    }
+    return ours;
+  }, it);
+}
+
+/**
+ * Does work on requests whose names look alike one after the other, so that the later is served by what the earlier
+ * bought, and all other work at once.
+ */
+export function inTurns(it: Naming): (request: LedgerRequest, work: () => Promise<void>) => Promise<void> {
+  const last = new Map<string, Promise<void>>();
+  const field = it.definition.endpoint.naming?.field;
+  return (request, work) => {
+    const name = field !== undefined && maybeKnown(it, request) ? request.request[field] : undefined;
+    if (typeof name !== 'string') return work();
+    const likeness = likenessOf(name);
+    const before = last.get(likeness);
+    const mine = (before ? before.then(work, work) : work()).finally(() => {
+      if (last.get(likeness) === mine) last.delete(likeness);
+    });
+    last.set(likeness, mine);
+    return mine;
+  };
+}

@@ -1,0 +1,45 @@
+/** Holds the warehouse against every sync, for work that no load may come in between of. */
+import { hostname } from 'node:os';
+import { HeldError } from '../../errors.ts';
+import { acquireLease, type Lease, liveLeases, syncLease } from '../../ledger/lease.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { hold, type Hold } from './keep-alive.ts';
+
+export interface Held {
+  readonly lease: Lease;
+  readonly hold: Hold;
+}
+
+export interface HoldEffects {
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly newId: () => string;
+}
+
+/** Takes all of these leases or none. Throws a HeldError when another holder has one. */
+export async function holdAll(warehouse: Warehouse, names: readonly string[], effects: HoldEffects): Promise<Held[]> {
+  const ops = operationsOf(warehouse);
+  const held: Held[] = [];
+  const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
+  try {
+    for (const name of names) {
+      const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
+      held.push({ lease, hold: hold(ops, lease, effects.sleep) });
+    }
+    return held;
+  } catch (error) {
+    for (const it of held) await it.hold.end();
+    throw error;
+  }
+}
+
+/** Throws a HeldError while a sync runs that is not among those held, such as one that never ran before. */
+export async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
+  if (warehouse.kind === 'embedded') return;
+  const ours = new Set(held.map(({ lease }) => lease.name));
+  const other = (await liveLeases(ops, syncLease(''))).find(({ name }) => !ours.has(name));
+  if (other)
+    throw new HeldError(`Another run holds the lease of ${other.name}: ${other.holder}.`, {
+      next: 'Wait for it to end.',
+    });
+}

@@ -1,0 +1,127 @@
+/** Takes an entity out of the stored answers. */
+import { readAnswer, replaceBody, type VaultAnswer } from '../../ledger/answers.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { decode } from '../../normalize/decode.ts';
+import { isTombstone } from '../../service/names/forgotten.ts';
+import { SHORTEST_TRACE } from '../../service/names/traces.ts';
+import { lookInto } from './answer-body.ts';
+import { withoutEscapes } from './scrub.ts';
+import type { Register, Search } from './target.ts';
+
+const NOTHING = new Uint8Array();
+
+/** Ids that are looked up at a time. */
+const PAGE = 1000;
+
+export interface VaultErasure {
+  /** Answers that something was taken out of. */
+  readonly touched: Set<string>;
+  /** Of these, those whose body is gone. */
+  readonly erased: Set<string>;
+}
+
+/**
+ * Goes through all answers and rewrites those that tell of the entity. `askers` are the requests for it. What is learned
+ * of its names on the way goes into the register; when that grew, another pass has to follow.
+ */
+export async function eraseFromVault(
+  ops: Ops,
+  search: Search,
+  register: Register,
+  askers: ReadonlySet<string>,
+  it: {
+    readonly at: Date;
+    readonly done: VaultErasure;
+    readonly signal: AbortSignal;
+    readonly onProgress: (done: number, total: number) => void;
+  },
+): Promise<void> {
+  const { total } = await ops
+    .selectFrom('answers')
+    .select(({ fn }) => fn.countAll<string>().as('total'))
+    .where('body', 'is not', null)
+    .executeTakeFirstOrThrow();
+  let seen = 0;
+  for (let after = '0'; ; ) {
+    const page = await ops
+      .selectFrom('answers')
+      .select('id')
+      .where('id', '>', after)
+      .where('body', 'is not', null)
+      .orderBy('id')
+      .limit(PAGE)
+      .execute();
+    for (const { id } of page) {
+      it.signal.throwIfAborted();
+      const answer = await readAnswer(ops, id);
+      if (answer) await eraseFrom(ops, answer, search, register, askers.has(answer.requestId), it);
+    }
+    seen += page.length;
+    it.onProgress(seen, Math.max(seen, Number(total)));
+    if (page.length < PAGE) return;
+    after = page.at(-1)?.id ?? after;
+  }
+}
+
+async function eraseFrom(
+  ops: Ops,
+  answer: VaultAnswer,
+  search: Search,
+  register: Register,
+  isAbout: boolean,
+  { at, done }: { readonly at: Date; readonly done: VaultErasure },
+): Promise<void> {
+  if (!isAbout && !mayTellOf(answer.body, search.hints)) return;
+  const look = lookInto(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
+  if (look.kind === 'redacted') {
+    await replaceBody(ops, answer.id, look.body, at);
+    await dropRejects(ops, answer.id, look.body);
+    done.touched.add(answer.id);
+  } else if (look.kind === 'unreadable' && (isAbout || tellsOf(answer.body, search.hints))) {
+    // One that was never loaded still has to be, as the empty answer that it is by then.
+    await replaceBody(ops, answer.id, answer.loaded ? null : NOTHING, at);
+    await dropRejects(ops, answer.id, undefined);
+    done.touched.add(answer.id);
+    done.erased.add(answer.id);
+  }
+}
+
+/** Texts in JSON may be written with escapes, so that only reading them tells. */
+function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  return (
+    text.includes('\\u') || text.includes('\\/') || hints.some((hint) => text.includes(hint) || /["\\]/.test(hint))
+  );
+}
+
+/** True of bytes that hold one of the longer texts, as they are or with the escapes of JSON. */
+export function tellsOf(body: Uint8Array, hints: readonly string[]): boolean {
+  const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+  const plain = withoutEscapes(text);
+  return hints.some((hint) => hint.length >= SHORTEST_TRACE && (text.includes(hint) || plain.includes(hint)));
+}
+
+/** Entries of items that are no longer there go; the answer counts them as superseded, so that its sum stays. */
+async function dropRejects(ops: Ops, answerId: string, body: Uint8Array | undefined): Promise<void> {
+  const decoded = body && decode(body);
+  const gone =
+    decoded?.kind === 'items' ? [...decoded.items.keys()].filter((at) => isTombstone(decoded.items[at])) : [];
+  if (body && gone.length === 0) return;
+  const dropped = await ops
+    .deleteFrom('quarantine')
+    .where('answer_id', '=', answerId)
+    .$if(body !== undefined, (some) => some.where('position', 'in', gone.map(String)))
+    .returning('resolved_at')
+    .execute();
+  const open = dropped.filter(({ resolved_at: resolved }) => resolved === null).length;
+  if (open === 0) return;
+  await ops
+    .updateTable('answers')
+    .set((eb) => ({
+      quarantined: eb('quarantined', '-', String(open)),
+      superseded: eb('superseded', '+', String(open)),
+    }))
+    .where('id', '=', answerId)
+    .where('loaded_at', 'is not', null)
+    .execute();
+}

@@ -1,0 +1,157 @@
+/** Removes an entity from everything that Sluice keeps, and sees to it that nothing brings it back. */
+import { EXIT, UsageError } from '../../errors.ts';
+import { eraseIn, type Erased, type ErasureWork } from './erase.ts';
+import { eraseFromSpool } from './spool.ts';
+import type { Target } from './target.ts';
+import { type Held, holdAll, refuseOthers } from '../../control/lease/exclusive.ts';
+import { removeLeftRebuilds } from '../rebuild/schema.ts';
+import { databaseTrouble } from '../../warehouse/connect/retry-transient.ts';
+import { recordSpooled } from './store.ts';
+import { assertLease, REBUILD, syncLease } from '../../ledger/lease.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { Spool } from '../../recovery/spool/files.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
+
+export interface ForgetOptions {
+  readonly table: string;
+  /** The key's columns in their order. */
+  readonly key: readonly string[];
+  /** Later answers may bring it again, and an earlier ban on it is lifted. */
+  readonly comesAgain: boolean;
+  /** Tell what would be removed, and remove nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface ForgetEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly newId: () => string;
+  readonly spool?: Spool;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface ForgetSummary {
+  readonly exitCode: number;
+  readonly dryRun: boolean;
+  readonly table: string;
+  /** Whether anything was found of it. */
+  readonly found: boolean;
+  /** Whether an earlier erasure took it out, so that nothing had to be found. */
+  readonly wasForgotten: boolean;
+  /** Rows deleted or changed, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Stored answers that it was taken out of. */
+  readonly answers: number;
+  /** Of these, those that could not be read and were erased whole. */
+  readonly bodies: number;
+  /** Requests of the ledger that asked for it. */
+  readonly requests: number;
+  /** Answers waiting on the disk. */
+  readonly spooled: number;
+  readonly comesAgain: boolean;
+  /** The receipt; null of a dry run. */
+  readonly receipt: string | null;
+}
+
+/** The tables whose rows can be forgotten. Owned rows go with their owner; what was charged is no entity. */
+const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
+
+/** The row that the words name, without the blanks, line ends and byte order marks around them. Throws a UsageError for no table of entities, or for a key of other parts. */
+export function targetOf(given: string, keyGiven: readonly string[]): Target {
+  const name = given.trim();
+  const key = keyGiven.map((part) => part.trim());
+  const table = forgettable.find((it) => it.name === name);
+  const names = forgettable.map((it) => it.name).join(', ');
+  if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
+  if (key.length !== table.key.length || key.includes(''))
+    throw new UsageError(
+      `forget: the key of ${name} has ${table.key.length === 1 ? 'one part' : `${table.key.length} parts`}, ${key.length} given.`,
+      { next: `Write sluice forget ${name} ${table.key.map((it) => it.toUpperCase()).join(' ')}.` },
+    );
+  return { table, key };
+}
+
+/**
+ * Forgets an entity under all its names: in the tables and their history, the ledger, the quarantine, the vault and the
+ * spool. The database's part is one transaction; the spool follows it, and a second call finishes what a crash left.
+ * Throws a HeldError while a sync, a replay in place or a rebuild is under way.
+ */
+export async function forget(
+  warehouse: Warehouse,
+  options: ForgetOptions,
+  effects: ForgetEffects,
+  signal: AbortSignal,
+): Promise<ForgetSummary> {
+  const target = targetOf(options.table, options.key);
+  const ops = operationsOf(warehouse);
+  const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
+  const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
+  try {
+    await refuseOthers(warehouse, ops, held);
+    if (!options.dryRun) await removeCopies(warehouse);
+    const work = { ...options, ...effects, signal };
+    const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
+    const spooled = effects.spool ? await eraseFromSpool(ops, effects.spool, search, register, options.dryRun) : 0;
+    if (receipt !== null) await recordSpooled(ops, receipt, spooled);
+    const found = counts.answers + counts.requests + spooled > 0 || Object.keys(counts.rows).length > 0;
+    return {
+      exitCode: found || wasForgotten ? EXIT.complete : EXIT.usage,
+      dryRun: options.dryRun,
+      table: target.table.name,
+      found,
+      wasForgotten,
+      ...counts,
+      spooled,
+      comesAgain: options.comesAgain,
+      receipt,
+    };
+  } catch (error) {
+    if (errorCode(error) === REFERRED_TO) throw referredTo(error);
+    throw databaseTrouble(error);
+  } finally {
+    for (const it of held) await it.hold.end();
+  }
+}
+
+const REFERRED_TO = '23503';
+
+const referredTo = (cause: unknown): UsageError =>
+  new UsageError(`forget: a table of yours refers to what would be removed: ${(cause as Error).message}.`, {
+    next: 'Nothing was removed. Remove these references, or declare that foreign key with ON DELETE CASCADE.',
+    cause,
+  });
+
+/** Killed rebuilds leave copies of all rows. Throws a UsageError when others use such a copy, so that it can't be removed. */
+async function removeCopies(warehouse: Warehouse): Promise<void> {
+  const kept = await removeLeftRebuilds(warehouse);
+  if (kept.length > 0)
+    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows that a killed rebuild left, and is in use.`, {
+      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run it again.',
+    });
+}
+
+/** Ends a transaction whose work is not to stay. */
+class Undone extends Error {}
+
+async function eraseOrLook(
+  warehouse: Warehouse,
+  target: Target,
+  work: ErasureWork,
+  held: readonly Held[],
+): Promise<Erased> {
+  let erased: Erased | undefined;
+  try {
+    await warehouse.db.transaction().execute(async (tx) => {
+      erased = await eraseIn(tx, warehouse, target, work);
+      const ops = operationsOf({ db: tx, ops: warehouse.ops });
+      for (const { lease } of held) await assertLease(ops, lease);
+      if (work.dryRun) throw new Undone();
+    });
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error;
+  }
+  if (!erased) throw new Error('nothing was looked at');
+  return erased;
+}

@@ -1,0 +1,117 @@
+/** What is forgotten, known by salted digests alone, and the receipts of erasures. */
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
+import { type Forgotten, pseudonymOf, spellingsOf } from '../../service/names/forgotten.ts';
+import { remembered, scrubberByDigests, wholeTraces } from '../../service/names/traces.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+
+/** Digests of keys and names, with one warehouse's salt. */
+export interface Digester {
+  readonly ofKey: (table: string, key: readonly string[]) => string;
+  readonly ofName: (table: string, name: string) => string;
+  /** Of a text that identifies the entity wherever it stands, and of the first word of such a text. */
+  readonly ofTrace: (text: string) => string;
+  readonly ofFirst: (word: string) => string;
+  /** Of any other text that tells of the entity, such as the key of a request for it. */
+  readonly ofText: (text: string) => string;
+}
+
+const ONLY = '1';
+
+/** The digests by the warehouse's salt; `random` makes it when there is none. Undefined without either. */
+export async function digester(ops: Ops, random?: () => Uint8Array): Promise<Digester | undefined> {
+  if (random) {
+    const salt = { id: ONLY, salt: random() };
+    await ops
+      .insertInto('erasure_salts')
+      .values(salt)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  const row = await ops.selectFrom('erasure_salts').select('salt').where('id', '=', ONLY).executeTakeFirst();
+  return row && digesterOf(row.salt);
+}
+
+const digesterOf = (salt: Uint8Array): Digester => {
+  const digest = (...parts: readonly string[]): string =>
+    createHmac('sha256', salt).update(JSON.stringify(parts)).digest('hex');
+  return {
+    ofKey: (table, key) => digest('key', table, ...key),
+    ofName: (table, name) => digest('name', table, name),
+    ofTrace: (text) => digest('trace', text),
+    ofFirst: (word) => digest('first', word),
+    ofText: (text) => digest('text', text),
+  };
+};
+
+/** What later answers and plans are compared with; undefined while nothing is forgotten. */
+export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
+  const rows = await ops.selectFrom('forgotten').select('digest').distinct().execute();
+  if (rows.length === 0) return undefined;
+  const digests = await digester(ops);
+  if (!digests) throw new Error('the salt of what is forgotten is gone');
+  const known = new Set(rows.map(({ digest }) => digest));
+  const pseudonym = pseudonymOf('');
+  const traces = {
+    isFirst: remembered((word) => known.has(digests.ofFirst(word))),
+    isTrace: (text: string) => known.has(digests.ofTrace(text)),
+  };
+  return {
+    isKey: (table, key) => known.has(digests.ofKey(table, key)),
+    isName: (table, text) => spellingsOf(text).some((name) => known.has(digests.ofName(table, name))),
+    isTrace: wholeTraces(traces),
+    scrub: scrubberByDigests(traces, pseudonym),
+    pseudonym,
+  };
+}
+
+/** A receipt that is about to be written. */
+export interface Erasure {
+  readonly table: string;
+  readonly digest: string;
+  readonly at: Date;
+  readonly rows: Readonly<Record<string, number>>;
+  readonly answers: number;
+  readonly bodies: number;
+  readonly requests: number;
+  readonly comesAgain: boolean;
+}
+
+/** Writes the receipt and what later answers must not bring; an earlier ban on the same key is put in its place. */
+export async function recordErasure(ops: Ops, it: Erasure, digests: readonly string[]): Promise<string> {
+  const earlier = ops.selectFrom('erasures').select('id').where('digest', '=', it.digest);
+  if (it.comesAgain) await ops.deleteFrom('forgotten').where('erasure_id', 'in', earlier).execute();
+  const { id } = await ops
+    .insertInto('erasures')
+    .values({
+      table_name: it.table,
+      digest: it.digest,
+      erased_at: it.at.toISOString(),
+      row_counts: sql`${JSON.stringify(it.rows)}::jsonb`,
+      answers: it.answers,
+      bodies: it.bodies,
+      requests: it.requests,
+      comes_again: it.comesAgain,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  if (!it.comesAgain)
+    await ops
+      .insertInto('forgotten')
+      .columns(['digest', 'erasure_id'])
+      .expression(sql`select d, ${id}::bigint from unnest(${arrayLiteral(digests)}::text[]) as u(d)`)
+      .execute();
+  return id;
+}
+
+/** True if an erasure of the key with this digest is recorded. */
+export async function wasErased(ops: Ops, digest: string): Promise<boolean> {
+  const row = await ops.selectFrom('erasures').select('id').where('digest', '=', digest).limit(1).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Adds to a receipt how many answers on the disk were touched, once they were. */
+export async function recordSpooled(ops: Ops, id: string, spooled: number): Promise<void> {
+  await ops.updateTable('erasures').set({ spooled }).where('id', '=', id).execute();
+}

@@ -1,0 +1,157 @@
+/**
+ * What a run would ask for each question of a plan: stored answers are followed as the run follows them, and nothing is
+ * sent. A stored answer may be fresh and full, so its parts may have to be asked for.
+ */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { decode } from '../../normalize/decode.ts';
+import { fullAnswers, type QuestionSent, questionsSent, unreadKeys } from '../../ledger/questions.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { readAnswers } from '../../ledger/answers.ts';
+import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
+import { taskOf } from '../../plan/plan.ts';
+import type { QuotedQuestion } from '../../plan/pricing/quote.ts';
+import type { Task } from '../../plan/task.ts';
+import { allowanceOf, requestsOf } from '../../service/window/allowance.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import { countOf } from '../../service/endpoint.ts';
+import { windowOf } from '../../service/window/evidence.ts';
+import { canonicalJson } from '../../service/identity.ts';
+import { changedFields, type Cutting, openCutting } from '../run/splitter.ts';
+import { freshFor } from '../../control/freshness/fresh-for.ts';
+
+/** The requests of a plan, with the stored answers that serve some of them. */
+export interface Planned {
+  readonly tasks: readonly Task[];
+  readonly fresh: ReadonlyMap<string, string>;
+  /** Requests that are not sent. */
+  readonly givenUp: ReadonlySet<string>;
+  readonly failing: ReadonlyMap<string, unknown>;
+  /** Requests that were sent before, so they are sent again as they are; absent of a new plan. */
+  readonly tried?: ReadonlySet<string>;
+  readonly maxAgeOf: MaxAgeOf;
+}
+
+/** A task with the question of the plan that it is a part of. */
+interface Node {
+  readonly task: Task;
+  readonly root: Root;
+}
+
+interface Root {
+  readonly task: Task;
+  readonly open: RequestBody[];
+}
+
+/** The questions of a plan that need requests, with what these may come to. */
+export async function pendingQuestions(
+  ops: Ops,
+  definition: SyncDefinition,
+  plan: Planned,
+  now: Date,
+): Promise<QuotedQuestion[]> {
+  const { endpoint } = definition;
+  const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
+  const roots = tasks.map((task): Root => ({ task, open: [] }));
+  const mayLead = endpoint.paging.by === 'count' || endpoint.paging.by === 'window';
+  if (mayLead) await follow({ ops, definition, plan, now, cutting: await openCutting(ops, definition) }, roots);
+  else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
+  const pending = roots.filter(({ open }) => open.length > 0);
+  const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
+  const mayGrow = allowed.some((it) => it !== undefined && requestsOf(it) > 1);
+  const sent = mayGrow ? sentBefore(await questionsSent(ops, definition.name)) : undefined;
+  return pending.map(({ task, open }, place) => {
+    const allowance = allowed[place];
+    if (!allowance || requestsOf(allowance) === 1) return { open, ...(allowance && { most: allowance }) };
+    // The answer to the question itself is there already.
+    const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
+    const usual = sent?.(definition, task);
+    return { open, most, ...(usual && { usual }) };
+  });
+}
+
+const less = (allowance: ReadonlyMap<number | undefined, number>, count: number | undefined) =>
+  new Map([...allowance].map(([key, requests]) => [key, key === count ? requests - 1 : requests]));
+
+interface Following {
+  readonly ops: Ops;
+  readonly definition: SyncDefinition;
+  readonly plan: Planned;
+  readonly now: Date;
+  readonly cutting: Cutting;
+}
+
+/** Finds what is to be asked: in the order of a run, which first loads all that is stored, and then looks at what is planned. */
+async function follow(it: Following, roots: readonly Root[]): Promise<void> {
+  const { ops, definition, plan, now, cutting } = it;
+  const fresh = new Map(plan.fresh);
+  const seen = new Set(roots.map(({ task }) => task.requestKey));
+  let stored: Node[] = [];
+  let planned: Node[] = [];
+  const enter = (nodes: readonly Node[]): void => {
+    for (const node of nodes) (fresh.has(node.task.requestKey) ? stored : planned).push(node);
+  };
+  const enterParts = async ({ task, root }: Node, parts: readonly RequestBody[], depth: number): Promise<void> => {
+    const tasks = parts
+      .map((part) => taskOf(definition, { ...task.body, ...changedFields(task.request, part) }, task.input, depth))
+      .filter(({ requestKey }) => !seen.has(requestKey));
+    const answers = await freshFor(ops, definition.endpoint, tasks, plan.maxAgeOf, now);
+    for (const [key, id] of answers.fresh) fresh.set(key, id);
+    for (const { requestKey } of tasks) seen.add(requestKey);
+    enter(tasks.filter(({ requestKey }) => !answers.failing.has(requestKey)).map((part) => ({ task: part, root })));
+  };
+  enter(roots.map((root) => ({ task: root.task, root })));
+  while (stored.length + planned.length > 0) {
+    const loading = stored;
+    stored = [];
+    const idOf = ({ task }: Node): string => fresh.get(task.requestKey) ?? '';
+    const full = loading.length > 0 ? await fullAnswers(ops, loading.map(idOf)) : new Set<string>();
+    for (const node of loading.filter((it) => full.has(idOf(it)))) {
+      const answer = (await readAnswers(ops, [idOf(node)])).get(idOf(node));
+      const decoded = answer && decode(answer.body);
+      if (decoded?.kind !== 'items') continue;
+      const { request, input, depth } = node.task;
+      const step = { request, items: decoded.items };
+      cutting.learn(input, step);
+      const { requests } = cutting.followOf(input, step);
+      await enterParts(node, requests, depth + 1);
+      cutting.divided(input, step, requests);
+    }
+    const looking = planned;
+    planned = [];
+    const turns = looking.map((node) => ({
+      node,
+      turn: cutting.turnOf({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
+    }));
+    const cut = turns.filter(({ turn }) => turn.do === 'cut').map(({ node }) => node.task.requestKey);
+    const unread = cut.length > 0 ? await unreadKeys(ops, cut) : new Set<string>();
+    for (const { node, turn } of turns) {
+      if (turn.do !== 'cut' || unread.has(node.task.requestKey)) {
+        node.root.open.push(node.task.request);
+        continue;
+      }
+      await enterParts(node, turn.into.requests, Math.max(node.task.depth, 1));
+      cutting.divided(node.task.input, { request: node.task.request, items: [] }, turn.into.requests);
+    }
+  }
+}
+
+/**
+ * The requests that a task's question took in the last run. A window with other days takes as many for each day, as far as
+ * can be known.
+ */
+function sentBefore(
+  questions: readonly QuestionSent[],
+): (definition: SyncDefinition, task: Task) => readonly (number | undefined)[] | undefined {
+  const byKey = new Map(questions.map((it) => [it.requestKey, it]));
+  const byInput = new Map(questions.map((it) => [canonicalJson(it.input), it]));
+  return ({ endpoint: { paging } }, { requestKey, request, input }) => {
+    const same = byKey.get(requestKey)?.counts;
+    if (same && same.length > 0) return same;
+    const other = byInput.get(canonicalJson(input));
+    const [now, then] = [request, other?.request].map((it) => it && paging.days && windowOf(it, paging.days));
+    if (!other || !now || !then || other.counts.length === 0) return undefined;
+    const share = (now.to - now.from + 1) / (then.to - then.from + 1);
+    const length = Math.max(1, Math.round(other.counts.length * share));
+    return Array.from({ length }, (_, at) => other.counts[at % other.counts.length]);
+  };
+}

@@ -1,0 +1,62 @@
+/** Checks the queries of `for_each` before anything is bought, those of syncs whose parents have not run included. */
+import type { InputSource, SyncDefinition } from '../../config/definition.ts';
+import { UsageError } from '../../errors.ts';
+import { checkColumns, type QueryColumn } from '../../plan/query-columns.ts';
+import { RowError } from '../../plan/input-row.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { describeQuery } from '../../warehouse/connect/query.ts';
+import { elementTypeOf, TYPE } from '../../warehouse/sql/type-oids.ts';
+import { withNearTable } from './near-table.ts';
+
+type QuerySource = Extract<InputSource, { from: 'query' }>;
+type Place = Pick<Warehouse, 'schema' | 'session' | 'isOthers'>;
+
+/** The queries by which syncs find their inputs. */
+export const queriesOf = ({ forEach }: Pick<SyncDefinition, 'forEach'>): QuerySource[] =>
+  (forEach ?? []).filter((source) => source.from === 'query');
+
+/**
+ * Prepares each query without reading a row, and compares its columns with the request fields of its sync. Throws a
+ * UsageError that lists every query at fault.
+ */
+export async function checkQueries(warehouse: Place, definitions: readonly SyncDefinition[]): Promise<void> {
+  const problems: string[] = [];
+  for (const definition of definitions) {
+    const described = new Map<InputSource, readonly QueryColumn[]>();
+    for (const source of queriesOf(definition)) {
+      const found = await describe(warehouse, source);
+      if (typeof found === 'string') problems.push(problemOf(definition, source, found));
+      else described.set(source, found);
+    }
+    if (described.size < queriesOf(definition).length) continue;
+    for (const { source, message } of checkColumns(definition, described))
+      problems.push(problemOf(definition, source, message));
+  }
+  if (problems.length > 0) throw new UsageError(problems.join('\n'), { next: 'Correct the query; nothing was sent.' });
+}
+
+const problemOf = ({ name }: Pick<SyncDefinition, 'name'>, { where }: QuerySource, message: string): string =>
+  `${where}: ${name}: ${message}`;
+
+/** The columns of a query, or what is wrong with it. */
+async function describe(warehouse: Place, { sql }: QuerySource): Promise<readonly QueryColumn[] | string> {
+  try {
+    const columns = await describeQuery(warehouse, sql);
+    return columns.map(({ name, oid }) => ({ name, kind: kindOf(oid) }));
+  } catch (error) {
+    if (error instanceof RowError) return error.message;
+    if (!(error instanceof UsageError)) throw error;
+    const { message, next } = await withNearTable(warehouse, error);
+    return next === undefined ? message : `${message}\n  ${next}`;
+  }
+}
+
+const NUMBERS: readonly number[] = [TYPE.int2, TYPE.int4, TYPE.int8, TYPE.float4, TYPE.float8, TYPE.numeric];
+const TIMES: readonly number[] = [TYPE.date, TYPE.timestamp, TYPE.timestamptz];
+
+function kindOf(oid: number): QueryColumn['kind'] {
+  if (oid === TYPE.bool) return 'boolean';
+  if (NUMBERS.includes(oid)) return 'number';
+  if (TIMES.includes(oid)) return 'time';
+  return elementTypeOf(oid) === undefined ? 'other' : 'list';
+}

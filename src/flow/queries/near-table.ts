@@ -1,0 +1,29 @@
+/** The table or view that a query on an unknown one probably meant. */
+import { nearest } from '../../config/document/nearest.ts';
+import { UsageError } from '../../errors.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { readOnlyQuery } from '../../warehouse/connect/query.ts';
+import { errorCode } from '../../warehouse/sql/errors.ts';
+
+/** Postgres: no such table or view. */
+const UNDEFINED_TABLE = '42P01';
+
+/** The error of an unknown table, with the name that was probably meant; any other error as it is. */
+export async function withNearTable(
+  warehouse: Pick<Warehouse, 'schema' | 'session'>,
+  error: UsageError,
+): Promise<UsageError> {
+  if (errorCode(error.cause) !== UNDEFINED_TABLE) return error;
+  const unknown = /"(?:[^".]*\.)?([^"]*)"/.exec(error.message)?.[1] ?? '';
+  const { rows } = await readOnlyQuery(
+    warehouse,
+    'select table_name as name from information_schema.tables where table_schema = current_schema() order by 1',
+  );
+  const meant = nearest(
+    unknown,
+    rows.flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
+  );
+  const next =
+    meant === undefined ? 'sluice docs tables prints the tables and their columns.' : `Did you mean ${meant}?`;
+  return new UsageError(error.message, { next, cause: error.cause });
+}

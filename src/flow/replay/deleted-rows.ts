@@ -1,0 +1,104 @@
+/** Compares what stored answers brought with the tables: a row that is gone stays away as long as its answer is fresh. */
+import { headsOf } from '../../load/merge/stored-rows.ts';
+import { runOn } from '../../load/sql/executor.ts';
+import { type DeletedRows, deletedText } from '../../text/deleted-rows.ts';
+import { readForgotten } from '../erasure/store.ts';
+import { isSync } from '../../ledger/log-reads.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { Notice } from '../../ledger/summary.ts';
+import { readAnswers } from '../../ledger/answers.ts';
+import { endpointNamed } from '../../service/catalog.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
+import { readingsOf } from '../ingest/read-answer.ts';
+
+/** Answers that are compared at most, the newest of each sync; they are read from the vault. */
+const ANSWERS = 200;
+/** Bodies that are read at most, in bytes; larger answers are left out. */
+const BYTES = 8 * 2 ** 20;
+
+/** The rows that are missing of the newest answer to each request, by sync and table; of one run, of the answers that served it. */
+export async function deletedRows(warehouse: Warehouse, runId?: string): Promise<DeletedRows[]> {
+  const ops = operationsOf(warehouse);
+  const found: DeletedRows[] = [];
+  for (const [sync, ids] of await answersToCompare(ops, runId)) {
+    const wanted = await keysIn(ops, ids);
+    for (const [name, keys] of wanted) {
+      const table = rootTables.find((it) => it.name === name);
+      if (!table) continue;
+      const there = await headsOf(runOn(warehouse.db), warehouse.schema, table, [...keys], 'not');
+      if (there.size < keys.size) found.push({ sync, table: name, rows: keys.size - there.size });
+    }
+  }
+  return found;
+}
+
+/** By sync, the newest answer to each request whose items are rows of their own, within the bounds. */
+async function answersToCompare(ops: Ops, runId: string | undefined): Promise<ReadonlyMap<string, readonly string[]>> {
+  const syncs = await ops
+    .selectFrom('runs')
+    .select(['sync', 'endpoint'])
+    .distinct()
+    .where(isSync)
+    .$if(runId !== undefined, (all) => all.where('id', '=', runId ?? ''))
+    .execute();
+  const found = new Map<string, readonly string[]>();
+  for (const { sync, endpoint } of syncs) {
+    // A person's educations are replaced as a set, so an older answer's may be gone for good reason.
+    if (endpointNamed(endpoint)?.returns.owner !== undefined) continue;
+    const rows = await newestAnswers(ops, sync, runId);
+    const byRequest = new Map(rows.toReversed().map((row) => [row.request_key, row]));
+    let bytes = 0;
+    const within = [...byRequest.values()].filter((row) => (bytes += Number(row.bytes)) <= BYTES);
+    found.set(
+      sync,
+      within.map(({ id }) => id),
+    );
+  }
+  return found;
+}
+
+const newestAnswers = (ops: Ops, sync: string, runId: string | undefined) =>
+  ops
+    .selectFrom('answers as a')
+    .select(['a.id', 'a.request_key', 'a.bytes'])
+    .where('a.loaded_at', 'is not', null)
+    .where('a.body', 'is not', null)
+    .where('a.unreadable', '=', false)
+    .where('a.status', '<>', '412')
+    .$if(runId === undefined, (all) => all.where('a.sync', '=', sync))
+    .$if(runId !== undefined, (all) =>
+      all.where('a.id', 'in', (eb) =>
+        eb
+          .selectFrom('requests as r')
+          .select('r.answer_id')
+          .where('r.run_id', '=', runId ?? '')
+          .where('r.state', '=', 'fresh'),
+      ),
+    )
+    .orderBy('a.id', 'desc')
+    .limit(ANSWERS)
+    .execute();
+
+/** By table, the keys of the rows that these answers brought as their items. */
+async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Set<string>>> {
+  const keys = new Map<string, Set<string>>();
+  const answers = (await readAnswers(ops, ids)).values();
+  for await (const { answer, batch } of readingsOf(answers, { settles: false }, await readForgotten(ops))) {
+    const table = endpointNamed(answer.endpoint)?.returns.table ?? '';
+    for (const { id, item } of batch.roots.get(table) ?? []) {
+      if (item === undefined) continue;
+      const known = keys.get(table);
+      if (known) known.add(id);
+      else keys.set(table, new Set([id]));
+    }
+  }
+  return keys;
+}
+
+/** Says that rows of answers which count as fresh are missing. */
+export const deletedNotice = (deleted: DeletedRows): Notice => ({
+  level: 'warn',
+  sync: deleted.sync,
+  message: deletedText(deleted),
+});

@@ -1,0 +1,297 @@
+/** The loop over attempts at one request: the ledger knows each before it is sent, and its answer before anything else does. */
+import type { Client } from '../../extract/client.ts';
+import type { Answered, Outcome } from '../../extract/outcome.ts';
+import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../../extract/retry.ts';
+import { recordLosses } from '../../ledger/lost-answers.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
+import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { EXIT } from '../../errors.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import { admit, type Entry } from './admission.ts';
+import { type Breaker, wentWell } from './circuit-breaker.ts';
+import type { OnCheckpoint } from '../../ledger/kill-points.ts';
+import type { Commits } from './group-commit.ts';
+import { type End, GIVEN_UP, limitReached } from './end.ts';
+import { withoutForgottenNames } from '../erasure/refusal.ts';
+import type { Gate } from '../../control/limiter/limiter.ts';
+import { settleSurely } from './idempotent-commit.ts';
+import { orAborted } from '../../async/or-aborted.ts';
+import type { Aside, Purse } from '../../control/budget/reservations.ts';
+import type { RunSpans } from '../../telemetry/spans.ts';
+import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { FREE, type PointsMeter, type Ticket } from '../points/ticket.ts';
+
+/** A request with the id that its attempts carry. */
+export interface SentRequest extends LedgerRequest {
+  readonly xRequestId: string;
+}
+
+export interface Asking {
+  readonly endpoint: Endpoint;
+  readonly client: Client;
+  readonly policy: RetryPolicy;
+  /** Earlier invocations that ended without its answer. */
+  readonly lostInvocations: number;
+  /** Whether the service has answered another request of the run in this invocation. */
+  readonly endpointAnswered: () => boolean;
+  /** What the lost attempt that was just made cost; undefined when that can't be known. */
+  readonly findOut: () => Promise<number | undefined>;
+  readonly purse: Purse;
+  /** The most points that this request can cost, by what is known now. */
+  readonly most: () => number;
+  /** Lets calls in as far as the log has confirmed what others cost; absent without a limit in points. */
+  readonly meter?: PointsMeter;
+  /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
+  readonly commits: Pick<Commits, 'mark'>;
+  /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
+  readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
+  readonly ops: Ops;
+  readonly lease: Lease;
+  readonly breaker: Breaker;
+  /** Bounds the calls under way with the token, and their pace. */
+  readonly gate: Gate;
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly newId: () => string;
+  /** Told of what may be paid twice. */
+  readonly onDoubt: (because: string, again: boolean) => void;
+  readonly onSent: (sentAt: Date) => () => void;
+  readonly checkpoint?: OnCheckpoint;
+  readonly spans?: Pick<RunSpans, 'attempt'>;
+  /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
+  readonly onRefused: () => void;
+}
+
+/**
+ * Asks until the request is settled and returns how. A call that was sent is awaited whatever the signal says; the
+ * signal ends the waits between calls.
+ */
+export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
+  const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
+  let attempt: Omit<Attempt, 'endpointAnswered'> = {
+    number: 1,
+    earlier: request.attempts,
+    paidRetries: 0,
+    surelyUnpaidRetries: 0,
+    lostInvocations: it.lostInvocations,
+  };
+  for (;;) {
+    const made = await once(request, it, signal);
+    if (!made) continue;
+    if ('as' in made) return made;
+    const endpointAnswered = it.endpointAnswered();
+    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
+    if (endsTheRun(decided)) it.onRefused();
+    const decision = await withoutForgottenNames(decided, it.ops, it);
+    // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
+    const end = await settled(request, it, made, decision).finally(made.slot.release);
+    if (end) return end;
+    const { afterMs, paid } = waitOf(decision);
+    attempt = {
+      ...attempt,
+      number: attempt.number + 1,
+      paidRetries: attempt.paidRetries + (paid ? 1 : 0),
+      surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),
+    };
+    try {
+      await orAborted(it.sleep(afterMs, signal), signal);
+      if (decision.do === 'doubt') made.aside.settle((await it.findOut()) ?? made.aside.points);
+    } finally {
+      // As long as it is not known, it may have cost the most.
+      made.aside.settle(made.aside.points);
+    }
+  }
+}
+
+interface Made extends Entry {
+  readonly outcome: Outcome;
+}
+
+/** One attempt, or why there was none; undefined when it is to be tried again at once. */
+async function once(request: SentRequest, it: Asking, signal: AbortSignal): Promise<Made | End | undefined> {
+  const leave = await orAborted(it.breaker(signal), signal);
+  if (signal.aborted) return { as: 'aborted' };
+  if (!leave) return GIVEN_UP;
+  try {
+    const ticket = await orAborted(it.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
+    if (!ticket) return { as: 'aborted' };
+    if ('because' in ticket) return { as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false };
+    const entry = await orAborted(admit(it.gate, it.purse, it.most, signal), signal).catch((error: unknown) => {
+      ticket.leave();
+      throw error;
+    });
+    if (!entry || !('slot' in entry)) {
+      ticket.leave();
+      if (!entry) return { as: 'aborted' };
+      // What calls cost in truth may leave room.
+      return (await orAborted(it.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
+        ? undefined
+        : limitReached(entry);
+    }
+    const outcome = await sendWith(ticket, request, it, entry, signal);
+    if (!outcome || 'as' in outcome) return outcome;
+    leave.tell(wentWell(outcome));
+    const { slot, aside } = entry;
+    const { points } = aside;
+    return { outcome, slot, aside: { points, settle: (cost) => aside.settle(ticket.settle(cost)) } };
+  } finally {
+    leave.release();
+  }
+}
+
+/** Sends the request with what was set aside for it, which is given back when nothing was sent. */
+async function sendWith(
+  ticket: Ticket,
+  request: SentRequest,
+  it: Asking,
+  { slot, aside }: Entry,
+  signal: AbortSignal,
+): Promise<Outcome | End | undefined> {
+  let outcome: Outcome | End | undefined;
+  try {
+    if (it.meter) await ticket.claim(request, aside.points);
+    outcome = signal.aborted ? { as: 'aborted' } : await sendOurs(request, it, { slot, aside }, signal);
+    if (outcome && !('as' in outcome)) ticket.answered(outcome);
+    return outcome;
+  } finally {
+    if (!outcome || 'as' in outcome) {
+      ticket.leave();
+      aside.settle(0);
+      slot.release();
+    }
+  }
+}
+
+/**
+ * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before
+ * that; then it is planned as before.
+ */
+async function sendOurs(
+  request: SentRequest,
+  it: Asking,
+  { slot, aside: { points } }: Entry,
+  signal: AbortSignal,
+): Promise<Outcome | End | undefined> {
+  // Left to the store of another run in this process: until that is done, this call would be one too many to lose.
+  await slot.owed(it.commits);
+  if (signal.aborted) return { as: 'aborted' };
+  it.checkpoint?.('before_sent');
+  const [at, requestId] = [it.now(), request.xRequestId];
+  const marked = await it.commits.mark({ id: request.id, requestId, at, points });
+  if (marked === 'elsewhere') await steadily(() => assertLease(it.ops, it.lease), it);
+  if (marked !== 'ours') return { as: marked };
+  it.checkpoint?.('after_sent');
+  const unsend = (): Promise<void> =>
+    settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
+  const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
+    // Where this fails too, the next run finds out that nothing was sent.
+    await unsend().catch(() => undefined);
+    throw error;
+  });
+  if (!hasBegun) {
+    await unsend();
+    return signal.aborted ? { as: 'aborted' } : undefined;
+  }
+  const done = it.onSent(at);
+  const { timeout } = request.body;
+  try {
+    const ask = (): Promise<Outcome> =>
+      it.client.ask({
+        method: it.endpoint.method,
+        path: it.endpoint.path,
+        body: request.body,
+        requestId,
+        ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
+      });
+    return await (it.spans ? it.spans.attempt({ ...request, endpoint: it.endpoint }, ask) : ask());
+  } finally {
+    done();
+  }
+}
+
+const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: boolean } =>
+  decision.do === 'retry'
+    ? decision
+    : { afterMs: decision.do === 'doubt' ? (decision.againAfterMs ?? 0) : 0, paid: true };
+
+const endsTheRun = (decision: Decision): boolean =>
+  decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');
+
+/** Records what the decision says; returns the end, or undefined when the request is asked again. */
+async function settled(
+  request: SentRequest,
+  it: Asking,
+  { outcome, aside, slot }: Made,
+  decision: Decision,
+): Promise<End | undefined> {
+  const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
+  const pointsBack = unpaid ? aside.points : 0;
+  // What was surely not billed is not counted; what may be is.
+  const waits = decision.do === 'keep' || decision.do === 'missing' || decision.do === 'doubt';
+  if (!waits) aside.settle(aside.points - pointsBack);
+  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
+  switch (decision.do) {
+    case 'keep':
+    case 'missing': {
+      if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
+      const stored = it.store(request, outcome, aside);
+      // The next call is marked as sent in the commit that stores this answer, or in a later one.
+      slot.release({ recorded: stored, by: it.commits });
+      return { as: 'stored', answerId: await stored };
+    }
+    case 'retry':
+      // Answered as it was, it is only planned until it is sent again.
+      await settleSurely(it, request.id, {
+        state: 'planned',
+        at: it.now(),
+        ...status,
+        error: decision.because,
+        pointsBack,
+      });
+      return undefined;
+    case 'fail': {
+      const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
+      // A service that did not manage says nothing of the input: the next run asks again.
+      const state = decision.class === 'unavailable' ? 'planned' : 'failed';
+      if (outcome.kind === 'unknown') {
+        const invocations = outcome.tooLarge ? INVOCATIONS_IN_VAIN : 1;
+        const loss = { at: it.now(), reason: decision.because, invocations };
+        await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+      }
+      await settleSurely(it, request.id, { state, at: it.now(), ...status, ...failure });
+      return {
+        as: 'failed',
+        because: decision.because,
+        next: decision.next,
+        wholeEndpoint: decision.scope === 'endpoint',
+      };
+    }
+    case 'stop':
+      await settleSurely(it, request.id, {
+        state: 'planned',
+        at: it.now(),
+        ...status,
+        error: decision.because,
+        next: decision.next,
+        pointsBack,
+      });
+      return {
+        as: 'stopped',
+        exit: decision.exit,
+        because: decision.because,
+        next: decision.next,
+        forAll: decision.exit !== EXIT.transient,
+      };
+    case 'doubt': {
+      const again = decision.againAfterMs !== undefined;
+      if (!again) aside.settle(aside.points);
+      it.onDoubt(decision.because, again);
+      const loss = { at: it.now(), reason: decision.because, invocations: again ? 0 : 1 };
+      await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+      await settleSurely(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
+      return again ? undefined : { as: 'in_doubt', because: decision.because };
+    }
+  }
+}

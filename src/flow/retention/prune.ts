@@ -1,0 +1,103 @@
+/** Retention: drops what is old and needed by nothing, in small steps. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { EXIT } from '../../errors.ts';
+import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { assertNoRebuild } from '../../ledger/lease.ts';
+import {
+  countPrunable,
+  countSpentRequests,
+  deleteSpentRequests,
+  type Kept,
+  type Pruned,
+  type PruneLimits,
+  pruneSome,
+  type SomeAfter,
+  type Step,
+} from './store.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { mayBringAges } from '../../control/freshness/max-age.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+
+export interface PruneOptions {
+  readonly olderThanMs: number;
+  /** Also bodies of answers with something in quarantine, which `quarantine retry` can then no longer load. */
+  readonly quarantined: boolean;
+  /** Tell what would be dropped, and drop nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface PruneEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly random: () => number;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+export interface PruneSummary {
+  readonly exitCode: number;
+  readonly dryRun: boolean;
+  /** What was received or planned before is old. */
+  readonly before: string;
+  /** Answers whose bodies and headers were dropped; their rows stay. */
+  readonly answers: number;
+  /** Size of these bodies as they rested, compressed. */
+  readonly bytes: number;
+  /** Rows of the ledger that were deleted: what a stored answer served, or was given up unsent. */
+  readonly requests: number;
+}
+
+/** Rows that one statement touches: a moment's work, so that nobody waits for it. */
+const MOST = 500;
+
+/**
+ * Drops the bodies of old answers, and rows of the ledger that nothing counts. It may run beside syncs; what it has
+ * dropped stays dropped when it is stopped. Throws a HeldError while the tables are built anew.
+ */
+export async function prune(
+  warehouse: Warehouse,
+  syncs: readonly SyncDefinition[],
+  { olderThanMs, quarantined, dryRun }: PruneOptions,
+  effects: PruneEffects,
+  signal: AbortSignal,
+): Promise<PruneSummary> {
+  const now = effects.now();
+  const before = new Date(now.getTime() - olderThanMs);
+  const ops = operationsOf(warehouse);
+  const limits: PruneLimits = { before, kept: keptFor(syncs, now), quarantined };
+  const due = await steadily(() => countPrunable(ops, limits), effects);
+  const summary = { dryRun, before: before.toISOString() };
+  if (dryRun) {
+    const requests = await steadily(() => countSpentRequests(ops, before), effects);
+    return { exitCode: EXIT.complete, ...summary, ...due, requests };
+  }
+  const sums = { answers: 0, bytes: 0, requests: 0 };
+  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
+    if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+    const from: SomeAfter = { after, most: MOST };
+    const step: Pruned & Step = await steadily(() => pruneSome(ops, limits, from, now), effects);
+    sums.answers += step.answers;
+    sums.bytes += step.bytes;
+    after = step.last;
+    effects.onProgress(sums.answers, Math.max(sums.answers, due.answers));
+  }
+  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
+    const from: SomeAfter = { after, most: MOST };
+    const step: Step & { readonly requests: number } = await steadily(
+      () => deleteSpentRequests(ops, before, from),
+      effects,
+    );
+    sums.requests += step.requests;
+    after = step.last;
+  }
+  return { exitCode: EXIT.complete, ...summary, ...sums };
+}
+
+/** What the syncs of the config still serve from stored answers, by endpoint. */
+function keptFor(syncs: readonly SyncDefinition[], now: Date): Kept[] {
+  const byEndpoint = Map.groupBy(syncs, ({ endpoint }) => endpoint.name);
+  return [...byEndpoint].map(([endpoint, of]) => ({
+    endpoint,
+    since: new Date(now.getTime() - Math.max(0, ...of.map(({ maxAgeMs = 0 }) => maxAgeMs))),
+    newest: of.some(mayBringAges),
+  }));
+}

@@ -1,0 +1,226 @@
+/** Retention: drops the bytes of answers that are old and needed by nothing, and keeps what accounts for them. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { OPEN } from '../../ledger/runs.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+
+/** Answers whose bodies were dropped, and when the first and the last of them came. */
+export interface GoneBodies {
+  readonly answers: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What can't be loaded again of these syncs, or of all; null when nothing is gone. Erased bodies held no rows. */
+export async function goneBodies(
+  ops: Ops,
+  { names, quarantined }: { readonly names: readonly string[]; readonly quarantined: boolean },
+): Promise<GoneBodies | null> {
+  const row = await ops
+    .selectFrom('answers as a')
+    .select(sql<string>`count(*)`.as('answers'))
+    .select(sql<Date | null>`min(a.received_at)`.as('from'))
+    .select(sql<Date | null>`max(a.received_at)`.as('to'))
+    .where('a.pruned_at', 'is not', null)
+    .$if(names.length > 0, (all) => all.where('a.sync', 'in', [...names]))
+    .$if(quarantined, (all) =>
+      all.where('a.id', 'in', ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null)),
+    )
+    .executeTakeFirst();
+  if (!row?.from || !row.to) return null;
+  return { answers: Number(row.answers), from: row.from.toISOString(), to: row.to.toISOString() };
+}
+
+/** What of an answer's endpoint keeps its body though it is old. */
+export interface Kept {
+  readonly endpoint: string;
+  /** Bodies received since are still served within some sync's `max_age`. */
+  readonly since: Date;
+  /** Inputs bring a `max_age` of their own, so the newest answer to each question is kept. */
+  readonly newest: boolean;
+}
+
+export interface PruneLimits {
+  /** What was received before is old. */
+  readonly before: Date;
+  readonly kept: readonly Kept[];
+  /** Also bodies of answers with something in quarantine. */
+  readonly quarantined: boolean;
+}
+
+/** What one step took away, or would take away. */
+export interface Pruned {
+  readonly answers: number;
+  readonly bytes: number;
+}
+
+/**
+ * Answers that retention may take the body of: loaded, old, out of every `max_age`, nothing of them waiting in
+ * quarantine, and serving no run that can still be continued.
+ */
+const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
+  const rules = sql<{ endpoint: string; since: Date; newest: boolean }>`(select * from unnest(
+    ${arrayLiteral(kept.map(({ endpoint }) => endpoint))}::text[],
+    ${arrayLiteral(kept.map(({ since }) => since.toISOString()))}::timestamptz[],
+    ${arrayLiteral(kept.map(({ newest }) => newest))}::boolean[]) as u(endpoint, since, newest))`;
+  return ops
+    .selectFrom('answers as a')
+    .where('a.body', 'is not', null)
+    .where('a.loaded_at', 'is not', null)
+    .where('a.received_at', '<', sql<Date>`${before.toISOString()}::timestamptz`)
+    .where(sql<boolean>`not exists (select from ${rules} k where k.endpoint = a.endpoint and a.received_at >= k.since)`)
+    .where((eb) =>
+      eb.not(
+        eb.and([
+          sql<boolean>`exists (select from ${rules} k where k.endpoint = a.endpoint and k.newest)`,
+          eb.not(
+            eb.exists(
+              eb
+                .selectFrom('answers as n')
+                .select('n.id')
+                .whereRef('n.request_key', '=', 'a.request_key')
+                .whereRef('n.received_at', '>', 'a.received_at'),
+            ),
+          ),
+        ]),
+      ),
+    )
+    .where((eb) =>
+      eb(
+        'a.id',
+        'not in',
+        eb
+          .selectFrom('runs as u')
+          .innerJoin('requests as r', 'r.run_id', 'u.id')
+          .select(sql<string>`r.answer_id`.as('id'))
+          .where('u.state', 'in', [...OPEN])
+          .where('r.answer_id', 'is not', null),
+      ),
+    )
+    .$if(!quarantined, (all) =>
+      all.where((eb) =>
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('quarantine as q')
+              .select('q.id')
+              .whereRef('q.answer_id', '=', 'a.id')
+              .where('q.resolved_at', 'is', null),
+          ),
+        ),
+      ),
+    );
+};
+
+/** How many bodies retention would drop, and how large they are as they rest. */
+export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<Pruned> {
+  const row = await prunable(ops, limits)
+    .select(sql<string>`count(*)`.as('answers'))
+    .select(sql<string>`coalesce(sum(octet_length(a.body)), 0)`.as('bytes'))
+    .executeTakeFirstOrThrow();
+  return { answers: Number(row.answers), bytes: Number(row.bytes) };
+}
+
+/** One short statement's work, and from where the next goes on. */
+export interface Step {
+  /** The last row that was touched; undefined when there was none. */
+  readonly last: string | undefined;
+}
+
+/** The first so many after this row. */
+export interface SomeAfter {
+  readonly after: string;
+  readonly most: number;
+}
+
+/** Drops the bodies and headers of the oldest so many after this answer. */
+export async function pruneSome(ops: Ops, limits: PruneLimits, it: SomeAfter, at: Date): Promise<Pruned & Step> {
+  const rows = await ops
+    .with('due', () =>
+      prunable(ops, limits)
+        .select(['a.id', sql<string>`octet_length(a.body)`.as('size')])
+        .where('a.id', '>', it.after)
+        .orderBy('a.id')
+        .limit(it.most),
+    )
+    .updateTable('answers')
+    .from('due')
+    .set({ body: null, headers: sql`'{}'::jsonb`, pruned_at: at.toISOString() })
+    .whereRef('answers.id', '=', 'due.id')
+    .returning(['due.id', 'due.size'])
+    .execute();
+  return { answers: rows.length, bytes: rows.reduce((sum, { size }) => sum + Number(size), 0), last: lastOf(rows) };
+}
+
+const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
+  rows
+    .map(({ id }) => id)
+    .reduce<string | undefined>((a, b) => (a !== undefined && BigInt(a) > BigInt(b) ? a : b), undefined);
+
+/**
+ * Requests of ended runs that nothing counts any more: never sent, so that they cost nothing and no row of the log is
+ * theirs; not the last word on their question; and the parent of none.
+ */
+const spentRequests = (ops: Ops, before: Date) =>
+  ops
+    .selectFrom('requests as r')
+    .where('r.state', 'in', ['fresh', 'abandoned'])
+    .where('r.attempts', '=', '0')
+    .where('r.planned_at', '<', sql<Date>`${before.toISOString()}::timestamptz`)
+    .where((eb) =>
+      eb.and([
+        eb.not(eb.exists(eb.selectFrom('answers as a').select('a.id').whereRef('a.request_id', '=', 'r.id'))),
+        eb.not(eb.exists(eb.selectFrom('requests as c').select('c.id').whereRef('c.parent_id', '=', 'r.id'))),
+        eb.not(eb.exists(eb.selectFrom('coverage as s').select('s.id').whereRef('s.request_id', '=', 'r.id'))),
+        eb.not(eb.exists(eb.selectFrom('doubts as d').select('d.attempt').whereRef('d.request_id', '=', 'r.id'))),
+        eb.exists(
+          eb
+            .selectFrom('requests as n')
+            .select('n.id')
+            .whereRef('n.sync', '=', 'r.sync')
+            .whereRef('n.request_key', '=', 'r.request_key')
+            .whereRef('n.id', '>', 'r.id'),
+        ),
+        eb.exists(
+          eb
+            .selectFrom('runs as u')
+            .select('u.id')
+            .whereRef('u.id', '=', 'r.run_id')
+            .where('u.state', 'not in', [...OPEN]),
+        ),
+        // Replays fill the bridges of the sync that it served, as long as there is a body to do it from.
+        eb.not(
+          eb.exists(
+            eb
+              .selectFrom('answers as b')
+              .select('b.id')
+              .whereRef('b.id', '=', 'r.answer_id')
+              .where('b.body', 'is not', null),
+          ),
+        ),
+      ]),
+    );
+
+/** How many rows of the ledger retention would delete. */
+export async function countSpentRequests(ops: Ops, before: Date): Promise<number> {
+  const row = await spentRequests(ops, before).select(sql<string>`count(*)`.as('rows')).executeTakeFirstOrThrow();
+  return Number(row.rows);
+}
+
+/** Deletes the first so many of them after this request; returns how many there were. */
+export async function deleteSpentRequests(
+  ops: Ops,
+  before: Date,
+  it: SomeAfter,
+): Promise<{ readonly requests: number } & Step> {
+  const rows = await ops
+    .deleteFrom('requests')
+    .where(
+      'id',
+      'in',
+      spentRequests(ops, before).select('r.id').where('r.id', '>', it.after).orderBy('r.id').limit(it.most),
+    )
+    .returning('id')
+    .execute();
+  return { requests: rows.length, last: lastOf(rows) };
+}

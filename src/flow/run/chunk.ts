@@ -1,0 +1,203 @@
+/**
+ * One chunk of a shared run, carried out by one worker: under a lease of its own within that of the sync, which the run
+ * holds. Who ends the last chunk concludes the run.
+ */
+import { EXIT } from '../../errors.ts';
+import type { SyncDefinition } from '../../config/definition.ts';
+import {
+  assertRunning,
+  type ChunkStop,
+  endChunk,
+  firstStop,
+  lockRun,
+  markConcluded,
+  readChunk,
+} from '../../ledger/chunks.ts';
+import {
+  acquireLease,
+  assertLease,
+  assertNoRebuild,
+  type Lease,
+  releaseLease,
+  removeLeases,
+  renewLease,
+  syncLease,
+} from '../../ledger/lease.ts';
+import { moveAll } from '../../ledger/requests.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { forgetCount } from '../../control/budget/shared-budget.ts';
+import type { SyncSummary } from '../../ledger/summary.ts';
+import { concludeRun } from './conclude.ts';
+import { hold } from '../../control/lease/keep-alive.ts';
+import { holderOf, type Invocation } from './invocation.ts';
+import { chunkBudget, countOfShared } from '../../control/budget/budget.ts';
+import { maxAgesAgain } from './prepare.ts';
+import { readPrices } from '../../control/budget/read-price-book.ts';
+import { openPart } from './segment.ts';
+import type { ChunkOrder } from './share.ts';
+import { takeSpooled } from '../../recovery/spool/spool.ts';
+import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
+import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { openTally } from './analyze-tables.ts';
+
+/** What became of a chunk in this worker's hands. */
+export type ChunkEnd =
+  /** It is done, and others of the run are not. */
+  | { readonly as: 'done' }
+  /** It was the last, and the run is concluded; the summary is absent when that was done before. */
+  | { readonly as: 'concluded'; readonly exitCode: number; readonly summary?: SyncSummary }
+  /** Its run was taken over, or is over: there is nothing to do. */
+  | { readonly as: 'void' }
+  /** The signal ended it; another worker goes on with it. */
+  | { readonly as: 'stopped' };
+
+/** Carries out a chunk. Throws a HeldError when another worker has it in hand. */
+export async function carryOutChunk(
+  it: Invocation,
+  definition: SyncDefinition,
+  order: ChunkOrder,
+  signal: AbortSignal,
+): Promise<ChunkEnd> {
+  const { warehouse, effects } = it;
+  const ops = operationsOf(warehouse);
+  const { runId, chunk: number } = order;
+  const known = await steadily(() => readChunk(ops, runId, number), effects);
+  // A worker that died after the end of the run left what follows from it undone.
+  if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
+  const within: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
+  if (known?.runState !== 'running' || !(await steadily(() => renewLease(ops, within), effects))) return { as: 'void' };
+  // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
+  await steadily(() => assertNoRebuild(ops), effects);
+  const holder = holderOf(effects);
+  const assertDue = async (tx: Ops): Promise<void> => {
+    await assertRunning(tx, runId);
+    await assertLease(tx, within);
+  };
+  const own = await steadily(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
+  const lease: Lease = { ...own, within };
+  const held = hold(ops, lease, effects.sleep, it.checkClock);
+  try {
+    const either = AbortSignal.any([signal, held.lost]);
+    if (known.state === 'open') {
+      const stop =
+        (await steadily(() => firstStop(ops, runId), effects)) ??
+        (await carryOut(it, { definition, order, run: known.run, lease }, either));
+      if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
+      const left = await steadily(
+        () =>
+          ops.transaction().execute(async (tx) => {
+            await assertLease(tx, lease);
+            return endChunk(tx, { runId, number }, stop, effects.now());
+          }),
+        effects,
+      );
+      if (left > 0) return { as: 'done' };
+    }
+    return await conclude(it, { definition, order, lease });
+  } finally {
+    await held.end();
+  }
+}
+
+/**
+ * Begins the names of the leases of a run's chunks: others each time it is shared, as they are removed when it ends, and
+ * a run that is continued would else give tokens out that earlier workers had, and have its leases removed by them.
+ */
+const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `chunk:${runId}:${token}:`;
+const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
+
+type InHand = Pick<Parameters<typeof openPart>[1], 'definition' | 'run' | 'lease'> & { readonly order: ChunkOrder };
+
+async function carryOut(
+  it: Invocation,
+  { definition, run, lease, order }: InHand,
+  signal: AbortSignal,
+): Promise<ChunkStop | undefined | 'aborted'> {
+  const { warehouse, config, effects } = it;
+  const part = await openPart(it, {
+    definition,
+    run,
+    lease,
+    budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
+    prices: await steadily(() => readPrices(warehouse, config, definition), effects),
+    maxAgeOf: await steadily(() => maxAgesAgain(warehouse, definition, run), effects),
+    lost: [],
+    // The server's own upkeep refreshes statistics meanwhile.
+    tally: openTally(),
+  });
+  for (const files of await it.spools.waiting())
+    await takeSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
+  await part.settle(signal);
+  const stop = await part.carryOut(signal);
+  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleLeftOver(signal);
+  await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : signal);
+  if (signal.aborted) return 'aborted';
+  return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
+}
+
+/** Sums up the run, once: whoever comes to it later finds it ended. */
+async function conclude(it: Invocation, { definition, order, lease }: Omit<InHand, 'run'>): Promise<ChunkEnd> {
+  const { warehouse, effects } = it;
+  const { runId, chunk: number, covered, lost } = order;
+  const end = await steadily(
+    () =>
+      operationsOf(warehouse)
+        .transaction()
+        .execute(async (tx): Promise<ChunkEnd> => {
+          const state = await lockRun(tx, runId);
+          const known = await readChunk(tx, runId, number);
+          if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
+          if (!known || state !== 'running') return { as: 'done' };
+          await assertLease(tx, lease);
+          const { chunk: _, ...whole } = known.run;
+          const [missing] = await missingSpools(tx, whole, it.spools);
+          const summary = await summedUp(tx, it, { definition, run: known.run, covered, lost, missing });
+          await markConcluded(tx, runId, number);
+          return { as: 'concluded', exitCode: summary.exitCode, summary };
+        }),
+    effects,
+  );
+  if (end.as === 'concluded') await tidyUp(operationsOf(warehouse), order, lease);
+  return end;
+}
+
+async function summedUp(
+  ops: Ops,
+  { warehouse, config, effects }: Invocation,
+  {
+    definition,
+    run,
+    covered,
+    lost,
+    missing,
+  }: Pick<InHand, 'definition' | 'run'> &
+    Pick<ChunkOrder, 'covered' | 'lost'> & { readonly missing: MissingSpools | undefined },
+): Promise<SyncSummary> {
+  const { chunk: _, ...whole } = run;
+  const stop = await firstStop(ops, run.id);
+  // What stops a whole endpoint leaves nothing planned.
+  if (stop?.exitCode === EXIT.rejects) await moveAll(ops, whole, ['planned'], 'skipped');
+  return concludeRun(ops, {
+    definition,
+    run: whole,
+    covered,
+    relied: undefined,
+    stop: stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false },
+    aborted: false,
+    failOnTruncated: false,
+    backfill: false,
+    startedAt: new Date(run.startedAt),
+    lost,
+    ...(missing && { missing }),
+    schema: warehouse.schema,
+    now: effects.now,
+    isLimited: definition.budgetPerRun !== undefined || Object.keys(config.budget).length > 0,
+  });
+}
+
+/** Gives the sync's lease back, and removes what only this run had use for. Left behind, it does no harm. */
+async function tidyUp(ops: Ops, order: ChunkOrder, { within }: Lease): Promise<void> {
+  if (within) await releaseLease(ops, within).catch(() => undefined);
+  await removeLeases(ops, leasesOfChunks(order)).catch(() => undefined);
+  await forgetCount(ops, countOfShared(order)).catch(() => undefined);
+}

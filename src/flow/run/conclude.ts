@@ -1,0 +1,209 @@
+/** Ends a run: moves its marks, sums it up, and says what to do next. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { EXIT } from '../../errors.ts';
+import { lowerBoundsOf, standingBounds } from '../../ledger/coverage.ts';
+import { doubtsOf } from '../../ledger/lost-answers.ts';
+import { filtersTold } from '../../text/filters.ts';
+import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { endRun, type Run, type RunTotals, runTotals } from '../../ledger/runs.ts';
+import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
+import {
+  gapsOf,
+  MOST_UNREADABLE,
+  recordFailingSlices,
+  removeReadPages,
+  type UnreadableSum,
+  unreadableSum,
+} from '../../ledger/unreadable-answers.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import { canonicalJson } from '../../service/identity.ts';
+import type { Stop } from './stop.ts';
+import { moveMarks } from './move-watermarks.ts';
+import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
+
+export interface Conclusion {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  readonly covered: number;
+  /** Inputs for which answers of earlier runs stand; undefined when that is not known, and any may. */
+  readonly relied: readonly RequestBody[] | undefined;
+  readonly stop: Stop | undefined;
+  readonly aborted: boolean;
+  readonly failOnTruncated: boolean;
+  /** A backfill says nothing of what lies outside it, so it moves no mark. */
+  readonly backfill: boolean;
+  readonly startedAt: Date;
+  /** Requests of runs given up by this one whose answers were lost. */
+  readonly lost: readonly string[];
+  /** Spools that cannot be found and may hold answers to requests of the run. */
+  readonly missing?: MissingSpools;
+  /** Of the analysts' tables. */
+  readonly schema: string;
+  readonly now: () => Date;
+  /** A limit in points holds, so that the summary says what the request log has not confirmed. */
+  readonly isLimited: boolean;
+}
+
+/** Records the end of a run and returns its summary. */
+export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary> {
+  if (!it.backfill) await moveMarks(ops, it);
+  const { paging } = it.definition.endpoint;
+  const unread = await unreadableSum(ops, it.run.id);
+  if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, it.run.id);
+  const totals = { ...(await runTotals(ops, it.run.id)), unreadable: unread.requests };
+  const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [it.run.id], SHOWN_BOUNDS);
+  const end = endOf(it, {
+    totals,
+    unread,
+    gaps,
+    earlier: it.failOnTruncated ? await earlierBounds(ops, it) : 0,
+  });
+  // A walk begins before what could not be read, as the mark does not move past that.
+  if (paging.by === 'cursor' && !it.backfill && end.state === 'complete')
+    await removeReadPages(ops, it.run.sync, it.run.id);
+  const at = it.now();
+  await endRun(ops, it.run.id, { ...end, at }, totals);
+  return {
+    sync: it.definition.name,
+    endpoint: it.definition.endpoint.name,
+    runId: it.run.id,
+    continued: it.run.continued,
+    ...totals,
+    planned: totals.planned + it.covered,
+    fresh: totals.fresh + it.covered,
+    ...end,
+    ...(it.run.continued && { pointsNow: await pointsSentSince(ops, it.run.id, it.startedAt) }),
+    ...(it.isLimited && { unverified: await unverifiedPoints(ops, { runId: it.run.id }) }),
+    quote: it.run.quote,
+    doubts: await doubtsOf(ops, it.run.id, it.lost),
+    lowerBounds: await lowerBoundsOf(ops, it.run.id, SHOWN_BOUNDS),
+    gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
+    tookMs: Math.max(0, at.getTime() - it.startedAt.getTime()),
+  };
+}
+
+const SHOWN_BOUNDS = 20;
+
+/** Slices of earlier runs that are lower bounds still, of inputs for which those runs stand. */
+async function earlierBounds(ops: Ops, { run, relied }: Conclusion): Promise<number> {
+  const inputs = relied && new Set(relied.map(canonicalJson));
+  const bounds = inputs?.size === 0 ? [] : await standingBounds(ops, run.sync);
+  return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(canonicalJson(input)) !== false).length;
+}
+
+interface RunEnd {
+  readonly state: RunState;
+  readonly exitCode: number;
+  readonly error: string | null;
+  readonly next: string | null;
+}
+
+/** What a run is judged by. */
+interface Sums {
+  readonly totals: RunTotals;
+  readonly unread: UnreadableSum;
+  readonly gaps: readonly Gap[];
+  /** Lower bounds of earlier runs that count. */
+  readonly earlier: number;
+}
+
+function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclusion, sums: Sums): RunEnd {
+  const { totals, unread, gaps, earlier } = sums;
+  if (stop?.exit === EXIT.budget)
+    return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
+  if (stop && stop.exit !== EXIT.rejects)
+    return { state: 'interrupted', exitCode: stop.exit, error: stop.because, next: stop.next };
+  if (aborted && totals.left > 0 && !stop) {
+    return {
+      state: 'interrupted',
+      exitCode: EXIT.transient,
+      error: 'stopped by a signal',
+      next: 'Run the sync again; it goes on where it stopped.',
+    };
+  }
+  if (totals.left > 0 && !stop) {
+    const error = `${totals.left} requests got no answer from a service in trouble`;
+    return {
+      state: 'interrupted',
+      exitCode: EXIT.transient,
+      error,
+      next: 'Run the sync again later; it goes on where it stopped.',
+    };
+  }
+  if (missing && totals.inDoubt > 0) {
+    const { message, next = null } = missingSpoolError(definition.name, missing);
+    return { state: 'interrupted', exitCode: EXIT.transient, error: message, next };
+  }
+  if (totals.inDoubt > 0) {
+    const again = definition.inDoubt === 'reconcile';
+    return {
+      // Only what is asked again keeps a run open; else it would do nothing more for a day.
+      state: again ? 'interrupted' : 'partial',
+      exitCode: EXIT.transient,
+      error: `${totals.inDoubt} requests were sent and their answers lost`,
+      next: again
+        ? 'Run the sync again; it asks them again.'
+        : 'They stay listed; with in_doubt: reconcile they are asked again.',
+    };
+  }
+  const rejects = totals.quarantined + totals.failed + unread.items;
+  const all = totals.received + totals.failed + unread.items;
+  const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
+  const isUnread = unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true);
+  // What stops a whole endpoint is never within the share that is accepted.
+  if (stop || isTooMuch || isUnread) {
+    const error = isUnread
+      ? unreadError(gaps, unread.requests)
+      : `${rejects} of ${all} items and inputs were rejected, more than accept.rejects allows`;
+    const next = isUnread ? unreadNext(definition, unread) : 'See them with sluice quarantine list and sluice status.';
+    return {
+      state: 'partial',
+      exitCode: EXIT.rejects,
+      error: stop?.because ?? error,
+      next: stop?.next ?? next,
+    };
+  }
+  if (failOnTruncated && totals.truncated > 0) {
+    const error = `${totals.truncated} answers were as long as asked and could not be cut further`;
+    return {
+      state: 'partial',
+      exitCode: EXIT.rejects,
+      error,
+      next: 'Raise count, or give the sync a window or split_by.',
+    };
+  }
+  if (failOnTruncated && earlier > 0) {
+    const error = `${earlier} answers of earlier runs, which this one builds on, were as long as asked and could not be cut further`;
+    return { state: 'partial', exitCode: EXIT.rejects, error, next: 'See them with sluice status.' };
+  }
+  return {
+    state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
+    exitCode: EXIT.complete,
+    error: null,
+    next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
+  };
+}
+
+/** Names the slices whose answers could not be read, as many as fit a line. */
+function unreadError(gaps: readonly Gap[], requests: number): string {
+  const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersTold(filters)}: ${reason}`);
+  const more = requests - shown.length;
+  const answers = requests === 1 ? 'the answer to 1 request' : `the answers to ${requests} requests`;
+  return `${answers} could not be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+const NAMED_GAPS = 3;
+
+function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
+  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MOST_UNREADABLE} times within max_age.`;
+  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MOST_UNREADABLE} times.`;
+  return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
+}
+
+function advice(totals: RunTotals): string | null {
+  if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
+  if (totals.truncated > 0)
+    return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
+  return null;
+}

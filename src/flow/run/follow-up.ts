@@ -1,0 +1,269 @@
+/** What follows from an answer: the next page, the parts of a question whose answer was full, and its place in the coverage. */
+import { type Selectable, sql } from 'kysely';
+import type { SyncDefinition } from '../../config/definition.ts';
+import { decode } from '../../normalize/decode.ts';
+import { recordSlices, type Slice } from '../../ledger/coverage.ts';
+import { planRequests } from '../../ledger/requests.ts';
+import type { Run } from '../../ledger/runs.ts';
+import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
+import { isUnreadable, unreadableReason } from '../../ledger/unreadable-answers.ts';
+import { readAnswer, type VaultAnswer } from '../../ledger/answers.ts';
+import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
+import { taskOf } from '../../plan/plan.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import { type Follow, isFull, type Step } from '../../service/paging.ts';
+import { LOOK_BACK } from '../../service/request-log/walk.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { CutTold } from './split-notice.ts';
+import { changedFields, type Cutting } from './splitter.ts';
+import type { Taken } from '../ingest/ingest.ts';
+import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { lastDayHadEnded } from '../ingest/read-slices.ts';
+
+export interface Following {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  /** How old an answer may be that serves instead of a new one. */
+  readonly maxAgeOf: MaxAgeOf;
+  readonly now: () => Date;
+  /** The most pages of a walk; absent, as many as a day of the log can have. */
+  readonly deepest?: number;
+  /** Told of requests that paging and splitting added. */
+  readonly onPlanned: (requests: number) => void;
+  /** Told of questions that are asked in parts. */
+  readonly onCut?: (cut: CutTold) => void;
+}
+
+/** What a run remembers of its questions. */
+export interface Known {
+  readonly walks: Walks;
+  readonly cutting: Cutting;
+}
+
+/** The ledger's row, in this run, that an answer was loaded for. */
+interface Row extends Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_id' | 'sent_body' | 'input' | 'depth'> {
+  /** An earlier invocation planned what follows it. */
+  readonly has_parts: unknown;
+}
+
+const servedBy = ({ answer, asked }: Pick<Taken, 'answer' | 'asked'>): string => `${answer.id} ${asked.requestKey}`;
+
+/** The rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
+async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Promise<ReadonlyMap<string, Row>> {
+  const source = sql<{ answer_id: string; request_key: string; run: string }>`(select * from unnest(
+    ${arrayLiteral(takens.map(({ answer }) => answer.id))}::bigint[],
+    ${arrayLiteral(takens.map(({ asked }) => asked.requestKey))}::text[],
+    ${arrayLiteral(takens.map(() => it.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
+  const rows = await ops
+    .selectFrom(source.as('t'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('requests')
+          .select(['id', 'parent_id', 'sent_body', 'input', 'depth'])
+          .select((own) =>
+            own
+              .exists(own.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'requests.id'))
+              .as('has_parts'),
+          )
+          // Of a run that it is told, and has not counted yet, the planner would reckon with a row or two, and read all.
+          .whereRef('run_id', '=', 't.run')
+          .whereRef('request_key', '=', 't.request_key')
+          .whereRef('answer_id', '=', 't.answer_id')
+          // A fence: each by its key, however little the planner knows of the table.
+          .offset(0)
+          .as('r'),
+      (join) => join.onTrue(),
+    )
+    .selectAll()
+    .execute();
+  return new Map(rows.map(({ answer_id: id, request_key: key, ...row }) => [`${id} ${key}`, row]));
+}
+
+/**
+ * Plans what answers lead to, pages and slices, as part of their load, in their order; tells how much that is. An answer
+ * that a past run asked for leads to nothing.
+ */
+export async function planFollowing(it: Following, ops: Ops, takens: readonly Taken[], known: Known): Promise<void> {
+  const { paging } = it.definition.endpoint;
+  const leading = takens.filter(({ answer }) => paging.by !== 'cursor' || answer.status !== 412);
+  if (paging.by === 'once' || leading.length === 0) return;
+  let rows = await rowsServed(it, ops, leading);
+  const slices = new Map<string, Slice>();
+  for (const taken of leading) {
+    const row = rows.get(servedBy(taken));
+    if (!row) continue;
+    const { added, slice } = await planOf(it, ops, taken, row, known);
+    if (slice) slices.set(row.id, slice);
+    // What was planned just now may be served by an answer that comes next.
+    if (added > 0) rows = await rowsServed(it, ops, leading);
+  }
+  await recordSlices(ops, [...slices.values()]);
+}
+
+/** Plans what one answer leads to; tells how many requests that added, and its place in the coverage. */
+async function planOf(
+  it: Following,
+  ops: Ops,
+  { answer, asked, batch }: Taken,
+  row: Row,
+  { walks, cutting }: Known,
+): Promise<{ readonly added: number; readonly slice: Slice | undefined }> {
+  const { endpoint } = it.definition;
+  const isWalk = endpoint.paging.by === 'cursor';
+  const unreadable = isUnreadable(batch);
+  const isTold = !unreadable && answer.status !== 412;
+  const step = stepOf(it, answer, batch.items);
+  const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
+  const steps = [...before.slice(-LOOK_BACK), step];
+  if (isTold && !isWalk) cutting.learn(row.input, step);
+  const follow = !isTold
+    ? NOTHING
+    : isWalk
+      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.deepest)
+      : cutting.followOf(row.input, step);
+  if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
+  // A stored answer that serves a run leads to its parts once. What is known now might lead to others.
+  const added = row.has_parts === true ? 0 : await planParts(it, ops, answer, row, follow);
+  if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
+  if (follow.requests.length > 0 && !isWalk)
+    it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
+  if (follow.lowerBound === undefined && isWalk && !unreadable) return { added, slice: undefined };
+  const { count, ...filters } = asked.request;
+  const slice = {
+    requestId: row.id,
+    runId: it.run.id,
+    sync: it.definition.name,
+    endpoint: endpoint.name,
+    requestKey: asked.requestKey,
+    filters,
+    asked: typeof count === 'number' ? count : undefined,
+    returned: batch.items.length,
+    depth: Number(row.depth),
+    complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
+    lowerBound: unreadable ? `its answer could not be read: ${unreadableReason(batch) ?? ''}` : follow.lowerBound,
+    unreadable,
+    asOf: answer.receivedAt,
+  };
+  return { added, slice };
+}
+
+/** Plans the requests that follow one; tells how many were new. */
+async function planParts(
+  it: Following,
+  ops: Ops,
+  answer: Pick<VaultAnswer, 'request'>,
+  row: Row,
+  { requests }: Follow,
+): Promise<number> {
+  if (requests.length === 0) return 0;
+  const tasks = requests.map((request) =>
+    taskOf(
+      it.definition,
+      { ...row.sent_body, ...changedFields(answer.request, request) },
+      row.input,
+      Number(row.depth) + 1,
+    ),
+  );
+  const now = it.now();
+  const freshAnswers = await freshFor(ops, it.definition.endpoint, tasks, it.maxAgeOf, now);
+  const added = await planRequests(ops, it.run, tasks, { at: now, parentId: row.id, freshAnswers });
+  it.onPlanned(added);
+  return added;
+}
+
+/** False of an answer that leads to nothing, whatever is known of its question. */
+export const mayLead = (
+  { paging }: Endpoint,
+  { request }: Pick<VaultAnswer, 'request'>,
+  items: readonly unknown[],
+): boolean => paging.by === 'cursor' || (paging.by !== 'once' && isFull({ request, items }));
+
+const NOTHING: Follow = { requests: [] };
+
+/** A day of the log with a million rows; whoever pages further than that pages in a circle. */
+const DEEPEST = 10_000;
+
+const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
+  depth + 1 < deepest || follow.requests.length === 0
+    ? follow
+    : { requests: [], lowerBound: `${deepest} pages were read and more may follow` };
+
+/** The last pages of a walk up to each of its requests. */
+export type Walks = Map<string, readonly Step[]>;
+
+/** A walk that ended is looked at no more, nor are pages that another followed. */
+function remember(
+  walks: Walks,
+  row: { readonly id: string; readonly parent_id: string | null },
+  steps: readonly Step[],
+  goesOn: boolean,
+): void {
+  if (row.parent_id !== null) walks.delete(row.parent_id);
+  if (goesOn) walks.set(row.id, steps);
+}
+
+/** Of a page of the log only what the walk looks at is kept. */
+const stepOf = (it: Following, answer: Pick<VaultAnswer, 'request'>, items: readonly unknown[]): Step =>
+  it.definition.endpoint.paging.by === 'cursor'
+    ? { request: answer.request, items: items.map(pageMark), runStartedAt: it.run.startedAt }
+    : { request: answer.request, items };
+
+function pageMark(item: unknown): unknown {
+  if (item === null || typeof item !== 'object') return null;
+  const { id, started_at, endpoint } = item as Readonly<Record<string, unknown>>;
+  return { id, started_at, endpoint };
+}
+
+/** The pages before one, as many as a walk looks back at: from memory, or after a restart from the vault. */
+async function stepsBefore(
+  it: Following,
+  ops: Ops,
+  parentId: string | null,
+  walks: Walks,
+  most: number,
+): Promise<readonly Step[]> {
+  if (parentId === null || most === 0) return [];
+  const known = walks.get(parentId);
+  if (known) return known;
+  const parent = await ops
+    .selectFrom('requests')
+    .select(['parent_id', 'answer_id'])
+    .where('id', '=', parentId)
+    .executeTakeFirst();
+  const answer = parent?.answer_id != null ? await readAnswer(ops, parent.answer_id) : undefined;
+  if (!parent || !answer) return [];
+  const decoded = decode(answer.body);
+  const step = stepOf(it, answer, decoded.kind === 'items' ? decoded.items : []);
+  return [...(await stepsBefore(it, ops, parent.parent_id, walks, most - 1)), step];
+}
+
+/** Stored answers that serve this run and lead to more: bridges of its own, further slices, pages of a walk. */
+export async function answersToServe(it: Following, ops: Ops, afterId: string) {
+  const { endpoint, name } = it.definition;
+  const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.asked;
+  return ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id', 'a.bytes'])
+    .where('r.run_id', '=', it.run.id)
+    .$if(it.run.chunk !== undefined, (query) => query.where('r.chunk', '=', it.run.chunk ?? null))
+    .where('r.state', '=', 'fresh')
+    .where('r.id', '>', afterId)
+    .where((eb) =>
+      eb.or([
+        eb.and([eb.lit(ownBridge), eb('a.sync', '<>', name)]),
+        // Bought by another name: what was asked is a part of the bridge.
+        eb.and([eb.lit(endpoint.bridge !== undefined), eb('a.request_key', '<>', eb.ref('r.request_key'))]),
+        eb.and([
+          eb.lit(endpoint.paging.by === 'count' || endpoint.paging.by === 'window'),
+          eb('a.received', '>=', eb.ref('a.asked')),
+        ]),
+        // Another sync bought it and has yet to load it.
+        eb('a.loaded_at', 'is', null),
+        eb.lit(endpoint.paging.by === 'cursor'),
+      ]),
+    )
+    .orderBy('r.id')
+    .execute();
+}

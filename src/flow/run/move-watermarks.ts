@@ -1,0 +1,188 @@
+/** Moves the marks of a sync as far as its run has read: never past what could not be read. */
+import { sql } from 'kysely';
+import type { SyncDefinition } from '../../config/definition.ts';
+import { DAY_MS } from '../../config/values/quantity.ts';
+import { isCut } from '../../ledger/skipped.ts';
+import { newestLogged } from '../../ledger/log-reads.ts';
+import { readMark, readMarks, writeMark } from '../../ledger/watermarks.ts';
+import type { Run } from '../../ledger/runs.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { UNREADABLE } from '../../ledger/unreadable-answers.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import { microsOf } from '../../service/instant.ts';
+import { type Days, dayIn } from '../../service/paging.ts';
+import { latestKnown } from '../../warehouse/connect/clock.ts';
+import {
+  daysOf,
+  isWithin,
+  narrowingFields,
+  reachedDay,
+  slicesToRetry,
+  type UnreadSlice,
+  windowMark,
+  type WindowMark,
+  windowMarkName,
+} from './window-watermark.ts';
+
+/** Name of the mark that says up to when the log was read. */
+export const LOG_MARK = 'log';
+
+/** The mark of the log; undefined when it is of a clock that was ahead: what was read up to then is not known. */
+export const logMark = (text: string | undefined, now: Date): string | undefined =>
+  text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
+
+export interface MarkMoving {
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  /** Of the analysts' tables. */
+  readonly schema: string;
+  readonly now: () => Date;
+}
+
+/** Moves the mark of a log, or those of the windows of its inputs, by what the run's requests came to. */
+export async function moveMarks(ops: Ops, it: MarkMoving): Promise<void> {
+  const { paging } = it.definition.endpoint;
+  if (paging.by === 'cursor') await moveLogMark(ops, it);
+  if (paging.by === 'window' && paging.days && it.definition.window) await moveWindowMarks(ops, it, paging.days);
+}
+
+/** The log is read up to the first day that is still open, or up to the start of this run. */
+async function moveLogMark(ops: Ops, { run, definition, schema, now }: MarkMoving): Promise<void> {
+  if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
+  const open = await ops
+    .selectFrom('requests as r')
+    .leftJoin('answers as a', 'a.id', 'r.answer_id')
+    .select([sql<string>`count(*)`.as('n'), sql<string | null>`min(r.body ->> 'start_time')`.as('from')])
+    .where('r.run_id', '=', run.id)
+    .where((eb) =>
+      eb.or([eb('r.state', 'not in', ['loaded', 'empty', 'missing', 'fresh']), eb('a.unreadable', '=', true)]),
+    )
+    .executeTakeFirstOrThrow();
+  const upTo = Number(open.n) === 0 ? run.startedAt : open.from;
+  if (upTo === null) return;
+  const mark = earlier(upTo, await surelyRead(ops, schema, run));
+  // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
+  const before = Number(open.n) === 0 ? undefined : logMark(await readMark(ops, definition.name, LOG_MARK), now());
+  if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
+    await writeMark(ops, definition.name, LOG_MARK, mark, now());
+}
+
+/**
+ * The instant before which no row can come any more, by clocks that may differ: that of the newest row, as the service
+ * had come so far; in a quiet log a day before the run, as no clock is a day behind.
+ */
+async function surelyRead(ops: Ops, schema: string, run: Run): Promise<string> {
+  const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
+  return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
+}
+
+const earlier = (a: string, b: string): string => ((microsOf(a) ?? 0n) < (microsOf(b) ?? 0n) ? a : b);
+
+/** What a run's requests for one input came to. */
+interface InputEnd {
+  readonly input: RequestBody;
+  /** Each was cut into parts, answered, or could not be read. */
+  readonly done: boolean;
+  /** Receipt of the oldest answer; null when all that was planned is asked no more for now. */
+  readonly as_of: string | null;
+  /** Keys of all requests. */
+  readonly keys: readonly string[];
+  /** The windows that the plan began with: not their parts, nor slices of earlier runs. */
+  readonly windows: readonly RequestBody[] | null;
+  readonly unread: readonly { readonly body: RequestBody; readonly depth: number; readonly as_of: string }[] | null;
+}
+
+async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> {
+  // An answer served fresh may turn out unreadable when it is loaded.
+  const isUnread = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
+    or r.state = 'failed' and r.failure_class = ${UNREADABLE}))`;
+  const received = sql`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return ops
+    .selectFrom('requests as r')
+    .leftJoin('answers as a', 'a.id', 'r.answer_id')
+    .select([
+      'r.input',
+      // An entity that is not known today may be tomorrow, with all its past.
+      sql<boolean>`bool_and(${isCut('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
+        'done',
+      ),
+      sql<
+        string | null
+      >`to_char(min(a.received_at) filter (where r.state <> 'failed') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`.as(
+        'as_of',
+      ),
+      sql<string[]>`array_agg(r.request_key)`.as('keys'),
+      sql<RequestBody[] | null>`jsonb_agg(r.body) filter (where r.parent_id is null and r.depth = 0)`.as('windows'),
+      sql<
+        { body: RequestBody; depth: number; as_of: string }[] | null
+      >`jsonb_agg(jsonb_build_object('body', r.body, 'depth', r.depth, 'as_of', ${received}) order by r.id) filter (where ${isUnread})`.as(
+        'unread',
+      ),
+    ])
+    .where('r.run_id', '=', runId)
+    .groupBy('r.input')
+    .execute();
+}
+
+async function moveWindowMarks(ops: Ops, it: MarkMoving, days: Days): Promise<void> {
+  const ends = await inputEnds(ops, it.run.id);
+  const marks = await readMarks(ops, it.definition.name);
+  for (const end of ends) {
+    const name = windowMarkName(it.definition, end.input);
+    const now = it.now();
+    const before = windowMark(marks.get(name), it.definition, now);
+    // What a clock that was ahead received says nothing of when it was asked.
+    const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
+    const mark = end.done && isKnown ? markAfter(it.definition, days, before, end) : undefined;
+    if (mark) await writeMark(ops, it.definition.name, name, JSON.stringify(mark), now);
+  }
+}
+
+/** The mark of an input after a run; undefined when the run says nothing of it. */
+function markAfter(
+  definition: SyncDefinition,
+  days: Days,
+  before: WindowMark | undefined,
+  end: InputEnd,
+): WindowMark | undefined {
+  const known = newestKnown(definition, days, before, end);
+  if (!known) return undefined;
+  const keys = new Set(end.keys);
+  const asked = end.windows ?? [];
+  const kept = (before ? slicesToRetry(definition, end.input, before) : []).filter(
+    ({ task }) => !keys.has(task.requestKey) && !asked.some((window) => isWithin(days, task.request, window)),
+  );
+  const unread: UnreadSlice[] = [
+    ...kept.map(({ fields, depth, asOf }) => ({ fields, depth, asOf })),
+    ...(end.unread ?? []).map(({ body, depth, as_of: asOf }) => ({
+      fields: narrowingFields(definition, end.input, body),
+      depth,
+      asOf,
+    })),
+  ];
+  if (unread.length === 0) return known;
+  const first = unread.map(({ fields }) => daysOf(days, fields).from).reduce((a, b) => (a < b ? a : b));
+  const complete = dayBefore(first);
+  const { lastCompleteDay: reached, ...rest } = known;
+  return { ...rest, lastCompleteDay: complete < reached ? complete : reached, reached, unread };
+}
+
+/** How far the window is known, as if every slice had been read. */
+function newestKnown(
+  { window }: SyncDefinition,
+  days: Days,
+  before: WindowMark | undefined,
+  { windows, as_of: asOf }: InputEnd,
+): WindowMark | undefined {
+  if (!window) return undefined;
+  const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
+  // Slices of earlier runs were asked alone.
+  if (asOf === null || to === '' || (before && to < before.to))
+    return before && { from: before.from, lastCompleteDay: reachedDay(before), to: before.to, asOf: before.asOf };
+  const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
+  // The days known before reach further back, as long as none was left out in between.
+  const from = before && dayBefore(window.from) <= reachedDay(before) ? before.from : window.from;
+  return { from, lastCompleteDay: to < over ? to : over, to, asOf };
+}
+
+const dayBefore = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);

@@ -1,0 +1,30 @@
+/** Counts what a run tells while it is under way. */
+import type { Progress } from '../../ledger/summary.ts';
+
+/** Readers for the run's events that tell progress after each. `counts` are the ledger's, by state. */
+export function progressOf(sync: string, counts: Readonly<Record<string, number>>, tell: (progress: Progress) => void) {
+  const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
+  const inFlight = new Set<Date>();
+  const report = (): void => {
+    const [oldestSentAt] = inFlight;
+    tell({ sync, ...state, inFlight: inFlight.size, oldestSentAt });
+  };
+  report();
+  return {
+    onPlanned: (requests: number): void => {
+      state.total += requests;
+    },
+    onSent: (sentAt: Date): (() => void) => {
+      inFlight.add(sentAt);
+      report();
+      return () => inFlight.delete(sentAt);
+    },
+    onEnded: (rows: number, points: number): void => {
+      state.done += 1;
+      state.rows += rows;
+      state.points += points;
+      report();
+    },
+  };
+}

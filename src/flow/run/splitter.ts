@@ -1,0 +1,257 @@
+/**
+ * Cuts questions before they are sent. Each input's question is known better with every slice of it that is answered, so
+ * what is planned is looked at once more when its turn comes: a window that would likely come back full is not asked, and
+ * its parts are planned in its place.
+ */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { type InputSlices, slicesAsked } from '../../ledger/coverage.ts';
+import { skipForParts } from '../../ledger/skipped.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
+import type { Run } from '../../ledger/runs.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
+import { taskOf } from '../../plan/plan.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import { isAllowed } from '../../service/window/allowance.ts';
+import { type Evidence, evidence, windowOf } from '../../service/window/evidence.ts';
+import { canonicalJson, canonicalRequest } from '../../service/identity.ts';
+import { type Follow, isFull, type Step, type Ways } from '../../service/paging.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { CutTold } from './split-notice.ts';
+import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+
+/** What is known of the questions of a run. */
+export interface Cutting {
+  /** How a full answer to an input's question may be followed. */
+  readonly waysOf: (input: RequestBody) => Ways;
+  /** What follows an answer that was learned from: nothing, or parts that are allowed no more requests than their question. */
+  readonly followOf: (input: RequestBody, step: Step) => Follow;
+  /** Takes in an answer, before what follows it is planned. Nothing is kept of a question that one answer can hold. */
+  readonly learn: (input: RequestBody, step: Step) => void;
+  /** Takes in what followed an answer, or was planned in place of a question. */
+  readonly divided: (input: RequestBody, step: Step, parts: readonly RequestBody[]) => void;
+  /** False where every request is asked as planned. */
+  readonly mayCut: boolean;
+  /** What is to be done with a request whose turn has come. */
+  readonly turnOf: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => Turn;
+  /** Marks a request as under way; call what is returned once its answer was loaded, or when there is none. */
+  readonly enter: (request: Pick<LedgerRequest, 'input' | 'request'>) => () => void;
+}
+
+/** A request is asked, or cut into parts, or waits for what those of its question that are under way will tell. */
+export type Turn =
+  | { readonly do: 'ask' }
+  | { readonly do: 'cut'; readonly into: Follow }
+  | { readonly do: 'wait'; readonly until: Promise<void> };
+
+const NOT_ALLOWED = 'as many items as asked for, and its parts would take more requests than its days and facets need';
+
+/** Slices of earlier runs that are looked at; they are the newest. */
+const EARLIER = 20_000;
+/** Questions of which something is kept, those looked at last: about 20 kB each. */
+const QUESTIONS = 10_000;
+
+type Window = NonNullable<ReturnType<typeof windowOf>>;
+
+interface Question {
+  readonly told: Evidence;
+  /** Answers that it was learned from. */
+  answers: number;
+  /** Answers of this run that had room for more, and the shares of them that were filled. */
+  readonly roomy: { answers: number; filled: number };
+  /** The days of the slices under way, as numbers. */
+  readonly underWay: Set<Window>;
+  /** Resolves when one of those under way is. */
+  change: PromiseWithResolvers<void>;
+}
+
+/** What a run knows of its questions to begin with: what the slices of earlier runs of its sync told. */
+export async function openCutting(ops: Ops, definition: SyncDefinition): Promise<Cutting> {
+  const { name, endpoint } = definition;
+  return cuttingOf(definition, endpoint.paging.days ? await slicesAsked(ops, name, endpoint.name, EARLIER) : []);
+}
+
+/** What is known of a sync's questions, beginning with what earlier slices told. */
+export function cuttingOf(
+  definition: Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>,
+  earlier: readonly InputSlices[],
+): Cutting {
+  const { endpoint } = definition;
+  const { days, instead } = endpoint.paging;
+  const questions = new Map<string, Question>();
+  const find = (input: RequestBody): Question | undefined => {
+    const key = canonicalJson(input);
+    const found = questions.get(key);
+    if (found) {
+      questions.delete(key);
+      questions.set(key, found);
+    }
+    return found;
+  };
+  const begin = (input: RequestBody): Question | undefined => {
+    const found = find(input);
+    if (found || !days) return found;
+    const told = evidence(baseOf(definition, input), days);
+    const made: Question = {
+      told,
+      answers: 0,
+      roomy: { answers: 0, filled: 0 },
+      underWay: new Set(),
+      change: Promise.withResolvers(),
+    };
+    questions.set(canonicalJson(input), made);
+    const [oldest] = questions.size > QUESTIONS ? questions.keys() : [];
+    if (oldest !== undefined) questions.delete(oldest);
+    return made;
+  };
+  const waysOf = (input: RequestBody): Ways => {
+    const question = find(input);
+    return {
+      splitBy: definition.splitBy,
+      raiseCountTo: definition.raiseCountTo,
+      evidence: question?.told,
+      isMisled: question !== undefined && isMisled(question),
+    };
+  };
+  for (const { input, slices } of earlier) {
+    // An input of before may no longer be one.
+    const isValid = endpoint.request.safeParse({ ...definition.request, ...input }).success;
+    const question = isValid ? begin(input) : undefined;
+    for (const slice of slices) question?.told.recall(slice);
+    if (question) question.answers += slices.length;
+  }
+  return {
+    waysOf,
+    mayCut: days !== undefined,
+    followOf: (input, step) => {
+      const ways = waysOf(input);
+      const follow = endpoint.paging.follow([step], ways);
+      return isAllowed(endpoint.paging, { request: step.request, isAsked: true }, follow.requests, ways)
+        ? follow
+        : { requests: [], lowerBound: NOT_ALLOWED };
+    },
+    learn: (input, step) => {
+      const question = isFull(step) ? begin(input) : find(input);
+      if (!question) return;
+      const { request, items } = step;
+      question.told.learn({ request, items, returned: items.length, full: isFull(step) });
+      question.answers += 1;
+      if (isFull(step)) return;
+      question.roomy.answers += 1;
+      question.roomy.filled += items.length / Number(request['count']);
+    },
+    divided: (input, { request, items }, parts) => {
+      find(input)?.told.divide({ request, returned: items.length }, parts);
+    },
+    turnOf: ({ input, request, attempts }) => {
+      const question = find(input);
+      // What was sent may have been answered: it is not given up for its parts.
+      const into = question && attempts === 0 ? instead?.(request, waysOf(input)) : undefined;
+      if (!question || !into) return { do: 'ask' };
+      if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, waysOf(input))) return { do: 'ask' };
+      return isEarly(question, days && windowOf(request, days))
+        ? { do: 'wait', until: question.change.promise }
+        : { do: 'cut', into };
+    },
+    enter: ({ input, request }) => {
+      const question = find(input);
+      const window = days && windowOf(request, days);
+      if (!question || !window) return () => undefined;
+      question.underWay.add(window);
+      return () => {
+        if (!question.underWay.delete(window)) return;
+        question.change.resolve();
+        question.change = Promise.withResolvers();
+      };
+    },
+  };
+}
+
+/** Answers with room that a question may take beyond those of which a quarter is filled. */
+const BEYOND = 8;
+
+/**
+ * True of a question whose answers hold far less than was predicted. Earlier answers may have been wrong, or what they
+ * held may be gone. Predictions from them would have a window asked day by day.
+ */
+const isMisled = ({ roomy }: Question): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
+
+/**
+ * True of a cut that what is under way would tell more of: the first answers to a question, as many at once as came
+ * before; and near days that came back full against what was thought, those that lie as near.
+ */
+function isEarly({ told, answers, underWay }: Question, window: Window | undefined): boolean {
+  if (underWay.size === 0) return false;
+  if (underWay.size >= answers) return true;
+  const near = window && told.density.surprise(window.from, window.to);
+  return near !== undefined && [...underWay].some(({ from, to }) => from <= near.to && to >= near.from);
+}
+
+/** What an input asks, with the lists that it names itself. */
+const baseOf = ({ endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>, input: RequestBody): RequestBody =>
+  canonicalRequest(endpoint, { ...request, ...input });
+
+export interface CuttingRun extends Steady {
+  readonly warehouse: Warehouse;
+  readonly definition: SyncDefinition;
+  readonly run: Run;
+  readonly lease: Lease;
+  readonly maxAgeOf: MaxAgeOf;
+  readonly now: () => Date;
+  readonly onPlanned: (requests: number) => void;
+  readonly onCut?: (cut: CutTold) => void;
+}
+
+/** Plans the parts of a request in its place; does nothing when it is not planned any more. */
+export async function cutPlanned(
+  it: CuttingRun,
+  request: LedgerRequest,
+  into: Follow,
+  cutting: Cutting,
+): Promise<void> {
+  const { definition, run } = it;
+  const at = it.now();
+  const cut = await steadily(
+    () =>
+      it.warehouse.db.transaction().execute(async (tx) => {
+        const ops = operationsOf({ db: tx, ops: it.warehouse.ops });
+        await assertLease(ops, it.lease);
+        const depth = await skipForParts(ops, request.id, becauseOf(into), at);
+        if (depth === undefined) return undefined;
+        // The rest of a window that was never asked is cut in the same go, as it were.
+        const tasks = into.requests.map((part) =>
+          taskOf(
+            definition,
+            { ...request.body, ...changedFields(request.request, part) },
+            request.input,
+            Math.max(depth, 1),
+          ),
+        );
+        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, it.maxAgeOf, at);
+        const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
+        return { added, depth };
+      }),
+    it,
+  );
+  if (!cut) return;
+  cutting.divided(request.input, { request: request.request, items: [] }, into.requests);
+  // It leaves the plan as its parts enter it.
+  it.onPlanned(cut.added - 1);
+  it.onCut?.({ depth: cut.depth, input: request.input, request: request.request, into, isAsked: false });
+}
+
+function becauseOf({ outlook, requests }: Follow): string {
+  const items = outlook?.items === undefined ? '' : `predicted to hold about ${Math.round(outlook.items)} items: `;
+  const parts = outlook?.requests ?? requests.length;
+  return parts > requests.length
+    ? `${items}the first of about ${parts} parts is cut off`
+    : `${items}cut into ${requests.length} parts`;
+}
+
+/** The fields of a part that differ from its question's; it is asked with the question's others as they were sent. */
+export const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
+  Object.fromEntries(
+    Object.entries(after).filter(([name, value]) => canonicalJson(value) !== canonicalJson(before[name] ?? null)),
+  );

@@ -1,0 +1,125 @@
+/** How far the window of an input is known, and which of its slices are to be asked again because no answer could be read. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { taskOf } from '../../plan/plan.ts';
+import type { Task } from '../../plan/task.ts';
+import type { RequestBody } from '../../service/asked.ts';
+import { canonicalJson, canonicalRequest, digestOf } from '../../service/identity.ts';
+import type { Days } from '../../service/paging.ts';
+import { latestKnown } from '../../warehouse/connect/clock.ts';
+
+/** How far the window of one input is known. */
+export interface WindowMark {
+  /** The first day that was asked for. */
+  readonly from: string;
+  /** The last day that had ended when it was asked; everything from the first up to it is in. */
+  readonly lastCompleteDay: string;
+  /** The last day that had ended, with slices left out that could not be read; absent when there are none. */
+  readonly reached?: string;
+  /** The last day asked for. */
+  readonly to: string;
+  readonly asOf: string;
+  /** Slices whose answer could not be read; absent when there are none. */
+  readonly unread?: readonly UnreadSlice[];
+}
+
+/** A slice of a window whose answer could not be read. */
+export interface UnreadSlice {
+  /** The fields that narrow the input's question to this slice. */
+  readonly fields: RequestBody;
+  /** How many times the question was cut to make it. */
+  readonly depth: number;
+  /** Receipt of the answer, RFC 3339 with microseconds. */
+  readonly asOf: string;
+}
+
+/** Name of the mark of one input's window; a definition that asks for other things has marks of its own. */
+export const windowMarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
+  `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
+
+/**
+ * The mark, if it says something of the sync's window: that is nothing of days before its own first, and nothing at all
+ * when it was made by a clock that was ahead.
+ */
+export function windowMark(
+  text: string | undefined,
+  { window }: Pick<SyncDefinition, 'window'>,
+  now: Date,
+): WindowMark | undefined {
+  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowMark);
+  return mark && window && mark.from <= window.from && new Date(mark.asOf) <= latestKnown(now) ? mark : undefined;
+}
+
+/** The day up to which a window is known but for its unread slices; later runs ask from there. */
+export const reachedDay = ({ reached, lastCompleteDay }: WindowMark): string => reached ?? lastCompleteDay;
+
+/** True when the window needs no question but for its unread slices: it was asked up to its end within `max_age`. */
+export function isCovered(
+  { window }: Pick<SyncDefinition, 'window'>,
+  maxAgeMs: number | undefined,
+  mark: WindowMark,
+  { today, now }: { readonly today: string; readonly now: Date },
+): boolean {
+  const to = window === undefined || window.to === 'today' ? today : window.to;
+  return maxAgeMs !== undefined && mark.to >= to && now.getTime() - Date.parse(mark.asOf) <= maxAgeMs;
+}
+
+type Asking = Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>;
+
+/** An unread slice with the request that asks for it again. */
+export interface RetriedSlice extends UnreadSlice {
+  readonly task: Task;
+}
+
+/** The slices of a mark that are to be asked again, as far as they lie in the sync's window. */
+export function slicesToRetry(definition: Asking, input: RequestBody, mark: WindowMark): RetriedSlice[] {
+  const { endpoint, request, window } = definition;
+  const { days } = endpoint.paging;
+  if (!days || !window) return [];
+  return (mark.unread ?? []).flatMap((slice) => {
+    const task = taskOf(definition, { ...request, ...input, ...slice.fields }, input, slice.depth);
+    const { from, to } = daysOf(days, task.request);
+    const isBefore = to < window.from;
+    const isAfter = window.to !== 'today' && from > window.to;
+    return isBefore || isAfter ? [] : [{ ...slice, task }];
+  });
+}
+
+/** The fields by which a request narrows its input's question. */
+export const narrowingFields = (
+  { endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>,
+  input: RequestBody,
+  body: RequestBody,
+): RequestBody => {
+  const question = canonicalRequest(endpoint, { ...request, ...input });
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => canonicalJson(value) !== canonicalJson(question[name] ?? null)),
+  );
+};
+
+/** The first and the last day of a request, YYYY-MM-DD. */
+export const daysOf = (days: Days, request: RequestBody): { readonly from: string; readonly to: string } => ({
+  from: String(request[days.from]),
+  to: String(request[days.to]),
+});
+
+/** True when the days of one request are all among those of another. */
+export function isWithin(days: Days, inner: RequestBody, outer: RequestBody): boolean {
+  const [one, other] = [daysOf(days, inner), daysOf(days, outer)];
+  return one.from >= other.from && one.to <= other.to;
+}
+
+/**
+ * Slices to retry and windows to ask, without what the other asks for: a slice inside a window of the plan, and a window
+ * inside a slice that is as wide as the input's question.
+ */
+export function withoutOverlap(
+  { endpoint }: Pick<SyncDefinition, 'endpoint'>,
+  slices: readonly RetriedSlice[],
+  windows: readonly Task[],
+): { readonly retried: readonly RetriedSlice[]; readonly rest: readonly Task[] } {
+  const { days } = endpoint.paging;
+  if (!days) return { retried: [], rest: windows };
+  const isIn = (inner: Task, outer: Task): boolean => isWithin(days, inner.request, outer.request);
+  const rest = windows.filter((window) => !slices.some(({ depth, task }) => depth === 0 && isIn(window, task)));
+  return { retried: slices.filter(({ task }) => !rest.some((window) => isIn(task, window))), rest };
+}

@@ -1,0 +1,161 @@
+/** Costs beyond the sums: what runs cost, what a max_age would have saved, what was charged for nothing, what is left. */
+import { type RawBuilder, sql } from 'kysely';
+import type { Books } from '../ledger/match-log.ts';
+
+export interface RunCosts {
+  readonly runId: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly startedAt: Date;
+  readonly state: string;
+  /** Rows of the request log, and the points charged for them. */
+  readonly requests: number;
+  readonly points: number;
+  /** By the log where it told them, else by the price list. */
+  readonly ledgerPoints: number | null;
+  /** What the plan was likely to cost. */
+  readonly quotedPoints: number | null;
+  readonly loaded: number;
+  readonly newRows: number;
+}
+
+/** What a max_age would have saved, had it been set from the beginning. */
+export interface MaxAgeSaving {
+  readonly sync: string;
+  readonly maxAgeDays: number;
+  readonly answers: number;
+  readonly points: number;
+  readonly savedAnswers: number;
+  readonly savedPoints: number;
+  /** Of the answers saved, those that had brought something new. */
+  readonly lateAnswers: number;
+}
+
+/** Requests charged for nothing that failed alike. */
+export interface ChargedFailure {
+  readonly sync: string;
+  readonly endpoint: string;
+  /** Told to have failed by the service, or answered and lost. */
+  readonly kind: 'failed' | 'lost';
+  readonly status: number | null;
+  readonly requests: number;
+  readonly points: number;
+  readonly newestAt: Date;
+  /** Error text of the newest that has one. */
+  readonly error: string | null;
+}
+
+/** Points left with one token. */
+export interface Balance {
+  readonly token: string;
+  /** A request of this warehouse was surely sent with it. */
+  readonly isOurs: boolean;
+  /** Null when the log tells none. */
+  readonly pointsLeft: number | null;
+  readonly toldAt: Date | null;
+  readonly newestAt: Date;
+  /** Over the last 7 and 30 days of the log. */
+  readonly pointsPerDay7: number;
+  readonly pointsPerDay30: number;
+  /** By these two paces; null when nothing is spent. */
+  readonly runsOutAt7: Date | null;
+  readonly runsOutAt30: Date | null;
+  readonly days: readonly BalanceDay[];
+}
+
+interface BalanceDay {
+  readonly date: string;
+  readonly points: number;
+  /** At the day's end; null when no row of the day tells it. */
+  readonly pointsLeft: number | null;
+}
+
+/** What the answers of a run to one sync's requests cost and brought. Figures are texts: no digit is lost on the way. */
+export interface Bought {
+  readonly run_id: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  /** Whether they were received since the day that was asked about. */
+  readonly is_counted: boolean;
+  readonly answers: string;
+  readonly points: string;
+  readonly loaded: string;
+  readonly new_rows: string;
+  readonly nothing_new: string | null;
+}
+
+/** The sums over all answers that those by run and by sync are made of: answers by the hundred thousand are read once. */
+export async function readBought({ db, schema }: Books, since: string | undefined): Promise<Bought[]> {
+  const { rows } = await sql<Bought>`
+    select run_id::text as run_id, sync, endpoint, date >= coalesce(${since ?? null}::date, '-infinity') as is_counted,
+      count(*)::text as answers, sum(points)::text as points, sum(loaded)::text as loaded, sum(new_rows)::text as new_rows,
+      (sum(points) filter (where is_nothing_new))::text as nothing_new
+    from ${sql.table(`${schema}.answer_costs`)} group by 1, 2, 3, 4`.execute(db);
+  return rows;
+}
+
+/** These sums as a table of a statement. */
+export const boughtRows = (bought: readonly Bought[]): RawBuilder<unknown> => sql`
+  jsonb_to_recordset(${JSON.stringify(bought)}::jsonb) as sums (run_id bigint, sync text, endpoint text,
+    is_counted boolean, answers bigint, points numeric, loaded numeric, new_rows numeric, nothing_new numeric)`;
+
+/** The runs since a UTC day, the newest first. */
+export async function readRuns(
+  { db, schema }: Books,
+  since: string | undefined,
+  bought: readonly Bought[],
+): Promise<RunCosts[]> {
+  // Columns of the view that come from answers are left out, and with them the reading of all answers.
+  const { rows } = await sql<RunCosts>`
+    with bought as (
+      select run_id, sum(loaded) as loaded, sum(new_rows) as new_rows from ${boughtRows(bought)} group by 1
+    )
+    select r.run_id::text as "runId", r.sync, r.endpoint, r.started_at as "startedAt", r.state,
+      r.requests::float8 as requests, r.points::float8 as points, r.ledger_points::float8 as "ledgerPoints",
+      r.quoted_points::float8 as "quotedPoints", coalesce(b.loaded, 0)::float8 as loaded,
+      coalesce(b.new_rows, 0)::float8 as "newRows"
+    from ${sql.table(`${schema}.run_costs`)} r left join bought b on b.run_id = r.run_id
+    where r.date >= coalesce(${since ?? null}::date, '-infinity')
+    order by r.run_id desc`.execute(db);
+  return rows;
+}
+
+/** What each max_age would have saved each sync, over all its answers. */
+export async function readSavings({ db, schema }: Books): Promise<MaxAgeSaving[]> {
+  const { rows } = await sql<MaxAgeSaving>`
+    select sync, max_age_days as "maxAgeDays", answers::float8 as answers, points::float8 as points,
+      saved_answers::float8 as "savedAnswers", saved_points::float8 as "savedPoints", late_answers::float8 as "lateAnswers"
+    from ${sql.table(`${schema}.sync_max_age_savings`)} order by sync, max_age_days`.execute(db);
+  return rows;
+}
+
+/** What was charged for nothing since a UTC day, the dearest first. */
+export async function readFailures({ db, schema }: Books, since: string | undefined): Promise<ChargedFailure[]> {
+  const { rows } = await sql<ChargedFailure>`
+    select sync, endpoint, kind, status::float8 as status, count(*)::float8 as requests, sum(points)::float8 as points,
+      max(started_at) as "newestAt",
+      (array_agg(error order by started_at desc, log_id) filter (where error <> ''))[1] as error
+    from ${sql.table(`${schema}.charged_failures`)}
+    where date >= coalesce(${since ?? null}::date, '-infinity')
+    group by sync, endpoint, kind, charged_failures.status
+    order by sum(points) desc, sync, endpoint, kind, charged_failures.status`.execute(db);
+  return rows;
+}
+
+/** What is left with each token and when it runs out, this warehouse's own tokens first; days since a UTC day. */
+export async function readBalances({ db, schema }: Books, since: string | undefined): Promise<Balance[]> {
+  const { rows } = await sql<Omit<Balance, 'days'>>`
+    select token, is_ours as "isOurs", points_left::float8 as "pointsLeft", told_at as "toldAt", newest_at as "newestAt",
+      points_per_day_7d as "pointsPerDay7", points_per_day_30d as "pointsPerDay30",
+      runs_out_at as "runsOutAt7", runs_out_at_30d as "runsOutAt30"
+    from ${sql.table(`${schema}.balance_forecast`)} order by is_ours desc, newest_at desc, token`.execute(db);
+  const { rows: days } = await sql<BalanceDay & { readonly token: string }>`
+    select token, date::text as date, points::float8 as points, points_left::float8 as "pointsLeft"
+    from ${sql.table(`${schema}.daily_balance`)}
+    where date >= coalesce(${since ?? null}::date, '-infinity') order by token, date`.execute(db);
+  const byToken = Map.groupBy(days, ({ token }) => token);
+  return rows.map((row) => ({
+    ...row,
+    days: (byToken.get(row.token) ?? []).map(({ date, points, pointsLeft }) => ({ date, points, pointsLeft })),
+  }));
+}

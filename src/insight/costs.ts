@@ -1,0 +1,191 @@
+/** What requests cost and what they brought, read from the views of costs: sums by day, endpoint, plan, sync and run. */
+import { sql } from 'kysely';
+import {
+  type Balance,
+  type Bought,
+  type ChargedFailure,
+  type MaxAgeSaving,
+  readBalances,
+  boughtRows,
+  readBought,
+  readFailures,
+  readRuns,
+  readSavings,
+  type RunCosts,
+} from './cost-details.ts';
+import type { Books } from '../ledger/match-log.ts';
+import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
+
+/** Sums over rows of the request log. Points are those charged. */
+export interface CostSums {
+  readonly requests: number;
+  readonly points: number;
+  readonly failedRequests: number;
+  readonly failedPoints: number;
+}
+
+/** Sums for one day, endpoint, plan and sync. */
+export interface CostCell extends CostSums {
+  readonly date: string;
+  readonly endpoint: string;
+  readonly plan: string;
+  readonly sync: string;
+}
+
+export interface SyncCosts extends CostSums {
+  readonly sync: string;
+  readonly endpoint: string;
+  /** By the log where it told them, else by the price list. */
+  readonly ledgerPoints: number;
+  readonly answers: number;
+  readonly loaded: number;
+  readonly newRows: number;
+  /** By the log where it has these requests, else by the ledger; null where there is nothing to divide by. */
+  readonly pointsPerLoaded: number | null;
+  readonly pointsPerNewRow: number | null;
+  /** Points for all answers, and for those that brought nothing new. */
+  readonly answerPoints: number;
+  readonly nothingNewPoints: number;
+}
+
+export interface Costs {
+  /** The first UTC day that counts; null for all. Savings and forecasts go by what was before too. */
+  readonly since: string | null;
+  readonly total: CostSums & { readonly firstDay: string | null; readonly lastDay: string | null };
+  /** How far the log has confirmed what the ledger says was spent. */
+  readonly verification: Verification;
+  readonly days: readonly (CostSums & { readonly date: string })[];
+  /** The dearest first, as plans and syncs are. */
+  readonly endpoints: readonly (CostSums & { readonly endpoint: string })[];
+  readonly plans: readonly (CostSums & { readonly plan: string })[];
+  readonly syncs: readonly SyncCosts[];
+  /** The newest first. */
+  readonly runs: readonly RunCosts[];
+  readonly savings: readonly MaxAgeSaving[];
+  readonly failures: readonly ChargedFailure[];
+  readonly balances: readonly Balance[];
+  /** Absent when the request log was never read. */
+  readonly reconciliation?: Reconciliation;
+}
+
+/** Points of the ledger's requests, by whether the request log has confirmed them. Its own readings are among them. */
+export interface Verification {
+  readonly verifiedRequests: number;
+  readonly verifiedPoints: number;
+  readonly unverifiedRequests: number;
+  /** By the price list. */
+  readonly unverifiedPoints: number;
+  /** What the plans of the runs were likely to cost. */
+  readonly quotedPoints: number;
+}
+
+async function readVerification({ db, schema, ops }: Books, since: string | undefined): Promise<Verification> {
+  const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
+  const { rows } = await sql<Verification>`
+    select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
+      coalesce(sum(charged), 0)::float8 as "verifiedPoints",
+      count(*) filter (where charged is null and points > 0)::float8 as "unverifiedRequests",
+      coalesce(sum(points) filter (where charged is null), 0)::float8 as "unverifiedPoints",
+      (select coalesce(sum(quoted_points), 0) from ${sql.table(`${schema}.run_costs`)} where date >= ${first})::float8 as "quotedPoints"
+    from ${sql.table(`${ops}.requests`)} where attempts > 0 and (sent_at at time zone 'UTC')::date >= ${first}`.execute(
+    db,
+  );
+  return rows[0] ?? NOT_SPENT;
+}
+
+/** Nothing was sent. */
+export const NOT_SPENT: Verification = {
+  verifiedRequests: 0,
+  verifiedPoints: 0,
+  unverifiedRequests: 0,
+  unverifiedPoints: 0,
+  quotedPoints: 0,
+};
+
+/** The costs since a UTC day, YYYY-MM-DD, or all. Every figure is of the same moment. */
+export async function readCosts({ db, ...names }: Books, since: string | undefined, now: Date): Promise<Costs> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (tx) => {
+      const books = { ...names, db: tx };
+      const cells = await readCostCells(books, since);
+      const bought = await readBought(books, since);
+      const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
+      const first = since ?? days[0]?.date;
+      const reconciliation = await readReconciliation(books, now, first === undefined ? undefined : new Date(first));
+      return {
+        since: since ?? null,
+        total: { ...sumOf(cells), firstDay: days[0]?.date ?? null, lastDay: days.at(-1)?.date ?? null },
+        verification: await readVerification(books, since),
+        days,
+        endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
+        plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
+        syncs: await readSyncs(books, since, bought),
+        runs: await readRuns(books, since, bought),
+        savings: await readSavings(books),
+        failures: await readFailures(books, since),
+        balances: await readBalances(books, since),
+        ...(reconciliation && { reconciliation }),
+      };
+    });
+}
+
+/** The sums that all others are made of: by day, endpoint, plan and sync, in this order. */
+export async function readCostCells({ db, schema }: Books, since: string | undefined): Promise<CostCell[]> {
+  const { rows } = await sql<CostCell>`
+    select date::text as date, endpoint, plan, sync, requests::float8 as requests, points::float8 as points,
+      failed_requests::float8 as "failedRequests", failed_points::float8 as "failedPoints"
+    from ${sql.table(`${schema}.daily_costs`)}
+    where date >= coalesce(${since ?? null}::date, '-infinity')
+    order by date, endpoint, plan, sync`.execute(db);
+  return rows;
+}
+
+const sumOf = (cells: readonly CostSums[]): CostSums => {
+  const sum = (of: (it: CostSums) => number): number => cells.reduce((total, it) => total + of(it), 0);
+  return {
+    requests: sum((it) => it.requests),
+    points: sum((it) => it.points),
+    failedRequests: sum((it) => it.failedRequests),
+    failedPoints: sum((it) => it.failedPoints),
+  };
+};
+
+const summed = (cells: readonly CostCell[], by: (cell: CostCell) => string): [key: string, sums: CostSums][] =>
+  [...Map.groupBy(cells, by)].map(([key, group]) => [key, sumOf(group)]);
+
+const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorted((a, b) => b.points - a.points);
+
+/** As the view sync_costs has it, of what was sent, received and logged since a day. The dearest come first. */
+async function readSyncs(
+  { db, schema, ops }: Books,
+  since: string | undefined,
+  bought: readonly Bought[],
+): Promise<SyncCosts[]> {
+  const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
+  const { rows } = await sql<SyncCosts>`
+    with logged as (
+      select sync, endpoint, sum(requests) as requests, sum(points) as points, sum(failed_requests) as failed_requests,
+        sum(failed_points) as failed_points
+      from ${sql.table(`${schema}.daily_costs`)} where date >= ${first} group by 1, 2
+    ), ledger as (
+      select split_part(sync, ':', 1) as sync, endpoint, sum(points) as points
+      from ${sql.table(`${ops}.requests`)} where (sent_at at time zone 'UTC')::date >= ${first} group by 1, 2
+    ), bought as (
+      select sync, endpoint, sum(answers) as answers, sum(points) as points, sum(loaded) as loaded,
+        sum(new_rows) as new_rows, sum(nothing_new) as nothing_new
+      from ${boughtRows(bought)} where is_counted group by 1, 2
+    )
+    select sync, endpoint, coalesce(l.requests, 0)::float8 as requests, coalesce(l.points, 0)::float8 as points,
+      coalesce(l.failed_requests, 0)::float8 as "failedRequests", coalesce(l.failed_points, 0)::float8 as "failedPoints",
+      coalesce(k.points, 0)::float8 as "ledgerPoints", coalesce(b.answers, 0)::float8 as answers,
+      coalesce(b.loaded, 0)::float8 as loaded, coalesce(b.new_rows, 0)::float8 as "newRows",
+      (coalesce(l.points, k.points) / nullif(b.loaded, 0))::float8 as "pointsPerLoaded",
+      (coalesce(l.points, k.points) / nullif(b.new_rows, 0))::float8 as "pointsPerNewRow",
+      coalesce(b.points, 0)::float8 as "answerPoints", coalesce(b.nothing_new, 0)::float8 as "nothingNewPoints"
+    from logged l full join ledger k using (sync, endpoint) full join bought b using (sync, endpoint)
+    order by coalesce(l.points, 0) desc, coalesce(k.points, 0) desc, sync, endpoint`.execute(db);
+  return rows;
+}

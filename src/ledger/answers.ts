@@ -1,0 +1,130 @@
+/** The answers that were kept, to the byte, and what rests of them. */
+import { sql } from 'kysely';
+import type { RequestBody } from '../service/asked.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import type { StoredBytes } from './exchange.ts';
+import { packedOf, sha256Of, unpackedBody } from './compression.ts';
+import { isOf, type Part } from './part.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+
+/** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */
+export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
+  const packed = await packedOf(body ?? NOTHING);
+  await ops
+    .updateTable('answers')
+    .set({
+      body: body === null ? null : packed.bytes,
+      encoding: packed.encoding,
+      sha256: sha256Of(body ?? NOTHING),
+      bytes: String(body?.byteLength ?? 0),
+      redacted_at: at.toISOString(),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+const NOTHING = new Uint8Array();
+
+/** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
+export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
+  const row = await ops
+    .selectFrom('answers')
+    .select('id')
+    .where('request_id', '=', requestId)
+    .where('sha256', '=', sha256Of(answer.body))
+    .where('received_at', '=', sql<Date>`${answer.receivedAt.toISOString()}::timestamptz`)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** An answer as it rests in the vault, with what was asked. */
+export interface VaultAnswer {
+  readonly id: string;
+  readonly requestId: string;
+  readonly runId: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly requestKey: string;
+  readonly request: RequestBody;
+  readonly receivedAt: string;
+  readonly status: number;
+  /** The exact bytes that were received, decoded from any content encoding. */
+  readonly body: Uint8Array;
+  /** Why the bytes are not those that were received; `body` is then what rests in the vault. */
+  readonly damage: string | undefined;
+  /** Already normalized and loaded once. */
+  readonly loaded: boolean;
+}
+
+/** The answer of that id; undefined when it is not there, or its body is not there any more. */
+export const readAnswer = async (ops: Ops, id: string): Promise<VaultAnswer | undefined> =>
+  (await readAnswers(ops, [id])).get(id);
+
+/** The answers of these ids, by id, as `readAnswer` tells each; one statement, so the caller bounds what they weigh. */
+export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, VaultAnswer>> {
+  const rows = await ops
+    .selectFrom('answers as a')
+    .innerJoin('requests as r', 'r.id', 'a.request_id')
+    .select([
+      'a.id',
+      'a.request_id',
+      'a.run_id',
+      'a.sync',
+      'a.endpoint',
+      'a.request_key',
+      'r.body as request',
+      'a.status',
+      'a.body',
+      'a.encoding',
+      'a.sha256',
+    ])
+    .select(sql<string>`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('received_at'))
+    .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
+    .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
+    .where('a.body', 'is not', null)
+    .execute();
+  const answers = rows.map(async (row): Promise<VaultAnswer> => {
+    const resting = row.body ?? NOTHING;
+    const body = await unpackedBody(resting, row.encoding);
+    const whole = body !== undefined && sha256Of(body) === row.sha256;
+    return {
+      id: row.id,
+      requestId: row.request_id,
+      runId: row.run_id,
+      sync: row.sync,
+      endpoint: row.endpoint,
+      requestKey: row.request_key,
+      request: row.request,
+      receivedAt: row.received_at,
+      status: Number(row.status),
+      body: body ?? resting,
+      damage: whole ? undefined : 'the bytes in the vault are not those that were received',
+      loaded: row.loaded,
+    };
+  });
+  return new Map((await Promise.all(answers)).map((answer) => [answer.id, answer]));
+}
+
+/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies; of a chunk its own alone. */
+export async function unloadedAnswers(
+  ops: Ops,
+  sync: string,
+  part?: Part,
+): Promise<{ readonly id: string; readonly bytes: number }[]> {
+  const rows = await ops
+    .selectFrom('answers')
+    .select(['id', 'bytes'])
+    .where('loaded_at', 'is', null)
+    .where('sync', '=', sync)
+    .$if(part?.chunk !== undefined, (query) =>
+      query.where('request_id', 'in', (eb) =>
+        eb
+          .selectFrom('requests')
+          .select('id')
+          .where(part ? isOf(part) : sql<boolean>`true`),
+      ),
+    )
+    .orderBy('id')
+    .execute();
+  return rows.map(({ id, bytes }) => ({ id, bytes: Number(bytes) }));
+}

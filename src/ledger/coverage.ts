@@ -1,0 +1,285 @@
+/** What was asked of a search, slice by slice, and whether the answer was all there is. */
+import { sql } from 'kysely';
+import type { RequestBody } from '../service/asked.ts';
+import { endpointNamed } from '../service/catalog.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { isCut } from './skipped.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { LowerBound } from './summary.ts';
+
+export interface Slice {
+  readonly requestId: string;
+  readonly runId: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly requestKey: string;
+  /** The request without its `count`. */
+  readonly filters: RequestBody;
+  readonly asked: number | undefined;
+  readonly returned: number;
+  readonly depth: number;
+  /** The answer held all there was when it was asked. */
+  readonly complete: boolean;
+  /** Why more may exist than was returned, when nothing more can be asked. */
+  readonly lowerBound: string | undefined;
+  /** The answer could not be read; `lowerBound` says why. */
+  readonly unreadable: boolean;
+  readonly asOf: string;
+}
+
+/** Records slices, each of another request; one that was asked before takes the place of what it said then. */
+export async function recordSlices(ops: Ops, slices: readonly Slice[]): Promise<void> {
+  if (slices.length === 0) return;
+  const array = (of: (slice: Slice) => string | number | boolean | null) => sql`${arrayLiteral(slices.map(of))}`;
+  await ops
+    .deleteFrom('coverage')
+    .where('request_id', '=', sql<string>`any(${array(({ requestId }) => requestId)}::bigint[])`)
+    .execute();
+  await ops
+    .insertInto('coverage')
+    .columns([
+      'request_id',
+      'run_id',
+      'sync',
+      'endpoint',
+      'request_key',
+      'filters',
+      'asked',
+      'returned',
+      'depth',
+      'complete',
+      'reason',
+      'as_of',
+      'unreadable',
+    ])
+    .expression(
+      sql`select * from unnest(
+        ${array(({ requestId }) => requestId)}::bigint[],
+        ${array(({ runId }) => runId)}::bigint[],
+        ${array(({ sync }) => sync)}::text[],
+        ${array(({ endpoint }) => endpoint)}::text[],
+        ${array(({ requestKey }) => requestKey)}::text[],
+        ${array(({ filters }) => canonicalJson(filters))}::jsonb[],
+        ${array(({ asked }) => asked ?? null)}::bigint[],
+        ${array(({ returned }) => returned)}::bigint[],
+        ${array(({ depth }) => depth)}::bigint[],
+        ${array(({ complete }) => complete)}::boolean[],
+        ${array(({ lowerBound }) => lowerBound ?? null)}::text[],
+        ${array(({ asOf }) => asOf)}::timestamptz[],
+        ${array(({ unreadable }) => unreadable)}::boolean[])`,
+    )
+    .execute();
+}
+
+/** What an input's slices asked for and what came. */
+export interface InputSlices {
+  readonly input: RequestBody;
+  /** The oldest first; `request` is without what has no part in how much comes. */
+  readonly slices: readonly {
+    readonly request: RequestBody;
+    readonly returned: number;
+    readonly full: boolean;
+    readonly runId: string;
+  }[];
+}
+
+/** The newest slices of a sync that are parts of a question or were full, at most so many, by input. */
+export async function slicesAsked(ops: Ops, sync: string, endpoint: string, most: number): Promise<InputSlices[]> {
+  const rows = await ops
+    .selectFrom('coverage as c')
+    .innerJoin('requests as r', 'r.id', 'c.request_id')
+    .select(['c.filters', 'c.asked', 'c.returned', 'c.run_id', 'r.input'])
+    .where('c.sync', '=', sync)
+    .where('c.endpoint', '=', endpoint)
+    .where((eb) => eb.or([eb('c.depth', '>', '0'), eb('c.returned', '>=', eb.ref('c.asked'))]))
+    // An answer that could not be read, and "no such entity", say nothing of how much there is.
+    .where((eb) => eb.or([eb('c.returned', '>', '0'), eb('c.complete', '=', true)]))
+    .where('c.unreadable', '=', false)
+    .orderBy('c.id', 'desc')
+    .limit(most)
+    .execute();
+  const inputs = new Map<string, { input: RequestBody; slices: InputSlices['slices'][number][] }>();
+  for (const { filters, asked, returned, run_id: runId, input } of rows.toReversed()) {
+    const key = canonicalJson(input);
+    const found = inputs.get(key) ?? { input, slices: [] };
+    inputs.set(key, found);
+    const full = asked !== null && Number(returned) >= Number(asked);
+    found.slices.push({ request: filters, returned: Number(returned), full, runId });
+  }
+  return [...inputs.values()];
+}
+
+/** Slices of a run of which more may exist than was returned, the first so many. */
+export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Promise<LowerBound[]> {
+  const rows = await ops
+    .selectFrom('coverage')
+    .select(['filters', 'returned', 'reason', 'unreadable'])
+    .where('run_id', '=', runId)
+    .where('reason', 'is not', null)
+    .orderBy('id')
+    .limit(most)
+    .execute();
+  return rows.map(({ filters, returned, reason, unreadable }) => ({
+    filters,
+    returned: Number(returned),
+    reason: reason ?? '',
+    ...(unreadable && { unreadable: true }),
+  }));
+}
+
+/** A slice that is a lower bound as things stand. */
+export interface StandingBound extends LowerBound {
+  readonly sync: string;
+  readonly runId: string;
+  readonly input: RequestBody;
+  readonly asOf: Date;
+}
+
+/**
+ * Slices that are lower bounds as things stand, of one sync or of all, the newest first: no later answer told more of the
+ * same or of a wider question, nor was the slice cut into parts since.
+ */
+export async function standingBounds(ops: Ops, sync?: string): Promise<StandingBound[]> {
+  const named = await ops
+    .selectFrom('coverage')
+    .select('endpoint')
+    .distinct()
+    .where('reason', 'is not', null)
+    .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? ''))
+    .execute();
+  const bounds = await Promise.all(named.map(({ endpoint }) => standing(ops, endpoint, sync)));
+  return bounds
+    .flat()
+    .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? 1 : -1))
+    .map(({ bound }) => bound);
+}
+
+async function standing(
+  ops: Ops,
+  endpoint: string,
+  sync: string | undefined,
+): Promise<{ readonly id: string; readonly bound: StandingBound }[]> {
+  const { facets, from, to } = narrowingOf(endpoint);
+  const day = (name: string | undefined) =>
+    name === undefined ? sql<string>`''` : sql<string>`(filters -> ${sql.lit(name)})::text`;
+  const rows = await ops
+    .with('slices', (db) =>
+      db
+        .selectFrom('coverage')
+        .select([
+          'id',
+          'request_id',
+          'request_key',
+          'sync',
+          'run_id',
+          'filters',
+          'asked',
+          'returned',
+          'reason',
+          'as_of',
+          'unreadable',
+        ])
+        .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
+        .select([day(from).as('first_day'), day(to).as('last_day')])
+        .where('endpoint', '=', endpoint)
+        .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
+    )
+    .with('newest', (db) =>
+      db
+        .selectFrom('slices')
+        .selectAll()
+        .distinctOn(['sync', 'filters'])
+        .orderBy('sync')
+        .orderBy('filters')
+        .orderBy('id', 'desc'),
+    )
+    .with('bounds', (db) => db.selectFrom('newest').selectAll().where('reason', 'is not', null))
+    .with('with_room', (db) =>
+      db
+        .selectFrom('slices')
+        .select(['sync', 'question', 'first_day', 'last_day'])
+        .select((eb) => eb.fn.max('id').as('id'))
+        .whereRef('returned', '<', 'asked')
+        .where('unreadable', '=', false)
+        .groupBy(['sync', 'question', 'first_day', 'last_day']),
+    )
+    // Held, so that questions are compared by one join: pair by pair it would take the square of the slices.
+    .with(
+      (cte) => cte('wider').materialized(),
+      (db) =>
+        db
+          .selectFrom('bounds as c')
+          .crossJoin(partsOf(facets))
+          .select(['c.id', 'c.sync', 'c.first_day', 'c.last_day'])
+          .select(sql`c.question - left_out.facets`.as('question'))
+          .where(sql<boolean>`c.question ?& left_out.facets`),
+    )
+    .with(
+      (cte) => cte('told').materialized(),
+      (db) =>
+        db
+          .selectFrom('wider as w')
+          .innerJoin('with_room as n', (join) =>
+            join
+              .onRef('n.sync', '=', 'w.sync')
+              .onRef('n.question', '=', 'w.question')
+              .onRef('n.id', '>', 'w.id')
+              .onRef('n.first_day', '<=', 'w.first_day')
+              .onRef('n.last_day', '>=', 'w.last_day'),
+          )
+          .select('w.id')
+          .distinct(),
+    )
+    .selectFrom('bounds as c')
+    .leftJoin('told as t', 't.id', 'c.id')
+    .leftJoin('requests as r', 'r.id', 'c.request_id')
+    .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'c.unreadable', 'r.input'])
+    .where('t.id', 'is', null)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('requests as s')
+            .select('s.id')
+            .whereRef('s.sync', '=', 'c.sync')
+            .whereRef('s.request_key', '=', 'c.request_key')
+            .whereRef('s.id', '>', 'c.request_id')
+            .where(isCut('s')),
+        ),
+      ),
+    )
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    bound: {
+      sync: row.sync,
+      runId: row.run_id,
+      filters: row.filters,
+      returned: Number(row.returned),
+      reason: row.reason ?? '',
+      ...(row.unreadable && { unreadable: true }),
+      input: row.input ?? {},
+      asOf: row.as_of,
+    },
+  }));
+}
+
+/** The fields of an endpoint's requests by which a question is narrowed: its facets and its days. */
+function narrowingOf(endpoint: string) {
+  const { paging, facets = [] } = endpointNamed(endpoint) ?? {};
+  return { facets, from: paging?.days?.from, to: paging?.days?.to };
+}
+
+/** In SQL, a row for each way to leave out some of these facets; a question without them is wider, or the same. */
+function partsOf(facets: readonly string[]) {
+  const ways = facets.reduce<readonly (readonly string[])[]>(
+    (all, it) => [...all, ...all.map((way) => [...way, it])],
+    [[]],
+  );
+  return sql<{
+    facets: string[];
+  }>`(values ${sql.join(ways.map((way) => sql`(array[${sql.join(way.map((it) => sql.lit(it)))}]::text[])`))})`.as<'left_out'>(
+    sql`left_out(facets)`,
+  );
+}

@@ -1,0 +1,264 @@
+/** What a load leaves in the operations schema, in the load's own transaction: a set of statements, however many answers. */
+import { sql } from 'kysely';
+import type { Receipt } from '../load/merge/receipt.ts';
+import type { Batch } from '../normalize/batch.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
+import { unguessed } from './planner-hints.ts';
+import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
+import type { VaultAnswer } from './answers.ts';
+
+/** One answer's load, as the books need it. */
+export interface RecordedLoad {
+  readonly answer: Pick<VaultAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
+  /** The contract's name of what the answer holds. */
+  readonly resource: string;
+  readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects'>;
+  readonly receipt: Receipt;
+  /** The load may be the answer's first. */
+  readonly settles: boolean;
+}
+
+/** The state of a request whose answer was loaded. */
+function loadedState({
+  answer,
+  receipt,
+}: RecordedLoad): Extract<RequestState, 'loaded' | 'empty' | 'quarantined' | 'missing'> {
+  if (answer.status === 412) return 'missing';
+  if (receipt.received === 0) return 'empty';
+  return receipt.quarantined === receipt.received ? 'quarantined' : 'loaded';
+}
+
+/**
+ * Records the counts of answers, their rejected items, the drift that they showed and the states of their requests. A
+ * load again replaces the rejects and leaves the drift of the first time, and the counts but for items that left the
+ * quarantine. Loads of one answer are recorded in their order.
+ */
+export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
+  const now = at.toISOString();
+  for (const each of onceEach(loads.filter(({ answer, settles }) => answer.loaded || settles))) {
+    const first = each.filter(({ answer }) => !answer.loaded);
+    const again = each.filter(({ answer }) => answer.loaded);
+    if (first.length > 0) await recordFirst(ops, first, now);
+    if (again.length > 0) await recordAgain(ops, again, now);
+    await recordRejects(ops, each, now);
+  }
+}
+
+/** The loads in as few parts as hold no answer twice: an answer that served several requests is loaded for each. */
+function onceEach(loads: readonly RecordedLoad[]): RecordedLoad[][] {
+  const parts: RecordedLoad[][] = [];
+  const times = new Map<string, number>();
+  for (const load of loads) {
+    const time = times.get(load.answer.id) ?? 0;
+    times.set(load.answer.id, time + 1);
+    (parts[time] ??= []).push(load);
+  }
+  return parts;
+}
+
+/** One array a column of what the loads came to. */
+const counted = (loads: readonly RecordedLoad[], of: (load: RecordedLoad) => string | number) =>
+  sql<string>`${arrayLiteral(loads.map(of))}`;
+
+async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
+  const receipts = sql<
+    Record<'id' | 'received' | 'loaded' | 'changed' | 'unchanged' | 'superseded' | 'quarantined', string> & {
+      readonly unreadable: boolean;
+    }
+  >`(
+    select * from unnest(
+      ${counted(loads, ({ answer }) => answer.id)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.loaded)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.changed)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.unchanged)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.superseded)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[],
+      ${arrayLiteral(loads.map(({ batch }) => isUnreadable(batch)))}::boolean[]
+    ) as u(id, received, loaded, changed, unchanged, superseded, quarantined, unreadable))`;
+  await ops
+    .updateTable('answers')
+    .from(receipts.as('r'))
+    .set((eb) => ({
+      received: eb.ref('r.received'),
+      loaded: eb.ref('r.loaded'),
+      changed: eb.ref('r.changed'),
+      unchanged: eb.ref('r.unchanged'),
+      superseded: eb.ref('r.superseded'),
+      quarantined: eb.ref('r.quarantined'),
+      unreadable: eb.ref('r.unreadable'),
+      loaded_at: now,
+    }))
+    .whereRef('answers.id', '=', 'r.id')
+    .execute();
+  const states = sql<{ id: string; state: RequestState }>`(select * from unnest(
+    ${counted(loads, ({ answer }) => answer.requestId)}::bigint[],
+    ${counted(loads, loadedState)}::text[]) as u(id, state))`;
+  await ops
+    .updateTable('requests')
+    .from(states.as('s'))
+    .set((eb) => ({ state: eb.ref('s.state'), finished_at: now }))
+    .whereRef('requests.id', '=', 's.id')
+    .where((eb) => unguessed(eb('requests.state', '=', 'stored')))
+    .execute();
+  await recordDrift(ops, loads);
+}
+
+/** Items that can be read after all count as loaded, and their request is no longer one that brought nothing. */
+async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
+  const receipts = sql<{ id: string; received: string; quarantined: string }>`(select * from unnest(
+    ${counted(loads, ({ answer }) => answer.id)}::bigint[],
+    ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
+    ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[]) as u(id, received, quarantined))`;
+  const due = await ops
+    .selectFrom('answers as a')
+    .innerJoin(receipts.as('r'), 'r.id', 'a.id')
+    .select('a.id')
+    .where(sql<boolean>`(a.received, a.quarantined) <> (r.received, r.quarantined)`)
+    .where(sql<boolean>`r.received - r.quarantined >= a.unchanged + a.superseded`)
+    // Whoever waits for a row while holding others takes them in the same order.
+    .orderBy('a.id')
+    .forUpdate('a')
+    .execute();
+  if (due.length > 0) {
+    const ids = new Set(due.map(({ id }) => id));
+    await recount(
+      ops,
+      loads.filter(({ answer }) => ids.has(answer.id)),
+    );
+  }
+  await recordReadable(ops, loads);
+  await closeRejects(ops, loads, now);
+}
+
+/** An answer that can be read after all serves its requests again, those that were given up because of it included. */
+async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
+  const readable = loads.filter(({ batch }) => !isUnreadable(batch)).map(({ answer }) => answer.id);
+  if (readable.length === 0) return;
+  const cleared = await ops
+    .updateTable('answers')
+    .set({ unreadable: false })
+    .where('id', '=', sql<string>`any(${arrayLiteral(readable)}::bigint[])`)
+    .where('unreadable', '=', true)
+    .returning(['id', 'request_key'])
+    .execute();
+  if (cleared.length === 0) return;
+  await ops
+    .updateTable('requests')
+    .set({ state: 'fresh', failure_class: null, error: null, next: null })
+    .where('request_key', '=', sql<string>`any(${arrayLiteral(cleared.map((it) => it.request_key))}::text[])`)
+    .where('answer_id', '=', sql<string>`any(${arrayLiteral(cleared.map(({ id }) => id))}::bigint[])`)
+    .where('state', '=', 'failed')
+    .where('failure_class', '=', UNREADABLE)
+    .execute();
+}
+
+/** Puts other counts in the place of those of answers that are held. */
+async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
+  const receipts = sql<{
+    id: string;
+    request_id: string;
+    received: string;
+    quarantined: string;
+    state: RequestState;
+  }>`(
+    select * from unnest(
+      ${counted(loads, ({ answer }) => answer.id)}::bigint[],
+      ${counted(loads, ({ answer }) => answer.requestId)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
+      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[],
+      ${counted(loads, loadedState)}::text[]) as u(id, request_id, received, quarantined, state))`;
+  await ops
+    .updateTable('answers')
+    .from(receipts.as('r'))
+    .set((eb) => ({
+      received: eb.ref('r.received'),
+      quarantined: eb.ref('r.quarantined'),
+      loaded: sql`r.received - r.quarantined - unchanged - superseded`,
+    }))
+    .whereRef('answers.id', '=', 'r.id')
+    .execute();
+  await ops
+    .updateTable('requests')
+    .from(receipts.as('r'))
+    .set((eb) => ({ state: eb.ref('r.state') }))
+    .whereRef('requests.id', '=', 'r.request_id')
+    .whereRef('requests.answer_id', '=', 'r.id')
+    .where((eb) => unguessed(eb('requests.state', '=', 'quarantined')))
+    .execute();
+}
+
+/** The rejected items of the loads, one array a column. */
+const rejectsOf = (loads: readonly RecordedLoad[]) =>
+  loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
+
+/** Closes the entries of items that an earlier load rejected and this one did not, and opens those of the others again. */
+async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
+  const rejects = rejectsOf(loads);
+  const still = sql<{ answer_id: string; position: string }>`(select * from unnest(
+    ${arrayLiteral(rejects.map(({ answer }) => answer.id))}::bigint[],
+    ${arrayLiteral(rejects.map(({ position }) => position ?? -1))}::bigint[]) as u(answer_id, position))`;
+  await ops
+    .updateTable('quarantine')
+    .set({ resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end` })
+    .where('answer_id', '=', sql<string>`any(${arrayLiteral(loads.map(({ answer }) => answer.id))}::bigint[])`)
+    .where(
+      sql<boolean>`((answer_id, coalesce(position, -1)) in (select answer_id, position from ${still} as s)) = (resolved_at is not null)`,
+    )
+    .execute();
+}
+
+/** Opens an entry for each rejected item. */
+async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
+  const rejects = rejectsOf(loads);
+  if (rejects.length === 0) return;
+  type Rejected = (typeof rejects)[number];
+  const array = (of: (reject: Rejected) => string | number | null) => sql`${arrayLiteral(rejects.map(of))}`;
+  await ops
+    .insertInto('quarantine')
+    .columns(['answer_id', 'sync', 'endpoint', 'resource', 'position', 'pointer', 'reason', 'created_at'])
+    .expression(
+      sql`select u.*, ${now}::timestamptz from unnest(
+        ${array(({ answer }) => answer.id)}::bigint[],
+        ${array(({ answer }) => answer.sync)}::text[],
+        ${array(({ answer }) => answer.endpoint)}::text[],
+        ${array(({ resource }) => resource)}::text[],
+        ${array(({ position }) => position ?? null)}::bigint[],
+        ${array(({ pointer }) => pointer)}::text[],
+        ${array(({ reason }) => reason)}::text[]) as u`,
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
+  const drift = loads.flatMap(({ batch, answer }) => batch.drift.map((it) => ({ ...it, at: answer.receivedAt })));
+  if (drift.length === 0) return;
+  type Drifted = (typeof drift)[number];
+  const array = (of: (it: Drifted) => string | number) => sql`${arrayLiteral(drift.map(of))}`;
+  await ops
+    .insertInto('drift')
+    .columns(['resource', 'path', 'kind', 'count', 'first_seen_at', 'last_seen_at', 'sample_type'])
+    .expression(
+      // Whoever waits for a row while holding others takes them in the same order.
+      sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by place desc))[1]
+        from unnest(
+          ${array(({ resource }) => resource)}::text[],
+          ${array(({ path }) => path)}::text[],
+          ${array(({ kind }) => kind)}::text[],
+          ${array(({ count }) => count)}::bigint[],
+          ${array(({ at }) => at)}::timestamptz[],
+          ${array(({ sampleType }) => sampleType)}::text[]) with ordinality as u(resource, path, kind, count, seen_at, sample_type, place)
+        group by resource, path, kind order by resource, path, kind`,
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['resource', 'path', 'kind']).doUpdateSet({
+        count: sql`drift.count + excluded.count`,
+        first_seen_at: sql`least(drift.first_seen_at, excluded.first_seen_at)`,
+        last_seen_at: sql`greatest(drift.last_seen_at, excluded.last_seen_at)`,
+        sample_type: sql`excluded.sample_type`,
+      }),
+    )
+    .execute();
+}

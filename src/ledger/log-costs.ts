@@ -1,0 +1,129 @@
+/** What the request log shows of single requests: what they cost, by which token, and where the log ends. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { LOG_ENDPOINT } from './log-reads.ts';
+import type { UnverifiedPoints } from './summary.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { type Books, booksOf, instant, isOfEndpoint } from './match-log.ts';
+
+export interface LoggedCost {
+  /** Points charged for all its rows; undefined while one is missing or not complete. */
+  readonly charged: number | undefined;
+  /** Rows that are surely this request. */
+  readonly rows: number;
+}
+
+/** What these requests cost by the log, by id. */
+export async function loggedCosts(books: Books, ids: readonly string[]): Promise<ReadonlyMap<string, LoggedCost>> {
+  const { requests, matches } = booksOf(books);
+  const { rows } = await sql<{ id: string; charged: string | null; rows: number }>`
+    select r.id::text as id, r.charged,
+      (select count(*) from ${matches} m where m.request_id = r.id and m.sure <> 'ambiguous')::int as rows
+    from ${requests} r where r.id = any(${arrayLiteral(ids)}::bigint[])`.execute(books.db);
+  return new Map(
+    rows.map((it) => [it.id, { charged: it.charged === null ? undefined : Number(it.charged), rows: it.rows }]),
+  );
+}
+
+/** Points that the log charged for these runs' requests. */
+export async function chargedFor(books: Books, runIds: readonly string[]): Promise<number> {
+  const { requests } = booksOf(books);
+  const { rows } = await sql<{ points: string }>`
+    select coalesce(sum(charged), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
+    books.db,
+  );
+  return Number(rows[0]?.points ?? 0);
+}
+
+/** Points that may still be charged for requests other than these: those under way, and those sent since that are not in the log. */
+export async function outstandingBeside(
+  books: Books,
+  ids: readonly string[],
+  { underWaySince, sentSince }: { readonly underWaySince: Date; readonly sentSince: Date },
+): Promise<number> {
+  const { requests } = booksOf(books);
+  const { rows } = await sql<{ points: string }>`
+    select coalesce(sum(points), 0) as points from ${requests}
+    where endpoint <> ${LOG_ENDPOINT} and charged is null and points > 0 and id <> all(${arrayLiteral(ids)}::bigint[])
+      and sent_at >= ${instant(underWaySince)}
+      and (state = 'sent' or (state <> 'planned' and sent_at >= ${instant(sentSince)}))`.execute(books.db);
+  return Number(rows[0]?.points ?? 0);
+}
+
+/** What a run's requests that were sent since an instant count, in points. */
+export async function pointsSentSince(ops: Ops, runId: string, since: Date): Promise<number> {
+  const row = await ops
+    .selectFrom('requests')
+    .select(sql<string>`coalesce(sum(points), 0)`.as('points'))
+    .where('run_id', '=', runId)
+    .where('sent_at', '>=', since)
+    .executeTakeFirstOrThrow();
+  return Number(row.points);
+}
+
+/** Requests that count points and that the log does not confirm: of one run, or of all syncs since an instant. */
+export async function unverifiedPoints(
+  ops: Ops,
+  which: { readonly runId: string } | { readonly since: Date },
+): Promise<UnverifiedPoints> {
+  const row = await ops
+    .selectFrom('requests')
+    .select([sql<string>`count(*)`.as('requests'), sql<string>`coalesce(sum(points), 0)`.as('points')])
+    .where('endpoint', '<>', LOG_ENDPOINT)
+    .where('charged', 'is', null)
+    .where('points', '>', '0')
+    .$if('runId' in which, (query) => query.where('run_id', '=', 'runId' in which ? which.runId : '0'))
+    .$if('since' in which, (query) => query.where('sent_at', '>=', 'since' in which ? which.since : new Date(0)))
+    .executeTakeFirstOrThrow();
+  return { requests: Number(row.requests), points: Number(row.points) };
+}
+
+/** The newest start among all rows that were read of the log, by the service's clock; undefined without rows. */
+export async function newestStart(books: Books): Promise<Date | undefined> {
+  const { log } = booksOf(books);
+  const { rows } = await sql<{ at: Date | null }>`select max(started_at) as at from ${log}`.execute(books.db);
+  return rows[0]?.at ?? undefined;
+}
+
+/** The start of the only row of an endpoint since an instant; undefined when there are none or several. */
+export async function onlyStart(books: Books, endpoint: string, since: Date): Promise<Date | undefined> {
+  const { log } = booksOf(books);
+  const { rows } = await sql<{ at: Date }>`
+    select c.started_at as at from ${log} c
+    where c.started_at > ${instant(since)} and ${isOfEndpoint(sql`c.endpoint`, sql`${endpoint}`)} limit 2`.execute(
+    books.db,
+  );
+  return rows.length === 1 ? rows[0]?.at : undefined;
+}
+
+/** The token of the rows that are surely these requests, by an identifier; undefined when none shows one. */
+export async function tokenOf(books: Books, ids: readonly string[]): Promise<string | undefined> {
+  const { log, matches } = booksOf(books);
+  const { rows } = await sql<{ token_id: string }>`
+    select c.token_id from ${matches} m join ${log} c on c.id = m.log_id
+    where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.sure = 'identifier' and c.token_id is not null limit 1`.execute(
+    books.db,
+  );
+  return rows[0]?.token_id;
+}
+
+/** The balance that the answers to these runs' requests show in their headers, the newest first. */
+export async function headerBalances(books: Books, runIds: readonly string[]): Promise<(string | null)[]> {
+  const { answers } = booksOf(books);
+  const { rows } = await sql<{ points: string | null }>`
+    select headers ->> 'x-token-points' as points from ${answers}
+    where run_id = any(${arrayLiteral(runIds)}::bigint[]) order by id desc`.execute(books.db);
+  return rows.map(({ points }) => points);
+}
+
+/** Replaces what the price list says by what the log charged, for the requests of a run whose attempts are all accounted for. */
+export async function settleCharged(books: Books, runId: string): Promise<void> {
+  const { requests, doubts } = booksOf(books);
+  await sql`
+    update ${requests} r set points = r.charged
+    where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
+      and r.state in ('loaded', 'empty', 'quarantined', 'missing', 'failed')
+      and not exists (select from ${doubts} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
+    books.db,
+  );
+}

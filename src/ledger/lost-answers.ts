@@ -1,0 +1,239 @@
+/** Attempts whose answers were lost: listed when that is noticed, settled when the request log tells what became of them. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { isOf, type Part } from './part.ts';
+import { LOG_ENDPOINT } from './log-reads.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { DoubtSummary } from './summary.ts';
+
+/** What the log says of a lost attempt. */
+export type Verdict = NonNullable<DoubtSummary['verdict']>;
+
+/** How the loss of an answer was noticed. */
+export interface Loss {
+  readonly at: Date;
+  readonly reason: string;
+  /** Invocations without an answer that it stands for; see `lostInvocations`. */
+  readonly invocations?: number;
+}
+
+/** Whose last attempts were lost: one request's, or those of a run or a chunk that were under way or in doubt. */
+export type Lost = { readonly requestId: string } | { readonly part: Part };
+
+/**
+ * Lists last attempts as lost, each once however often it is noticed. Of readings of the log nothing is ever known: to
+ * look for them there would lead to more of them.
+ */
+export async function recordLosses(ops: Ops, whose: Lost, { at, reason, invocations = 0 }: Loss): Promise<void> {
+  const noticed = at.toISOString();
+  await ops
+    .insertInto('doubts')
+    .columns([
+      'request_id',
+      'attempt',
+      'run_id',
+      'sync',
+      'endpoint',
+      'sent_at',
+      'noticed_at',
+      'reason',
+      'verdict',
+      'settled_at',
+      'lost_invocations',
+    ])
+    .expression((eb) => {
+      const lost = eb
+        .selectFrom('requests')
+        .select([
+          'id',
+          'attempts',
+          'run_id',
+          'sync',
+          'endpoint',
+          // Ours by the same clock, but of a process whose clock is another's.
+          sql<Date>`least(sent_at, ${noticed}::timestamptz)`.as('sent_at'),
+          sql<Date>`${noticed}::timestamptz`.as('noticed_at'),
+          sql<string>`${reason}::text`.as('reason'),
+          sql<Verdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
+          sql<Date | null>`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`.as('settled_at'),
+          // The log is free, and a sync that did not read it any more would be blind.
+          sql<string>`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`.as(
+            'lost_invocations',
+          ),
+        ])
+        .where('attempts', '>', '0')
+        .where('sent_at', 'is not', null);
+      return 'requestId' in whose
+        ? lost.where('id', '=', whose.requestId)
+        : lost.where(isOf(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
+    })
+    .onConflict((conflict) => conflict.columns(['request_id', 'attempt']).doNothing())
+    .execute();
+}
+
+/** What earlier invocations lost of a request. */
+export interface LostInvocations {
+  readonly requestKey: string;
+  /** Invocations that ended without its answer. */
+  readonly invocations: number;
+  /** True when an answer came that was larger than is taken. */
+  readonly tooLarge: boolean;
+  /** How the last was lost. */
+  readonly reason: string;
+}
+
+/** The requests of a sync whose answers were lost since the last one that was stored, in runs of these plans. */
+export async function lostInvocations(
+  ops: Ops,
+  sync: string,
+  definitionHashes: readonly string[],
+): Promise<LostInvocations[]> {
+  const rows = await ops
+    .selectFrom('doubts as d')
+    .innerJoin('requests as r', 'r.id', 'd.request_id')
+    .innerJoin('runs as n', 'n.id', 'r.run_id')
+    .select([
+      'r.request_key',
+      sql<string>`sum(d.lost_invocations)`.as('invocations'),
+      sql<boolean>`bool_or(d.lost_invocations > 1)`.as('too_large'),
+      sql<string>`(array_agg(d.reason order by d.noticed_at desc, d.attempt desc))[1]`.as('reason'),
+    ])
+    .where('d.sync', '=', sync)
+    .where('d.lost_invocations', '>', '0')
+    .where('n.definition_hash', 'in', [...definitionHashes])
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('answers as a')
+            .select('a.id')
+            .whereRef('a.request_key', '=', 'r.request_key')
+            .whereRef('a.received_at', '>', 'd.noticed_at'),
+        ),
+      ),
+    )
+    .groupBy('r.request_key')
+    .execute();
+  return rows.map((row) => ({
+    requestKey: row.request_key,
+    invocations: Number(row.invocations),
+    tooLarge: row.too_large,
+    reason: row.reason,
+  }));
+}
+
+/** Lets the requests of a sync be asked again whose answers were lost. */
+export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
+  await ops
+    .updateTable('doubts')
+    .set({ lost_invocations: '0' })
+    .where('sync', '=', sync)
+    .where('lost_invocations', '>', '0')
+    .execute();
+}
+
+/** A lost attempt of which nothing certain is known yet. */
+export interface OpenDoubt {
+  readonly requestId: string;
+  readonly attempt: number;
+  readonly endpoint: string;
+  readonly sentAt: Date;
+  readonly noticedAt: Date;
+  /** How long the service may have worked at it. */
+  readonly timeoutMs: number;
+}
+
+/** The contract's default. */
+const USUAL_TIMEOUT_SECONDS = 300;
+
+/** Whose doubts: these requests', or those of requests that no run asks any more, sent since an instant. */
+export type Doubtful =
+  | { readonly requestIds: readonly string[] }
+  | { readonly over: true; readonly since: Date; readonly limit: number };
+
+/** States of requests and runs in which a run will find out by itself, before it asks again. */
+const ASKED = ['planned', 'sent', 'stored', 'in_doubt'] as const;
+const OPEN_RUNS = ['running', 'interrupted', 'out_of_points'] as const;
+
+/** Doubts without a certain verdict, newest first. */
+export async function openDoubts(ops: Ops, which: Doubtful): Promise<OpenDoubt[]> {
+  const open = ops
+    .selectFrom('doubts as d')
+    .innerJoin('requests as r', 'r.id', 'd.request_id')
+    .innerJoin('runs as n', 'n.id', 'r.run_id')
+    .select(['d.request_id', 'd.attempt', 'd.endpoint', 'd.sent_at', 'd.noticed_at'])
+    .select(sql<string | null>`r.sent_body ->> 'timeout'`.as('timeout'))
+    .where((eb) => eb.or([eb('d.verdict', 'is', null), eb('d.verdict', '=', 'unknown')]))
+    .where('d.endpoint', '<>', LOG_ENDPOINT)
+    .orderBy('d.noticed_at', 'desc')
+    .orderBy('d.request_id')
+    .orderBy('d.attempt');
+  const rows = await ('requestIds' in which
+    ? open.where('d.request_id', '=', sql<string>`any(${arrayLiteral(which.requestIds)}::bigint[])`)
+    : open
+        .where('d.sent_at', '>=', sql<Date>`${which.since.toISOString()}::timestamptz`)
+        .where((eb) => eb.not(eb.and([eb('r.state', 'in', [...ASKED]), eb('n.state', 'in', [...OPEN_RUNS])])))
+        .limit(which.limit)
+  ).execute();
+  return rows.map((row) => ({
+    requestId: row.request_id,
+    attempt: Number(row.attempt),
+    endpoint: row.endpoint,
+    sentAt: row.sent_at,
+    noticedAt: row.noticed_at,
+    timeoutMs: 1000 * Number(row.timeout ?? USUAL_TIMEOUT_SECONDS),
+  }));
+}
+
+/** What was found out about a lost attempt. */
+export interface SettledDoubt {
+  readonly requestId: string;
+  readonly attempt: number;
+  readonly verdict: Verdict;
+  readonly logId: string | null;
+  /** What it cost; null when that is not known. */
+  readonly points: number | null;
+}
+
+/** Records verdicts. One that says the same again keeps its time. */
+export async function settleDoubts(ops: Ops, settled: readonly SettledDoubt[], at: Date): Promise<void> {
+  for (const { requestId, attempt, verdict, logId, points } of settled)
+    await ops
+      .updateTable('doubts')
+      .set({
+        verdict,
+        log_id: logId,
+        points: points === null ? null : String(points),
+        settled_at: sql`case when verdict = ${verdict} then settled_at else ${at.toISOString()}::timestamptz end`,
+      })
+      .where('request_id', '=', requestId)
+      .where('attempt', '=', String(attempt))
+      .execute();
+}
+
+/** The lost attempts of a run and of some requests besides, as its summary tells them, in the order of sending. */
+export async function doubtsOf(ops: Ops, runId: string, requestIds: readonly string[]): Promise<DoubtSummary[]> {
+  const rows = await ops
+    .selectFrom('doubts as d')
+    .innerJoin('requests as r', 'r.id', 'd.request_id')
+    .select(['d.request_id', 'd.attempt', 'd.reason', 'd.verdict', 'd.points', 'd.sent_at', 'r.input', 'r.body'])
+    .where((eb) =>
+      eb.or([
+        eb('d.run_id', '=', runId),
+        eb('d.request_id', '=', sql<string>`any(${arrayLiteral(requestIds)}::bigint[])`),
+      ]),
+    )
+    .orderBy('d.sent_at')
+    .orderBy('d.request_id')
+    .orderBy('d.attempt')
+    .execute();
+  return rows.map((row) => ({
+    requestId: row.request_id,
+    attempt: Number(row.attempt),
+    input: Object.keys(row.input).length > 0 ? row.input : row.body,
+    sentAt: row.sent_at.toISOString(),
+    reason: row.reason,
+    verdict: row.verdict,
+    points: row.points === null ? null : Number(row.points),
+  }));
+}

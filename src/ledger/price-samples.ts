@@ -1,0 +1,162 @@
+/** What the request log and the ledger tell of prices: samples to learn from, and what a loaded answer settles at. */
+import { sql } from 'kysely';
+import type { Returned } from '../plan/pricing/price-book.ts';
+import type { Sample } from '../plan/pricing/price-model.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { booksOf } from './match-log.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+
+/** Newest rows of an endpoint that teach its price: enough for a median, few enough to learn a change from. */
+const SAMPLES = 1000;
+/** Newest rows of the log, of all endpoints, among which they are looked for: the log has no order by endpoint. */
+const LOOKED_AT = 50_000;
+/** An endpoint asked too seldom to be among them is found by way of its last runs, and some requests of each. */
+const RUNS = 10;
+const REQUESTS_EACH = 200;
+
+interface Row {
+  readonly cost: string;
+  readonly is_paid: boolean | null;
+  readonly status: string | null;
+  readonly returned: string | null;
+  readonly asked: string | null;
+  readonly is_own: boolean;
+}
+
+/**
+ * The newest rows of the log that teach what an endpoint's calls cost, newest first. Which request of the ledger a row is
+ * tells what was asked; where that is not sure, the row teaches by what came back alone.
+ */
+export async function readSamples(
+  { db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
+  { name, path }: Pick<Endpoint, 'name' | 'path'>,
+  sync: string,
+): Promise<Sample[]> {
+  const { log, runs, requests, answers, matches } = booksOf({ schema, ops });
+  const columns = sql`id, started_at, cost, is_paid, response_status_code as status, response_count as returned`;
+  const { rows } = await sql<Row>`
+    with recent as (
+      select ${columns} from (
+        select * from ${log} where started_at is not null order by started_at desc limit ${LOOKED_AT}
+      ) newest where endpoint = any(${arrayLiteral(loggedAs(name, path))}::text[])
+      order by started_at desc limit ${SAMPLES}
+    ), seldom as (
+      select f.*
+      from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
+      cross join lateral (select id from ${requests} where run_id = r.id and sent_at is not null limit ${REQUESTS_EACH}) q
+      cross join lateral (select log_id from ${matches} where request_id = q.id and sure <> 'ambiguous' limit 1) m
+      cross join lateral (select ${columns} from ${log} where id = m.log_id limit 1) f
+      where (select count(*) from recent) < ${SAMPLES}
+    ), ledger as (
+      -- Rows that a run read only to check its points have left the log again; the ledger keeps what they charged.
+      select q.id::text as id, q.sent_at as started_at, q.charged as cost, true as is_paid, a.status,
+        a.received as returned, q.body ->> 'count' as asked, q.sync = ${sync} as is_own
+      from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
+      cross join lateral (
+        select * from ${requests} where run_id = r.id and charged is not null and attempts = 1 order by id desc limit ${REQUESTS_EACH}
+      ) q
+      join ${answers} a on a.id = q.answer_id
+      where not exists (select from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = q.id)
+    ), logged as (
+      select s.id::text as id, s.started_at, s.cost, s.is_paid, s.status, s.returned, known.asked,
+        coalesce(known.sync = ${sync}, false) as is_own
+      from (select * from recent union select * from seldom) s
+      left join lateral (
+        select q.body ->> 'count' as asked, q.sync from ${matches} m join ${requests} q on q.id = m.request_id
+        where m.log_id = s.id and m.sure <> 'ambiguous' limit 1
+      ) known on true
+    )
+    select * from (select * from logged union all select * from ledger) s
+    where s.cost >= 0
+    order by s.started_at desc, s.id desc limit ${SAMPLES}`.execute(db);
+  return rows.flatMap((row) => sampleOf(row) ?? []);
+}
+
+/** Assumed: the log names an endpoint by its path, as the contract writes it; other spellings of it are understood too. */
+const loggedAs = (name: string, path: string): string[] => [
+  ...new Set([path, path.slice(1), path.replace(/^\/api/, ''), path.replace(/^\/api\//, ''), name]),
+];
+
+/** Undefined for a row that teaches nothing: one under way, one that failed unpaid, or a gift. */
+function sampleOf({ cost, is_paid: isPaid, status, returned, asked, is_own: isOwn }: Row): Sample | undefined {
+  const outcome = outcomeOf(status === null ? undefined : Number(status));
+  if (outcome === undefined || (outcome === 'failed' && isPaid !== true)) return undefined;
+  // Assumed: what has a price and was not charged is charged another time. A price of 0 needs no charge.
+  if (isPaid !== true && Number(cost) > 0 && outcome === 'answered') return undefined;
+  return {
+    asked: count(asked),
+    returned: count(returned),
+    outcome,
+    points: isPaid === true ? Number(cost) : 0,
+    isOwn,
+  };
+}
+
+function outcomeOf(status: number | undefined): Sample['outcome'] | undefined {
+  if (status === undefined) return undefined;
+  if (status >= 200 && status < 300) return 'answered';
+  return status === 412 ? 'missing' : 'failed';
+}
+
+const count = (text: string | null): number | undefined =>
+  text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
+/** The sync's newest answers to look at for how full they are. */
+const ANSWERS = 200;
+
+/** How many items a sync's last answers had, of those that it asked for before any was cut into parts. */
+export async function readReturned(ops: Ops, sync: string): Promise<Returned[]> {
+  const newest = ops
+    .selectFrom('coverage')
+    .select(['asked', 'returned'])
+    .where('sync', '=', sync)
+    .where('asked', 'is not', null)
+    .where('depth', '=', '0')
+    .orderBy('as_of', 'desc')
+    .limit(ANSWERS);
+  const rows = await ops
+    .selectFrom(newest.as('n'))
+    .select(['asked', 'returned', sql<string>`count(*)`.as('times')])
+    .groupBy(['asked', 'returned'])
+    .execute();
+  return rows.map(({ asked, returned, times }) => ({
+    asked: Number(asked),
+    returned: Number(returned),
+    times: Number(times),
+  }));
+}
+
+/** What an attempt at a request cost, and what was set aside for it. */
+export interface Settled {
+  readonly requestId: string;
+  readonly points: number;
+  readonly aside: number;
+}
+
+/**
+ * Puts what answers cost in the place of what was set aside for them. Of a request sent once that is all it cost,
+ * whatever the price was when it was sent.
+ */
+export async function settlePoints(ops: Ops, settled: readonly Settled[]): Promise<void> {
+  if (settled.length === 0) return;
+  const source = sql<{
+    id: string;
+    points: string;
+    aside: string;
+  }>`(select id, sum(points) as points, sum(aside) as aside from unnest(
+    ${arrayLiteral(settled.map(({ requestId }) => requestId))}::bigint[],
+    ${arrayLiteral(settled.map(({ points }) => points))}::numeric[],
+    ${arrayLiteral(settled.map(({ aside }) => aside))}::numeric[]) as u(id, points, aside) group by id)`;
+  const costs = sql<string>`case when requests.attempts <= 1 then coalesce(requests.charged, t.points)
+    else greatest(coalesce(requests.points, 0) + t.points - t.aside, 0) end`;
+  await ops
+    .updateTable('requests')
+    .from(source.as('t'))
+    .set({ points: costs })
+    .whereRef('requests.id', '=', 't.id')
+    // It stands already where it was sent once at an unchanged price.
+    .where(sql<boolean>`requests.points is distinct from ${costs}`)
+    .execute();
+}

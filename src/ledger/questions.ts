@@ -1,0 +1,71 @@
+/** What earlier runs asked of the questions of a sync: how many requests each took, and which stored answers were full. */
+import { sql } from 'kysely';
+import type { RequestBody } from '../service/asked.ts';
+import { countOf } from '../service/endpoint.ts';
+import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+
+/** A question of a run with the requests that were sent for it. */
+export interface QuestionSent {
+  readonly requestKey: string;
+  readonly request: RequestBody;
+  readonly input: RequestBody;
+  /** By request, the `count` that it asked for. */
+  readonly counts: readonly (number | undefined)[];
+}
+
+/** The questions of the last run of a sync that asked for something and ended. */
+export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSent[]> {
+  const last = await ops
+    .selectFrom('runs')
+    .select('id')
+    .where('sync', '=', sync)
+    .where('state', 'in', ['complete', 'partial'])
+    .where('asked', '>', '0')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (!last) return [];
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['id', 'parent_id', 'request_key', 'body', 'input', 'attempts'])
+    .where('run_id', '=', last.id)
+    .orderBy('id')
+    .execute();
+  // A part is planned after its question, so its question is known by then.
+  const questions = new Map<string, QuestionSent & { readonly counts: (number | undefined)[] }>();
+  for (const { id, parent_id: parent, request_key: requestKey, body: request, input, attempts } of rows) {
+    const question = (parent === null ? undefined : questions.get(parent)) ?? {
+      requestKey,
+      request,
+      input,
+      counts: [],
+    };
+    questions.set(id, question);
+    if (attempts !== '0') question.counts.push(countOf(request));
+  }
+  return [...new Set(questions.values())];
+}
+
+/** Of these answers, those that were as long as asked. */
+export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await ops
+    .selectFrom('answers')
+    .select('id')
+    .where('id', '=', sql<string>`any(${arrayLiteral(answerIds)}::bigint[])`)
+    .whereRef('received', '>=', 'asked')
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Of these request keys, those with an answer that could not be read. A run asks such a request as it is. */
+export async function unreadKeys(ops: Ops, requestKeys: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await ops
+    .selectFrom('answers')
+    .select('request_key')
+    .distinct()
+    .where('request_key', '=', sql<string>`any(${arrayLiteral(requestKeys)}::text[])`)
+    .where('unreadable', '=', sql<boolean>`true`)
+    .execute();
+  return new Set(rows.map(({ request_key: key }) => key));
+}

@@ -1,0 +1,295 @@
+/** The ledger: every request, known before it is sent, with its state, its attempts and what came of it. */
+import { setImmediate as sent } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Task } from '../plan/task.ts';
+import type { RequestBody } from '../service/asked.ts';
+import { canonicalJson } from '../service/identity.ts';
+import { arrayLiteral, arrayLiteralOf } from '../warehouse/sql/array-literal.ts';
+import { isHeld, type Lease } from './lease.ts';
+import { isOf, type Part } from './part.ts';
+import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
+import { type Failing, UNREADABLE } from './unreadable-answers.ts';
+
+/** A request as the ledger holds it, without its answer. */
+export interface LedgerRequest {
+  readonly id: string;
+  readonly requestKey: string;
+  readonly request: RequestBody;
+  readonly body: RequestBody;
+  readonly input: RequestBody;
+  readonly attempts: number;
+  /** The id that its attempts carry; null before the first. */
+  readonly xRequestId: string | null;
+  /** An earlier answer to it could not be read, so it is asked again as it was. */
+  readonly asksAgain?: boolean;
+}
+
+/** What stored answers mean for the requests of a plan, by request key. */
+export interface StoredAnswers {
+  /** The answer that serves. */
+  readonly fresh: ReadonlyMap<string, string>;
+  /** Requests that are asked no more for now, since their last answers could not be read. */
+  readonly failing: ReadonlyMap<string, Failing>;
+}
+
+/** Rows a statement takes at once; more would only hold more memory. */
+const CHUNK = 1000;
+
+/** What tasks are entered with. */
+export interface Entering {
+  readonly at: Date;
+  /** The request that led to them, whose chunk is theirs too. */
+  readonly parentId?: string;
+  readonly freshAnswers?: StoredAnswers;
+  /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
+  readonly chunks?: readonly number[];
+}
+
+/**
+ * Enters tasks into the ledger as planned, as fresh when a stored answer serves them, or as failed when their last answers
+ * could not be read; one already there in this run is left alone. Returns how many were new.
+ */
+export async function planRequests(
+  ops: Ops,
+  run: { readonly id: string; readonly sync: string; readonly endpoint: string },
+  tasks: readonly Task[],
+  more: Entering,
+): Promise<number> {
+  let added = 0;
+  let entered = Promise.resolve(0);
+  for (let start = 0; start < tasks.length; start += CHUNK) {
+    // Made while the database is at work on those before.
+    const entry = entryOf(ops, run, tasks.slice(start, start + CHUNK), {
+      ...more,
+      ...(more.chunks && { chunks: more.chunks.slice(start, start + CHUNK) }),
+    });
+    added += await entered;
+    entered = entry.executeTakeFirst().then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
+    // It fails where it is waited for.
+    entered.catch(() => undefined);
+    await sent();
+  }
+  return added + (await entered);
+}
+
+/** The statement that enters a few tasks. */
+function entryOf(
+  ops: Ops,
+  run: { readonly id: string; readonly sync: string; readonly endpoint: string },
+  tasks: readonly Task[],
+  { at, parentId, freshAnswers, chunks }: Entering,
+) {
+  const failing = (key: string): Failing | undefined => freshAnswers?.failing.get(key);
+  const source = sql<{
+    request_key: string;
+    body: RequestBody;
+    sent_body: RequestBody;
+    input: RequestBody;
+    depth: string;
+    answer_id: string | null;
+    error: string | null;
+    chunk: string | null;
+  }>`(select * from unnest(
+    ${arrayLiteralOf(tasks, ({ requestKey }) => requestKey)}::text[],
+    ${arrayLiteralOf(tasks, ({ request }) => canonicalJson(request))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ body }) => canonicalJson(body))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ input }) => canonicalJson(input))}::jsonb[],
+    ${arrayLiteralOf(tasks, ({ depth }) => depth)}::bigint[],
+    ${arrayLiteralOf(tasks, ({ requestKey }) => freshAnswers?.fresh.get(requestKey) ?? failing(requestKey)?.answerId ?? null)}::bigint[],
+    ${arrayLiteralOf(tasks, ({ requestKey }) => errorOf(failing(requestKey)))}::text[],
+    ${arrayLiteral(tasks.map((_, place) => chunks?.[place] ?? null))}::bigint[])
+    with ordinality as t(request_key, body, sent_body, input, depth, answer_id, error, chunk, place) order by place)`;
+  return ops
+    .insertInto('requests')
+    .columns([
+      'run_id',
+      'sync',
+      'endpoint',
+      'request_key',
+      'body',
+      'sent_body',
+      'input',
+      'depth',
+      'parent_id',
+      'state',
+      'answer_id',
+      'planned_at',
+      'finished_at',
+      'failure_class',
+      'error',
+      'next',
+      'chunk',
+    ])
+    .expression((eb) =>
+      eb
+        .selectFrom(source.as('t'))
+        .select([
+          sql<string>`${run.id}::bigint`.as('run_id'),
+          sql<string>`${run.sync}::text`.as('sync'),
+          sql<string>`${run.endpoint}::text`.as('endpoint'),
+          't.request_key',
+          't.body',
+          't.sent_body',
+          't.input',
+          't.depth',
+          sql<string | null>`${parentId ?? null}::bigint`.as('parent_id'),
+          sql<RequestState>`case when t.answer_id is null then 'planned' when t.error is null then 'fresh' else 'failed' end`.as(
+            'state',
+          ),
+          't.answer_id',
+          sql<Date>`${at.toISOString()}::timestamptz`.as('planned_at'),
+          sql<Date | null>`case when t.answer_id is null then null else ${at.toISOString()}::timestamptz end`.as(
+            'finished_at',
+          ),
+          sql<string | null>`case when t.error is not null then ${UNREADABLE}::text end`.as('failure_class'),
+          't.error',
+          sql<string | null>`case when t.error is not null then ${askedAgainBy(run.sync)}::text end`.as('next'),
+          parentId === undefined
+            ? 't.chunk'
+            : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
+        ]),
+    )
+    .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
+}
+
+const errorOf = (failing: Failing | undefined): string | null =>
+  failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
+
+const askedAgainBy = (sync: string): string =>
+  `It is not asked again until max_age has passed; sluice sync --refresh ${sync} asks again now.`;
+
+/**
+ * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
+ * there are no more.
+ */
+export async function openRequests(ops: Ops, part: Part, afterId: string, limit: number): Promise<LedgerRequest[]> {
+  const open = planned(ops, part).where('attempts', '=', '0');
+  for (let after = afterId; ; ) {
+    // Most requests of a run have ids in a row. Without the second bound, each page would sort all that is open.
+    const upTo = String(BigInt(after) + BigInt(limit));
+    const rows = await open.where('id', '>', after).where('id', '<=', upTo).execute();
+    if (rows.length > 0) return ledgerRequests(rows);
+    const next = await open
+      .clearSelect()
+      .clearOrderBy()
+      .select(sql<string | null>`(min(id) - 1)::bigint`.as('before'))
+      .where('id', '>', upTo)
+      .executeTakeFirst();
+    if (next?.before == null) return [];
+    after = next.before;
+  }
+}
+
+/** Requests of a run that were sent and are planned again, in the order planned. */
+export async function triedRequests(ops: Ops, part: Part): Promise<LedgerRequest[]> {
+  return ledgerRequests(await planned(ops, part).where('attempts', '>', '0').execute());
+}
+
+const planned = (ops: Ops, part: Part) =>
+  ops
+    .selectFrom('requests')
+    .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('answers as a')
+            .select('a.id')
+            .whereRef('a.request_key', '=', 'requests.request_key')
+            .where('a.unreadable', '=', sql<boolean>`true`),
+        )
+        .as('asks_again'),
+    )
+    .where(isOf(part))
+    .where('state', '=', 'planned')
+    .orderBy('id');
+
+function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['execute']>>): LedgerRequest[] {
+  return rows.map((row) => ({
+    id: row.id,
+    requestKey: row.request_key,
+    request: row.body,
+    body: row.sent_body as RequestBody,
+    input: row.input,
+    attempts: Number(row.attempts),
+    xRequestId: row.x_request_id,
+    ...(row.asks_again === true && { asksAgain: true }),
+  }));
+}
+
+/** The states of a request that is not settled; nothing moves one that is. */
+export const UNSETTLED: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
+
+/** The end of a request that brought no answer to load, or its return to the plan. */
+export interface Settlement {
+  readonly state: Extract<RequestState, 'planned' | 'missing' | 'failed' | 'in_doubt' | 'skipped' | 'abandoned'>;
+  readonly at: Date;
+  readonly status?: number;
+  readonly failureClass?: string;
+  readonly error?: string;
+  readonly next?: string;
+  /** What the attempt is known to have cost less than was set aside for it. */
+  readonly pointsBack?: number;
+}
+
+/** Records how a request ended, or that it is planned again; one that was settled meanwhile is left as it is. */
+export async function settle(ops: Ops, id: string, it: Settlement): Promise<void> {
+  await ops
+    .updateTable('requests')
+    .set({
+      state: it.state,
+      finished_at: it.state === 'planned' || it.state === 'in_doubt' ? null : it.at.toISOString(),
+      status: it.status === undefined ? null : String(it.status),
+      failure_class: it.failureClass ?? null,
+      error: it.error ?? null,
+      next: it.next ?? null,
+      points: sql`greatest(coalesce(points, 0) - ${String(it.pointsBack ?? 0)}::numeric, 0)`,
+    })
+    .where('id', '=', id)
+    .where('state', 'in', [...UNSETTLED])
+    .execute();
+}
+
+/** Records that a stored answer serves a planned request after all; false when it is no longer ours to settle. */
+export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
+  const served = await ops
+    .updateTable('requests')
+    .set({ state: 'fresh', answer_id: answerId, finished_at: at.toISOString() })
+    .where('id', '=', id)
+    // Also when it is so already: the answer to the commit may have been lost.
+    .where((eb) =>
+      eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
+    )
+    .where(isHeld(lease))
+    .returning('id')
+    .executeTakeFirst();
+  return served !== undefined;
+}
+
+/** Requests of a run by state. */
+export async function countByState(ops: Ops, part: Part): Promise<Readonly<Partial<Record<RequestState, number>>>> {
+  const rows = await ops
+    .selectFrom('requests')
+    .select(['state', sql<string>`count(*)`.as('n')])
+    .where(isOf(part))
+    .groupBy('state')
+    .execute();
+  return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
+}
+
+/** Moves every request of a run from one state to another and returns their ids. */
+export async function moveAll(
+  ops: Ops,
+  part: Part,
+  from: readonly RequestState[],
+  to: RequestState,
+): Promise<string[]> {
+  const rows = await ops
+    .updateTable('requests')
+    .set({ state: to })
+    .where(isOf(part))
+    .where('state', 'in', [...from])
+    .returning('id')
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,293 @@
+/** Runs: one row for each time a sync was carried out, continued where it was cut short. */
+import { sql } from 'kysely';
+import { isCut } from './skipped.ts';
+import { recordLosses } from './lost-answers.ts';
+import { latestKnown } from '../warehouse/connect/clock.ts';
+import type { Ops } from '../warehouse/connect/operations-db.ts';
+import { moveAll } from './requests.ts';
+import type { SpoolPlace } from '../recovery/spool/run-spools.ts';
+import type { QuotedPoints, RunState } from './summary.ts';
+
+export interface Run {
+  readonly id: string;
+  /** Digest of the definition that its plan was made by. */
+  readonly definitionHash: string;
+  readonly sync: string;
+  readonly endpoint: string;
+  /** The UTC day on which the plan was made; it stays when the run is continued. */
+  readonly today: string;
+  /** RFC 3339, by the database's clock. */
+  readonly startedAt: string;
+  readonly continued: boolean;
+  /** What it was quoted at when it began; null when it was not. */
+  readonly quote: QuotedPoints | null;
+  /** Of a run that is shared, the chunk that is meant; absent, the whole run is. */
+  readonly chunk?: string;
+}
+
+/** A run left open for longer is given up: its plan no longer says what one would ask today. */
+const CONTINUED_WITHIN_MS = 24 * 3_600_000;
+
+/** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
+export const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
+
+export interface RunRequest {
+  readonly sync: string;
+  readonly endpoint: string;
+  readonly definitionHash: string;
+  readonly holder: string;
+  /** The plan asks for days up to `today`. */
+  readonly asksForDays?: boolean;
+  readonly now: Date;
+}
+
+export interface NewRun extends RunRequest {
+  readonly quote?: QuotedPoints;
+  /** The spools of the process that begins it. */
+  readonly spools?: readonly SpoolPlace[];
+}
+
+/** What the runs that were left open come to. */
+export interface Continued {
+  /** The one to go on with; undefined when there is none. */
+  readonly run: Run | undefined;
+  /** Requests of runs that were given up whose answers never arrived: they may have been paid for. */
+  readonly lost: readonly string[];
+}
+
+/** An open run that the next sync continues. */
+export interface OpenRun {
+  readonly id: string;
+  readonly definition_hash: string;
+  readonly quote: unknown;
+  readonly today: string;
+  readonly started_at: string;
+}
+
+/**
+ * The open runs of a sync, and of them the one to be continued: of the same definition, or of one of `also`. There is
+ * none when the definition changed, when it is older than 24 hours, or when it asks for days of the future, as one does
+ * that began by a clock that was ahead.
+ */
+export async function openRuns(
+  ops: Ops,
+  it: Pick<RunRequest, 'sync' | 'definitionHash' | 'asksForDays' | 'now'>,
+  also: readonly string[] = [],
+): Promise<{ readonly open: readonly OpenRun[]; readonly last: OpenRun | undefined }> {
+  const hashes = new Set([it.definitionHash, ...also]);
+  const open = await ops
+    .selectFrom('runs')
+    .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
+    .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
+    .where('sync', '=', it.sync)
+    .where('state', 'in', [...OPEN])
+    .orderBy('id', 'desc')
+    .execute();
+  const last = open.find(
+    (run) =>
+      hashes.has(run.definition_hash) &&
+      it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
+      !(it.asksForDays === true && run.today > latestKnown(it.now).toISOString().slice(0, 10)),
+  );
+  return { open, last };
+}
+
+/**
+ * The open run of a sync, to be continued; open requests of its other runs are abandoned. The caller holds the sync's
+ * lease, and a transaction, so that no run is given up by half. `beforeGivingUp` may throw, for a run that must not be
+ * given up.
+ */
+export async function continueRun(
+  ops: Ops,
+  it: RunRequest,
+  also: readonly string[] = [],
+  beforeGivingUp: (runId: string) => void = () => undefined,
+): Promise<Continued> {
+  const now = it.now.toISOString();
+  const { open, last } = await openRuns(ops, it, also);
+  const lost: string[] = [];
+  for (const run of open) {
+    if (run === last) continue;
+    beforeGivingUp(run.id);
+    lost.push(...(await abandonRun(ops, run.id, now)));
+  }
+  if (!last) return { run: undefined, lost };
+  await ops
+    .updateTable('runs')
+    .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
+    // Of a clock that was ahead; the true start is not known.
+    .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
+    .where('id', '=', last.id)
+    .execute();
+  const { id, definition_hash: definitionHash, today } = last;
+  const startedAt = it.now.getTime() < Date.parse(last.started_at) ? now : last.started_at;
+  const { sync, endpoint } = it;
+  const quote = last.quote as QuotedPoints | null;
+  return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
+}
+
+/** The syncs whose names begin so that have open runs. */
+export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly string[]> {
+  const rows = await ops
+    .selectFrom('runs')
+    .select('sync')
+    .distinct()
+    .where((eb) => eb.fn<boolean>('starts_with', ['sync', eb.val(beginning)]))
+    .where('state', 'in', [...OPEN])
+    .execute();
+  return rows.map(({ sync }) => sync);
+}
+
+/** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
+export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
+  const startedAt = it.now.toISOString();
+  const today = startedAt.slice(0, 10);
+  const { sync, endpoint, definitionHash, holder, quote = null, spools = [] } = it;
+  const run = await ops
+    .insertInto('runs')
+    .values({
+      sync,
+      endpoint,
+      definition_hash: definitionHash,
+      state: 'running',
+      today,
+      started_at: startedAt,
+      holder,
+      quote: quote && JSON.stringify(quote),
+      spools: spools.length > 0 ? JSON.stringify(spools) : null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote };
+}
+
+/** Returns the requests that may have been paid for without an answer. */
+async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
+  await recordLosses(
+    ops,
+    { part: { id } },
+    { at: new Date(now), reason: 'its run was given up before the answer came' },
+  );
+  const lost = await moveAll(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
+  await moveAll(ops, { id }, ['planned'], 'abandoned');
+  await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
+  return lost;
+}
+
+/** Sums over a run's requests and answers, the parts of a continued run together. */
+export interface RunTotals {
+  readonly planned: number;
+  readonly fresh: number;
+  /** Requests that were sent at least once. */
+  readonly asked: number;
+  /** Attempts. */
+  readonly sent: number;
+  readonly answers: number;
+  readonly received: number;
+  readonly loaded: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly superseded: number;
+  readonly quarantined: number;
+  readonly missing: number;
+  readonly failed: number;
+  readonly inDoubt: number;
+  /** Requests without an outcome: still planned, or skipped because their endpoint was given up. */
+  readonly left: number;
+  readonly truncated: number;
+  readonly points: number;
+}
+
+/** What the ledger and the vault hold of a run. */
+export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
+  const count = (condition: string) => sql<string>`count(*) filter (where ${sql.raw(condition)})`;
+  const requests = await ops
+    .selectFrom('requests')
+    .select([
+      // Parts stand in the plan for the questions that were cut into them.
+      sql<string>`count(*) filter (where not ${isCut('requests')})`.as('planned'),
+      count("state = 'fresh'").as('fresh'),
+      sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
+      count('attempts > 0').as('asked'),
+      count("state = 'missing'").as('missing'),
+      count("state = 'failed'").as('failed'),
+      count("state in ('in_doubt', 'sent')").as('in_doubt'),
+      sql<string>`count(*) filter (where state = 'planned' or (state = 'skipped' and not ${isCut('requests')}))`.as(
+        'open',
+      ),
+      sql<string>`coalesce(sum(points), 0)`.as('points'),
+    ])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  const answers = await ops
+    .selectFrom('answers')
+    .select([
+      sql<string>`count(*)`.as('answers'),
+      sql<string>`coalesce(sum(received), 0)`.as('received'),
+      sql<string>`coalesce(sum(loaded), 0)`.as('loaded'),
+      sql<string>`coalesce(sum(changed), 0)`.as('changed'),
+      sql<string>`coalesce(sum(unchanged), 0)`.as('unchanged'),
+      sql<string>`coalesce(sum(superseded), 0)`.as('superseded'),
+      sql<string>`coalesce(sum(quarantined), 0)`.as('quarantined'),
+    ])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  const coverage = await ops
+    .selectFrom('coverage')
+    .select(sql<string>`count(*) filter (where reason is not null)`.as('truncated'))
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  return {
+    planned: Number(requests.planned),
+    fresh: Number(requests.fresh),
+    sent: Number(requests.sent),
+    asked: Number(requests.asked),
+    missing: Number(requests.missing),
+    failed: Number(requests.failed),
+    inDoubt: Number(requests.in_doubt),
+    left: Number(requests.open),
+    points: Number(requests.points),
+    answers: Number(answers.answers),
+    received: Number(answers.received),
+    loaded: Number(answers.loaded),
+    changed: Number(answers.changed),
+    unchanged: Number(answers.unchanged),
+    superseded: Number(answers.superseded),
+    quarantined: Number(answers.quarantined),
+    truncated: Number(coverage.truncated),
+  };
+}
+
+/** Writes how a run ended, with its sums. */
+export async function endRun(
+  ops: Ops,
+  runId: string,
+  end: { readonly state: RunState; readonly exitCode: number; readonly error: string | null; readonly at: Date },
+  totals: RunTotals & { readonly unreadable?: number },
+): Promise<void> {
+  await ops
+    .updateTable('runs')
+    .set({
+      state: end.state,
+      exit_code: String(end.exitCode),
+      error: end.error,
+      ended_at: end.at.toISOString(),
+      planned: String(totals.planned),
+      fresh: String(totals.fresh),
+      asked: String(totals.asked),
+      stored: String(totals.answers),
+      received: String(totals.received),
+      loaded: String(totals.loaded),
+      changed: String(totals.changed),
+      unchanged: String(totals.unchanged),
+      superseded: String(totals.superseded),
+      quarantined: String(totals.quarantined),
+      failed: String(totals.failed),
+      missing: String(totals.missing),
+      truncated: String(totals.truncated),
+      unreadable: String(totals.unreadable ?? 0),
+      points: String(totals.points),
+    })
+    .where('id', '=', runId)
+    .execute();
+}

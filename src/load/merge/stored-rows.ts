@@ -1,0 +1,110 @@
+/** What rests in the warehouse of the entities that answers speak of. */
+import type { Cell } from '../../normalize/batch.ts';
+import { parseExact } from '../../service/exact-json.ts';
+import type { Detail } from '../../service/field.ts';
+import { canonicalJson } from '../../service/identity.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { RootTable } from '../../warehouse/schema/tables.ts';
+import { countsOf, type Head } from './merge.ts';
+import type { Run } from '../sql/executor.ts';
+import type { State } from './precedence.ts';
+import { type Hold, readHeads, readRows } from '../sql/statements.ts';
+
+/** The parameters that name these entities: one array for each column of the key. */
+export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
+  if (table.key.length === 1) return [arrayLiteral(ids)];
+  const parts = ids.map((id) => id.split('\0'));
+  return table.key.map((_, index) => arrayLiteral(parts.map((part) => part[index] ?? null)));
+};
+
+const idOf = (table: RootTable, row: Texts): string => table.key.map((name) => row[name]).join('\0');
+
+/** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
+export async function headsOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+  hold: Hold,
+): Promise<ReadonlyMap<string, Head>> {
+  if (ids.length === 0) return new Map();
+  const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
+  return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
+}
+
+/** The states of those of these entities that have a row, without their lists. */
+export async function statesOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, State>> {
+  const rows = await rowsOf(run, schema, table, ids);
+  return new Map([...rows].map(([id, { state }]) => [id, state]));
+}
+
+/** The rows of those of these entities that have one: their heads, and their states without lists. */
+async function rowsOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { readonly head: Head; readonly state: State }>> {
+  if (ids.length === 0) return new Map();
+  const columns = table.columns.filter(({ name }) => !name.startsWith('_'));
+  const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
+  return new Map(
+    found.map((row) => {
+      const cells: Record<string, Cell> = {};
+      for (const { name, type } of columns) cells[name] = cellOf(type, row[name] ?? null);
+      return [idOf(table, row), { head: headOf(table, row), state: { cells, lists: {}, detail: detailOf(row) } }];
+    }),
+  );
+}
+
+/** What rests of entities before they are written: heads, and the states of those that answers tell in part. */
+export interface Resting {
+  readonly heads: ReadonlyMap<string, Head>;
+  readonly states: ReadonlyMap<string, State>;
+}
+
+/** What rests of these entities; rows of those of which a sighting is `inPart` are read whole. */
+export async function restingOf(
+  run: Run,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+  isInPart: (id: string) => boolean,
+): Promise<Resting> {
+  const whole = await rowsOf(run, schema, table, ids.filter(isInPart));
+  const others = await headsOf(
+    run,
+    schema,
+    table,
+    ids.filter((id) => !isInPart(id)),
+    'not',
+  );
+  return {
+    heads: new Map([...others, ...[...whole].map(([id, { head }]) => [id, head] as const)]),
+    states: new Map([...whole].map(([id, { state }]) => [id, state])),
+  };
+}
+
+type Texts = Readonly<Record<string, string | null>>;
+
+const headOf = (table: RootTable, row: Texts): Head => ({
+  answerId: BigInt(row['_answer_id'] ?? 0),
+  parts: row['_part_hashes'] ?? '',
+  detail: detailOf(row),
+  counts: countsOf(table, { cells: row }),
+});
+
+/** Rows of tables that have one source are whole. */
+const detailOf = (row: Texts): Detail => (row['_detail'] ?? 'full') as Detail;
+
+/** A column's text as the cell that the normalizer makes of the same value; null is null. */
+export function cellOf(type: string, text: string | null): Cell {
+  if (text === null) return null;
+  if (type === 'double precision') return Number(text);
+  return type === 'jsonb' ? canonicalJson(parseExact(text)) : text;
+}

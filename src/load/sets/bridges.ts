@@ -1,0 +1,109 @@
+/** Bridges: what questions returned, as sets of rows that belong to a question. */
+import type { Cell } from '../../normalize/batch.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { copyText } from '../../warehouse/sql/copy.ts';
+import type { BridgeTable } from '../../warehouse/schema/tables.ts';
+import type { Loading } from '../merge/receipts.ts';
+import { isNewer, keyOf, lockSets, rowsOfOwners, type Texts } from './owned-sets.ts';
+import type { Run } from '../sql/executor.ts';
+import { deleteRows, updatedColumns, updateRows } from '../sql/statements.ts';
+
+type Row = Readonly<Record<string, Cell>>;
+
+/** A question, and what an answer says that it returned. */
+interface Question {
+  /** The answer's place among those that are loaded together. */
+  readonly answer: number;
+  readonly answerId: string;
+  readonly asked: Row;
+  readonly complete: boolean;
+  /** By key. */
+  readonly told: ReadonlyMap<string, Row>;
+}
+
+interface Changes {
+  readonly question: Question;
+  readonly fresh: readonly Row[];
+  readonly moved: readonly Row[];
+  readonly gone: readonly Texts[];
+}
+
+const sizeOf = ({ fresh, moved, gone }: Changes): number => fresh.length + moved.length + gone.length;
+
+/**
+ * Writes what the questions of many answers returned: of each as a set when its answer was complete, else added to what
+ * is there. Tells how many rows each answer changed.
+ */
+export async function loadBridges(
+  run: Run,
+  schema: string,
+  table: BridgeTable,
+  group: readonly Loading[],
+  wrote: (answer: number, rows: number) => void,
+): Promise<void> {
+  const changes = async (of: readonly Question[], hold: 'not' | 'update'): Promise<Changes[]> => {
+    const asked = of.map((it) => it.asked);
+    const resting = await rowsOfOwners(run, schema, table, table.askedKey, asked, hold);
+    return of
+      .map((it) => changesOf(table, resting.get(keyOf(table.askedKey, it.asked)) ?? [], it))
+      .filter((it) => sizeOf(it) > 0);
+  };
+  const differing = await changes(questionsOf(table, group), 'not');
+  if (differing.length === 0) return;
+  await lockSets(
+    run,
+    table,
+    differing.map(({ question }) => keyOf(table.askedKey, question.asked)),
+  );
+  // Locked in key order, or two writers could wait for each other; another may have been here since the first look.
+  const due = await changes(
+    differing.map(({ question }) => question),
+    'update',
+  );
+  const gone = due.flatMap((it) => it.gone);
+  if (gone.length > 0) await run.write(deleteRows(schema, table), arraysOf(table.key, gone));
+  const moved = due.flatMap((it) => it.moved);
+  if (moved.length > 0) await run.write(updateRows(schema, table), arraysOf(updatedColumns(table), moved));
+  const fresh = due.flatMap((it) => it.fresh).toSorted((a, b) => (keyOf(table.key, a) < keyOf(table.key, b) ? -1 : 1));
+  const names = table.columns.map(({ name }) => name);
+  if (fresh.length > 0)
+    await run.add(
+      schema,
+      table,
+      copyText([{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
+    );
+  for (const it of due) wrote(it.question.answer, sizeOf(it));
+}
+
+const arraysOf = (names: readonly string[], rows: readonly Row[]): string[] =>
+  names.map((name) => arrayLiteral(rows.map((row) => row[name] ?? null)));
+
+const questionsOf = (table: BridgeTable, group: readonly Loading[]): Question[] =>
+  group.flatMap(({ batch: { bridge }, context: { answerId } }, answer): Question[] => {
+    if (bridge?.table !== table.name) return [];
+    const { asked, complete } = bridge;
+    const rows = bridge.rows.map(({ cells }): Row => ({ ...asked, ...cells, _answer_id: answerId }));
+    return [{ answer, answerId, asked, complete, told: new Map(rows.map((row) => [keyOf(table.key, row), row])) }];
+  });
+
+/** What an answer changes in the bridge of its question; nothing when a newer one spoke. */
+function changesOf(table: BridgeTable, resting: readonly Texts[], question: Question): Changes {
+  const { told, complete, answerId } = question;
+  if (resting.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
+  const known = new Map(resting.map((row) => [keyOf(table.key, row), row]));
+  return {
+    question,
+    fresh: [...told].filter(([id]) => !known.has(id)).map(([, row]) => row),
+    moved: [...told]
+      .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
+      .map(([, row]) => row),
+    gone: complete ? resting.filter((row) => !told.has(keyOf(table.key, row))) : [],
+  };
+}
+
+const differs = (table: BridgeTable, known: Texts, row: Row): boolean =>
+  table.columns.some(
+    ({ name }) =>
+      !name.startsWith('_') &&
+      (known[name] ?? null) !== (row[name] === null || row[name] === undefined ? null : String(row[name])),
+  );

@@ -1,0 +1,109 @@
+/** Sets of rows that have an owner: which answers come late to them, and which rows a complete answer no longer lists. */
+import { hash } from 'node:crypto';
+import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { RootTable, Table } from '../../warehouse/schema/tables.ts';
+import type { Loading } from '../merge/receipts.ts';
+import type { Gone } from '../write-table.ts';
+import type { Run } from '../sql/executor.ts';
+import { type Hold, readOwned } from '../sql/statements.ts';
+
+/** A row as its cells' texts. */
+export type Texts = Readonly<Record<string, string | null>>;
+
+/** The named cells as one text, equal when they are. */
+export const keyOf = (names: readonly string[], row: Readonly<Record<string, Cell>>): string =>
+  names.map((name) => String(row[name])).join('\0');
+
+/** True of a row that an answer newer than this one wrote. */
+export const isNewer = (row: Texts, answerId: string): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
+
+/** The rows of these owners, by owner. */
+export async function rowsOfOwners(
+  run: Run,
+  schema: string,
+  table: Table,
+  names: readonly string[],
+  owners: readonly Readonly<Record<string, Cell>>[],
+  hold: Hold,
+): Promise<ReadonlyMap<string, readonly Texts[]>> {
+  if (owners.length === 0) return new Map();
+  const arrays = names.map((name) => arrayLiteral(owners.map((owner) => owner[name] ?? null)));
+  return Map.groupBy(await run.rows(readOwned(schema, table, names, hold), arrays), (row) => keyOf(names, row));
+}
+
+/** More would fill the server's table of locks; sets that share one wait for each other, and do no harm. */
+const LOCKS = 256;
+
+/**
+ * Lets no other load look at these sets until the transaction ends: rows that are not there yet can't be locked, and
+ * an older answer could add to a set what a newer one leaves out. Taken before any row of the table, in one order.
+ */
+export async function lockSets(run: Run, table: Table, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  const locks = new Set(keys.map((key) => lockOf(key) % LOCKS));
+  await run.count(
+    'select pg_advisory_xact_lock($1::int, n) from (select n from unnest($2::int[]) as u(n) order by n) as o',
+    [lockOf(table.name), arrayLiteral([...locks])],
+  );
+}
+
+const lockOf = (text: string): number => hash('sha256', text, 'buffer').readInt32BE() & 0x7fffffff;
+
+/** The set that an answer tells of. */
+interface OwnedSet {
+  readonly answer: number;
+  readonly answerId: string;
+  readonly owner: NonNullable<Batch['owner']>;
+  readonly rows: readonly RootRow[];
+}
+
+/** The sets of one table that a group of answers tells of. */
+export interface OwnedSets {
+  /** Places of the answers to whose owner a newer one spoke: they add nothing to the table. */
+  readonly late: () => Promise<ReadonlySet<number>>;
+  /** Rows that the other answers, those that are complete, do not list. */
+  readonly goneBut: (late: ReadonlySet<number>) => Promise<readonly Gone[]>;
+}
+
+/** The sets of this table; an answer whose owner has no name has none. */
+export function ownedSets(run: Run, schema: string, table: RootTable, group: readonly Loading[]): OwnedSets {
+  const names = table.resource.owner ?? [];
+  const sets = group.flatMap(({ batch, context: { answerId } }, answer): OwnedSet[] => {
+    const { owner, roots } = batch;
+    const isNamed = owner?.table === table.name && !Object.values(owner.key).includes(null);
+    return isNamed ? [{ answer, answerId, owner, rows: roots.get(table.name) ?? [] }] : [];
+  });
+  const resting = (of: readonly OwnedSet[]) =>
+    rowsOfOwners(
+      run,
+      schema,
+      table,
+      names,
+      of.map(({ owner }) => owner.key),
+      'not',
+    );
+  return {
+    late: async () => {
+      await lockSets(
+        run,
+        table,
+        sets.map(({ owner }) => keyOf(names, owner.key)),
+      );
+      const rows = await resting(sets);
+      const isLate = ({ owner, answerId }: OwnedSet): boolean =>
+        (rows.get(keyOf(names, owner.key)) ?? []).some((row) => isNewer(row, answerId));
+      return new Set(sets.filter(isLate).map(({ answer }) => answer));
+    },
+    goneBut: async (late) => {
+      const trimming = sets.filter(({ owner, answer }) => owner.complete && !late.has(answer));
+      const rows = await resting(trimming);
+      return trimming.flatMap(({ owner, answer, answerId, rows: told }) => {
+        const listed = new Set(told.map(({ id }) => id));
+        return (rows.get(keyOf(names, owner.key)) ?? [])
+          .filter((row) => !listed.has(keyOf(table.key, row)) && !isNewer(row, answerId))
+          .map((row) => ({ id: keyOf(table.key, row), answer }));
+      });
+    },
+  };
+}

@@ -1,0 +1,225 @@
+/** Takes a forgotten entity out of the items of an answer, wherever the contract says that it may be; pure. */
+import type { Asked } from '../../service/asked.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import type { Element, Field, Fields, Sighting } from '../../service/field.ts';
+import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
+import { isKeyedByQuestion, type Resource } from '../../service/resource.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
+import { asksFor, isUrnOfForgotten } from './redact-request.ts';
+import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
+import { isObject, type Wire } from '../scope.ts';
+
+/** What is taken out, and who is told of each object that was the entity. */
+export interface Redaction {
+  readonly forgotten: Forgotten;
+  readonly onFound?: (found: Wire) => void;
+}
+
+/**
+ * The items without what is forgotten: a tombstone where an item or an element was the entity, an empty object where an
+ * object was it. The very same array when there was nothing to take out. Items that are keyed by a question about the entity
+ * are its own, all of them.
+ */
+export function redactItems(
+  endpoint: Endpoint,
+  asked: Asked,
+  items: readonly unknown[],
+  redaction: Redaction,
+): readonly unknown[] {
+  const { forgotten } = redaction;
+  const isItsOwn =
+    isKeyedByQuestion(endpoint.returns) &&
+    (asksFor(endpoint, asked.request, forgotten) || asksForPseudonym(asked.request));
+  return mapped(items, (item, position) => {
+    const walk: Walk = { ...redaction, asked, position, resource: endpoint.returns };
+    if (!isObject(item)) return isItsOwn ? tombstone() : cleaned(item, walk);
+    if (isItsOwn && !isTombstone(item)) return tombstone(remainsOf(endpoint.returns.fields, item, walk));
+    return entity(endpoint.returns, item, walk);
+  });
+}
+
+interface Walk extends Redaction {
+  readonly asked: Asked;
+  readonly position: number;
+  /** Whose fields are walked; names inside lists of unknown shape are of its network. */
+  readonly resource: Resource;
+}
+
+/** A value of unknown shape without the entity. */
+const cleaned = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
+
+const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
+  forgotten,
+  tables: TABLES_BESIDE.get(networkOf(resource.table)) ?? [],
+  ...(onFound && { onFound }),
+});
+
+/** Tables of one network begin with its name. */
+const networkOf = (table: string): string => table.split('_', 1)[0] ?? '';
+const TABLES_BESIDE = Map.groupBy(
+  rootTables.map(({ name }) => name),
+  networkOf,
+);
+
+/** The same array when every element stays what it is. */
+function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
+  const after = values.map(of);
+  return after.every((value, at) => value === values[at]) ? values : after;
+}
+
+/** The same object when every field stays what it is. */
+function mappedFields(wire: Wire, of: (name: string, value: unknown) => [string, unknown]): Wire {
+  const after = Object.entries(wire).map(([name, value]) => of(name, value));
+  return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
+    ? wire
+    : Object.fromEntries(after);
+}
+
+/** An object that is a whole entity of the resource. */
+function entity(resource: Resource, value: Wire, around: Walk): Wire {
+  const walk = { ...around, resource };
+  if (isTombstone(value) || !isForgotten(resource, value, false, walk))
+    return fieldsOf(resource.fields, value, walk, hasKey(resource, value, false, walk));
+  return found(value, walk, tombstone(remainsOf(resource.fields, value, walk)));
+}
+
+/** What an entity tells of others, without what it tells of itself. */
+const remainsOf = (fields: Fields, value: Wire, walk: Walk): Wire =>
+  Object.fromEntries(
+    Object.entries(fieldsOf(fields, value, walk)).filter(([name]) => {
+      const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+      return field !== undefined && tellsOfOthers(field);
+    }),
+  );
+
+function tellsOfOthers(field: Field): boolean {
+  if (field.shape === 'object') return field.sighting !== undefined;
+  if (field.shape === 'list') return field.element.of === 'object' && seesOthers(field.element);
+  return field.shape === 'nested' || field.shape === 'nested-list';
+}
+
+const seesOthers = ({ sighting, fields }: Extract<Element, { of: 'object' }>): boolean =>
+  sighting !== undefined || Object.values(fields).some((it) => it.shape === 'object' && it.sighting !== undefined);
+
+function found<T>(value: Wire, { onFound }: Walk, gone: T): T {
+  onFound?.(value);
+  return gone;
+}
+
+/** The fields without the entity; what another entity calls itself stays, since aliases change hands. */
+const fieldsOf = (fields: Fields, wire: Wire, walk: Walk, isOther = false): Wire =>
+  mappedFields(wire, (name, value) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (isOther && isOwnName(name, value, cleaningOf(walk))) return [name, value];
+    if (!field) return cleanedEntry(name, value, cleaningOf(walk));
+    return [name, value === null ? value : fieldOf(field, value, walk)];
+  });
+
+function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
+  switch (field.shape) {
+    case 'scalar':
+    case 'given':
+      // A count may have the digits of an id.
+      return typeof value === 'number' ? value : cleaned(value, walk);
+    case 'object':
+      if (!isObject(value)) return cleaned(value, walk);
+      return isSeen(field.sighting, value, walk)
+        ? found(value, walk, {})
+        : fieldsOf(field.fields, value, walk, isSeenOther(field.sighting, value, walk));
+    case 'list':
+      return Array.isArray(value)
+        ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
+        : cleaned(value, walk);
+    case 'nested':
+      return isObject(value) ? entity(field.resource(), value, walk) : cleaned(value, walk);
+    case 'nested-list':
+      return Array.isArray(value)
+        ? mapped(value, (inner: unknown) =>
+            isObject(inner) ? entity(field.resource(), inner, walk) : cleaned(inner, walk),
+          )
+        : cleaned(value, walk);
+  }
+}
+
+function elementOf(element: Element, value: unknown, walk: Walk): unknown {
+  if (element.of === 'json') return isAbout(value, walk) ? tombstone() : cleaned(value, walk);
+  if (element.of === 'scalar' || !isObject(value)) return cleaned(value, walk);
+  if (isSeen(element.sighting, value, walk)) return found(value, walk, tombstone());
+  // An element that is keyed by the entity in it says nothing without it.
+  for (const [name, field] of Object.entries(element.fields)) {
+    const inner = value[name];
+    if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.sighting, inner, walk)) continue;
+    if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
+  }
+  return fieldsOf(element.fields, value, walk, isSeenOther(element.sighting, value, walk));
+}
+
+const isSeen = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+  sighting !== undefined && isForgotten(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+
+const isSeenOther = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+  sighting !== undefined && hasKey(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+
+function resourceSeen(sighting: Sighting, value: Wire): Resource {
+  const urn = sighting.bare ? value : value['urn'];
+  const type = isObject(urn) ? urn['type'] : undefined;
+  return sighting.of(typeof type === 'string' ? type : '');
+}
+
+/** The key of an object; undefined where a part of it is missing. */
+function keyOf(resource: Resource, value: Wire, isBare: boolean, walk: Walk): readonly string[] | undefined {
+  const key = resource.key.map((name) => keyPart(resource, name, isBare ? { urn: value } : value, walk));
+  const whole = key.filter((part) => part !== undefined);
+  return whole.length === key.length ? whole : undefined;
+}
+
+const hasKey = (resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean =>
+  keyOf(resource, value, isBare, walk) !== undefined;
+
+/** An object without a key of its own is known by its names, and one with another key by the ids that never change. */
+function isForgotten(resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean {
+  const { forgotten } = walk;
+  const key = keyOf(resource, value, isBare, walk);
+  if (key && forgotten.isKey(resource.table, key)) return true;
+  const names = key ? namesIn(value, LASTING_FIELDS) : namesIn(value);
+  return names.some((name) => forgotten.isName(resource.table, name));
+}
+
+function keyPart(resource: Resource, name: string, value: Wire, { asked, position }: Walk): string | undefined {
+  const field = resource.fields[name];
+  if (field?.shape === 'given') return textOf(field.from(asked, position));
+  if (field) return textOf(value[name]);
+  const end = name.lastIndexOf('_');
+  const object = value[name.slice(0, end)];
+  return isObject(object) ? textOf(object[name.slice(end + 1)]) : undefined;
+}
+
+/** Texts and numbers by their digits; an empty one is no key. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === 'object' && value !== null && JSON.isRawJSON(value)) return value.rawJSON;
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return text === '' ? undefined : text;
+}
+
+/** Fields by which the contract's objects name an entity; a shown name is none, since many share it. */
+export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', 'alias', 'url'];
+
+/** Of these, beside keys, those that never change hands. */
+const LASTING_FIELDS: readonly string[] = ['internal_id'];
+
+/** The names that an object gives itself. */
+const namesIn = (value: Wire, fields = NAME_FIELDS): string[] =>
+  fields.flatMap((field) => {
+    const name = value[field];
+    return textOf(isObject(name) ? name['value'] : name) ?? [];
+  });
+
+/** True of a value of unknown shape that names the entity anywhere in it. */
+function isAbout(value: unknown, walk: Walk): boolean {
+  const text = textOf(value);
+  if (text !== undefined) return walk.forgotten.isName(walk.resource.table, text);
+  if (Array.isArray(value)) return value.some((inner) => isAbout(inner, walk));
+  return (
+    isObject(value) && (isUrnOfForgotten(value, walk.forgotten) || Object.values(value).some((it) => isAbout(it, walk)))
+  );
+}

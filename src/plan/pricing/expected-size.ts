@@ -1,0 +1,43 @@
+/** What a request is likely to cost, by the counts that answers like its own had. Pure. */
+import { costOf, mostOf, nearest, type PriceBook, type Returned } from './price-book.ts';
+import { averageOf } from './price-model.ts';
+
+/** What one request for so many items is likely to cost. */
+export interface Outlook {
+  readonly mean: number;
+  readonly variance: number;
+  readonly least: number;
+  /** Answers that tell; 0 when none does, so that the answer may be as full as asked. */
+  readonly answers: number;
+}
+
+/** The outlook by the counts that answers usually have. */
+export function outlookOf(book: PriceBook, asked: number | undefined): Outlook {
+  const counts = usualCounts(book, asked);
+  const answers = counts.reduce((sum, { times }) => sum + times, 0);
+  if (answers === 0) {
+    const most = mostOf(book, asked);
+    return { mean: most, variance: 0, least: Math.min(most, costOf(book, { asked, returned: 0 })), answers };
+  }
+  const costs = counts.map((it) => ({ value: costOf(book, it), times: it.times * (1 - book.missingShare) }));
+  if (book.missingShare > 0)
+    costs.push({ value: costOf(book, { asked, returned: 0, outcome: 'missing' }), times: answers * book.missingShare });
+  const mean = averageOf(costs);
+  const around = averageOf(costs.map(({ value, times }) => ({ value: (value - mean) ** 2, times })));
+  const variance = around + (mean * book.deviation) ** 2;
+  return { mean, variance, least: Math.min(...costs.map(({ value }) => value)), answers };
+}
+
+/** Counts that answers to such a request had: of this sync where it has asked before, else of anybody. */
+function usualCounts({ usual, levels }: PriceBook, asked: number | undefined): Returned[] {
+  const seen = usual.length > 0 ? usual : levels.map((it) => ({ ...it, times: it.samples }));
+  if (asked === undefined) return seen.map((it) => ({ ...it, asked }));
+  const matched = seen.filter((it) => it.asked !== undefined && it.asked > 0);
+  const alike = nearest(matched, (it) => Math.abs(Math.log((it.asked ?? 1) / Math.max(1, asked))));
+  return (alike.length > 0 ? alike : seen).flatMap(({ asked: before, returned, times }) => {
+    if (returned === undefined) return [];
+    // An answer that was full would have been longer.
+    const full = before !== undefined && returned >= before;
+    return { asked, returned: full ? asked : Math.min(returned, asked), times };
+  });
+}

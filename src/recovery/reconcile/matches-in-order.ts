@@ -1,0 +1,98 @@
+/**
+ * Matches rows of the request log that have no identifier with requests that ran beside each other. Which of several rows
+ * is which of several requests can't be known then, but what they cost together can: where a stretch of time has as many
+ * rows as attempts, and both keep the same order and distance, they are matched in this order.
+ */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import {
+  type Books,
+  booksOf,
+  type Identifiers,
+  instant,
+  isOfEndpoint,
+  requestsSince,
+  toleranceMs,
+} from '../../ledger/match-log.ts';
+
+interface Row {
+  readonly id: string;
+  readonly endpoint: string;
+  readonly at_ms: number;
+}
+
+/** Which attempts and rows are looked at. */
+export interface InOrder {
+  /** How far the service's clock is ahead of ours, where no identifier shows it. */
+  readonly offsetMs: number | undefined;
+  readonly sentSince: Date;
+  /** By the service's clock; undefined for all rows. */
+  readonly loggedSince: Date | undefined;
+}
+
+/** How much the distance between a row and its attempt may differ within a stretch. */
+const SPREAD_MS = 5000;
+/** More rows or attempts are left as they are. */
+const MOST = 5000;
+
+/** Matches what was sent and logged since these instants; returns the requests that are matched now. */
+export async function matchInOrder(
+  books: Books,
+  { areOurs, offsetMs }: Identifiers,
+  { sentSince, loggedSince }: InOrder,
+  now: Date,
+): Promise<string[]> {
+  // Where identifiers are kept, a row without one is not ours, or is not complete yet.
+  if (areOurs) return [];
+  const tables = booksOf(books);
+  const { log, matches } = tables;
+  const isSettled = sql`m.sure in ('identifier', 'only_candidate', 'in_order')`;
+  const { rows: attempts } = await sql<Row>`
+    select r.id::text as id, r.endpoint, (extract(epoch from r.sent_at) * 1000)::float8 as at_ms
+    from ${requestsSince(tables, sentSince)} r
+    where r.sent_at >= ${instant(sentSince)} and r.attempts = 1
+      and not exists (select from ${matches} m where m.request_id = r.id and ${isSettled})
+    order by r.sent_at, r.id limit ${MOST}`.execute(books.db);
+  if (attempts.length === 0) return [];
+  const endpoints = arrayLiteral([...new Set(attempts.map(({ endpoint }) => endpoint))]);
+  const { rows } = await sql<Row>`
+    select c.id::text as id, e.endpoint, (extract(epoch from c.started_at) * 1000)::float8 as at_ms
+    from ${log} c join unnest(${endpoints}::text[]) as e(endpoint) on ${isOfEndpoint(sql`c.endpoint`, sql`e.endpoint`)}
+    where c.started_at >= ${loggedSince ? instant(loggedSince) : sql`'-infinity'::timestamptz`}
+      and not exists (select from ${matches} m where m.log_id = c.id and ${isSettled})
+    order by c.started_at, c.id limit ${MOST}`.execute(books.db);
+  const pairs = [...Map.groupBy(attempts, ({ endpoint }) => endpoint)].flatMap(([endpoint, sent]) =>
+    pairsOf(
+      sent,
+      rows.filter((row) => row.endpoint === endpoint),
+      offsetMs,
+    ),
+  );
+  if (pairs.length === 0) return [];
+  const ids = arrayLiteral(pairs.map(([request]) => request));
+  await sql`delete from ${matches} where request_id = any(${ids}::bigint[]) and sure = 'ambiguous'`.execute(books.db);
+  await sql`
+    insert into ${matches} (request_id, log_id, sure, matched_at)
+    select request_id, log_id, 'in_order', ${instant(now)}
+    from unnest(${ids}::bigint[], ${arrayLiteral(pairs.map(([, row]) => row))}::uuid[]) as p(request_id, log_id)
+    on conflict (request_id, log_id) do update set sure = excluded.sure, matched_at = excluded.matched_at`.execute(
+    books.db,
+  );
+  return pairs.map(([request]) => request);
+}
+
+/** Pairs of attempts and rows of one endpoint, both in the order of time. */
+function pairsOf(
+  attempts: readonly Row[],
+  rows: readonly Row[],
+  offsetMs: number | undefined,
+): (readonly [request: string, row: string])[] {
+  const near = toleranceMs({ offsetMs });
+  const about = offsetMs ?? 0;
+  // Rows far from every attempt belong to other programs.
+  const ours = rows.filter((row) => attempts.some((it) => Math.abs(row.at_ms - it.at_ms - about) <= near));
+  if (ours.length !== attempts.length) return [];
+  const distances = attempts.map((it, place) => (ours[place] as Row).at_ms - it.at_ms);
+  if (Math.max(...distances) - Math.min(...distances) > SPREAD_MS) return [];
+  return attempts.map((it, place) => [it.id, (ours[place] as Row).id] as const);
+}

@@ -1,0 +1,198 @@
+/** Reconciles the request log with the ledger: what each request was charged, what became of lost answers, and what is left over. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { openDoubts, type SettledDoubt, settleDoubts } from '../../ledger/lost-answers.ts';
+import { judge } from './evidence.ts';
+import { LOG_ENDPOINT } from '../../ledger/log-reads.ts';
+import { type Books, booksOf, identifiersOf, matchCandidates, matchIdentifiers } from '../../ledger/match-log.ts';
+import { type InOrder, matchInOrder } from './matches-in-order.ts';
+import { settlePoints } from '../../ledger/price-samples.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+
+export interface ReconcileOptions {
+  /** Rows that began earlier stay as they are; absent, all are gone through. */
+  readonly since?: Date | undefined;
+  /**
+   * Requests whose lost attempts are judged, with the points set aside for each attempt where the run goes on; absent,
+   * all that no run asks any more.
+   */
+  readonly doubtful?: ReadonlyMap<string, number | undefined>;
+  readonly now: Date;
+  /** Absent, rows of the log are not matched by their order, see `matchInOrder`. */
+  readonly inOrder?: InOrder;
+}
+
+/** Doubts that are judged at once; with more, something else is wrong. */
+const MOST_DOUBTS = 1000;
+
+/**
+ * Brings new rows of the log together with requests of the ledger, settles what these cost, and judges lost attempts;
+ * returns those. Done again, it changes nothing. In one transaction, one after the other.
+ */
+export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledDoubt[]> {
+  const { since, doubtful, now, inOrder } = options;
+  return warehouse.db.transaction().execute(async (db) => {
+    const books = { db, schema: warehouse.schema, ops: warehouse.ops };
+    const ops = operationsOf(books);
+    await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);
+    await matchIdentifiers(books, since, now);
+    const found = await identifiersOf(books);
+    const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
+    const changed = await matchCandidates(books, identifiers, since, now);
+    if (inOrder) changed.push(...(await matchInOrder(books, identifiers, inOrder, now)));
+    const which = doubtful
+      ? { requestIds: [...doubtful.keys()] }
+      : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
+    const judged = await judge(books, await openDoubts(ops, which), identifiers);
+    await settleDoubts(ops, judged, now);
+    await settlePoints(
+      ops,
+      judged.flatMap(({ requestId, points }) => {
+        const aside = doubtful?.get(requestId);
+        return aside !== undefined && points !== null ? [{ requestId, points, aside }] : [];
+      }),
+    );
+    await settleRequests(books, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
+    return judged;
+  });
+}
+
+/** SQL for whether a row of the log tells what its request cost; one that does not is of a request under way. */
+const isComplete = (row: string) =>
+  sql`(${sql.ref(`${row}.response_status_code`)} is not null or ${sql.ref(`${row}.duration`)} is not null
+    or (${sql.ref(`${row}.is_paid`)} and ${sql.ref(`${row}.cost`)} > 0))`;
+
+/** States in which no attempt is under way or to come. */
+const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
+
+/**
+ * Writes what requests were charged by rows of the log since an instant, once each of their rows is complete; and puts
+ * it in the place of what the price list said, once none of their attempts is in doubt; runs that ended sum up anew.
+ */
+async function settleRequests(books: Books, since: Date | undefined, others: readonly string[]): Promise<void> {
+  const { log, runs, requests, doubts, matches } = booksOf(books);
+  const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
+  // A run that is over asks what is in doubt no more.
+  const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
+    and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
+  const charged = sql`case when s.is_complete then s.charged end`;
+  const points = sql`case
+    when not ${isFinal} or not coalesce(l.is_settled, true) then r.points
+    when s.is_complete then s.charged
+    when s.rows = 0 and l.attempts >= r.attempts then 0
+    else r.points end`;
+  const settled = await sql<{ run_id: string }>`
+    with touched as (
+      select m.request_id from ${log} c join ${matches} m on m.log_id = c.id where ${from}
+      union select unnest(${arrayLiteral(others)}::bigint[])
+    ), sums as (
+      select t.request_id, count(c.id) as rows, sum(case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
+        coalesce(bool_and(${isComplete('c')}), false) as is_complete
+      from touched t
+      left join ${matches} m on m.request_id = t.request_id and m.sure <> 'ambiguous'
+      left join ${log} c on c.id = m.log_id
+      group by t.request_id
+    ), lost as (
+      select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled
+      from ${doubts} d join touched t on t.request_id = d.request_id group by d.request_id
+    )
+    update ${requests} r set charged = ${charged}, points = ${points}
+    from sums s left join lost l on l.request_id = s.request_id
+    where r.id = s.request_id and (r.charged is distinct from ${charged} or r.points is distinct from ${points})
+    returning r.run_id`.execute(books.db);
+  const touched = arrayLiteral([...new Set(settled.rows.map((it) => it.run_id))]);
+  // A run that goes on sums up at its end.
+  await sql`
+    update ${runs} n set points = s.points
+    from (
+      select run_id, coalesce(sum(points), 0) as points from ${requests} where run_id = any(${touched}::bigint[]) group by run_id
+    ) s
+    where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(books.db);
+}
+
+/** How log and ledger agree over a time. Rows are the log's. */
+export interface Reconciliation {
+  /** Where the time begins. */
+  readonly since: Date;
+  readonly logged: number;
+  /** Rows that are surely requests of the ledger. */
+  readonly matched: number;
+  /** Rows that may be one of several requests, or requests with several rows: listed, not guessed. */
+  readonly ambiguous: number;
+  /** Paid rows beyond the answers that are stored. */
+  readonly chargedButLost: { readonly rows: number; readonly points: number };
+  /** Answered requests without a row, of the time of which the log was read whole. */
+  readonly unlogged: number;
+  /** Rows that are no request of this ledger: of other programs or tokens. */
+  readonly others: { readonly rows: number; readonly points: number };
+}
+
+/** What status looks back at. */
+const RECENT_MS = 30 * 24 * 3_600_000;
+
+/** How log and ledger agree since an instant, else over the last 30 days; undefined when the log was never read. */
+export async function readReconciliation(
+  { db, schema, ops }: Books,
+  now: Date,
+  since: Date = new Date(now.getTime() - RECENT_MS),
+): Promise<Reconciliation | undefined> {
+  const tables = booksOf({ schema, ops });
+  const { log, runs, requests, answers, matches } = tables;
+  const from = sql`${since.toISOString()}::timestamptz`;
+  const { rows } = await sql<{
+    is_read: boolean;
+    logged: string;
+    matched: string;
+    ambiguous: string;
+    lost_rows: string;
+    lost_points: string;
+    unlogged: string;
+    other_rows: string;
+    other_points: string;
+  }>`
+    with entries as (
+      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points, m.request_id, m.sure
+      from ${log} c
+      left join (select log_id, bool_or(sure <> 'ambiguous') as sure, min(request_id) filter (where sure <> 'ambiguous') as request_id
+        from ${matches} group by log_id) m on m.log_id = c.id
+      where c.started_at >= ${from}
+    ), paid as (
+      -- What was answered came last.
+      select e.*, row_number() over (partition by e.request_id order by e.started_at desc) as place
+      from entries e where e.sure and e.points > 0
+    ), lost as (
+      select p.points from paid p
+      where p.place > (select count(*) from ${answers} a where a.request_id = p.request_id)
+    ), whole as (
+      select range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),
+        least(coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), q.sent_at - interval '2 minutes'))) as times
+      from ${runs} n join ${requests} q on q.run_id = n.id
+      where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${from}
+        and q.parent_id is null and q.sent_at is not null
+        and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < q.sent_at - interval '2 minutes'
+        and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') < coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
+    ), unlogged as (
+      select q.id from ${runs} n join ${requests} q on q.run_id = n.id, whole w
+      where (n.ended_at is null or n.ended_at >= ${from}) and n.endpoint <> ${LOG_ENDPOINT} and q.attempts > 0 and q.sent_at >= ${from}
+        and w.times @> q.sent_at and exists (select from ${answers} a where a.request_id = q.id)
+        and not exists (select from ${matches} m where m.request_id = q.id)
+    )
+    select exists (select from ${log}) as is_read, count(*) as logged, count(*) filter (where sure) as matched,
+      count(*) filter (where not sure) as ambiguous,
+      (select count(*) from lost) as lost_rows, (select coalesce(sum(points), 0) from lost) as lost_points,
+      (select count(*) from unlogged) as unlogged,
+      count(*) filter (where sure is null) as other_rows, coalesce(sum(points) filter (where sure is null), 0) as other_points
+    from entries`.execute(db);
+  const [row] = rows;
+  if (!row?.is_read) return undefined;
+  return {
+    since,
+    logged: Number(row.logged),
+    matched: Number(row.matched),
+    ambiguous: Number(row.ambiguous),
+    chargedButLost: { rows: Number(row.lost_rows), points: Number(row.lost_points) },
+    unlogged: Number(row.unlogged),
+    others: { rows: Number(row.other_rows), points: Number(row.other_points) },
+  };
+}

@@ -1,0 +1,255 @@
+/**
+ * Keeps paid answers as files while the database can't take them: one file an answer, on the disk before its name is
+ * there, for its owner's eyes alone. What can't be read is set aside and never thrown away.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { TransientError, UsageError } from '../../errors.ts';
+import { makeFolders } from '../../warehouse/lock/folder.ts';
+import { MARKER, markSpool } from './marker.ts';
+import type { SpoolPlace } from './run-spools.ts';
+import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './header.ts';
+import { sha256Of } from '../../ledger/compression.ts';
+
+export interface Spool {
+  readonly folder: string;
+  /**
+   * Makes the folder with its marker, and a reserve of disk space that an answer can use when the disk is full. Returns
+   * how the ledger names the spool. Throws what the system reports when the folder cannot be made or written.
+   */
+  readonly prepare: (newId: string) => Promise<SpoolPlace>;
+  /**
+   * Keeps the answer so that it outlasts a loss of power. Throws a TransientError when there is no room for it, in the
+   * spool or on the disk. The same answer again is kept once.
+   */
+  readonly keep: (answer: SpooledAnswer) => Promise<void>;
+  /** What waits, in the order of receipt; `damaged` are files that were just set aside. */
+  readonly waiting: () => Promise<{ readonly answers: readonly Waiting[]; readonly damaged: readonly string[] }>;
+  /** The bytes of a body; `damaged`, and its file is set aside, when they are not those that were kept. */
+  readonly bodyOf: (waiting: Waiting) => Promise<Uint8Array | 'damaged' | 'gone'>;
+  /** Removes what was taken in. */
+  readonly drop: (waiting: Waiting) => Promise<void>;
+  /** Removes unfinished and damaged files that hold what is asked about; returns how many. */
+  readonly sift: (holds: (bytes: Uint8Array) => boolean) => Promise<number>;
+}
+
+export interface SpoolOptions {
+  readonly folder: string;
+  /** Most bytes that all files together may have. */
+  readonly capBytes?: number;
+}
+
+/** Enough for a run whose calls in flight all bring large answers; a disk that is full helps nobody. */
+const CAP_BYTES = 2 ** 30;
+const WAITS = '.answer';
+const UNFINISHED = '.partial';
+const ASIDE = '.damaged';
+const RESERVE = 'reserve';
+/** Room for the answers of a few calls in flight. */
+const RESERVE_BYTES = 16 * 2 ** 20;
+/** A disk with less room than this gets no reserve: the warehouse may need it. */
+const RESERVE_BELOW_FREE_BYTES = 8 * RESERVE_BYTES;
+
+/** The spool in a folder, which is made when the first answer comes. */
+export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool {
+  const pathOf = (file: string): string => join(folder, file);
+  const setAside = (file: string): Promise<void> => rename(pathOf(file), pathOf(`${file}${ASIDE}`));
+  let keeping: Promise<void> = Promise.resolve();
+
+  const write = async (answer: SpooledAnswer): Promise<void> => {
+    const head = Buffer.from(`${headLine(answer)}\n`);
+    const bytes = head.byteLength + answer.body.byteLength;
+    await makeFolder(folder);
+    const taken = await sizeOf(folder);
+    if (taken + bytes > capBytes)
+      throw new TransientError(`it holds ${taken} bytes, this answer has ${bytes}, and ${capBytes} is the most`);
+    const file = fileNameOf(answer);
+    const unfinished = pathOf(`${file}${UNFINISHED}`);
+    const writeAnswer = async (): Promise<void> => {
+      await writeThrough(unfinished, [head, answer.body]);
+      await rename(unfinished, pathOf(file));
+    };
+    try {
+      await writeAnswer().catch(async (error: unknown) => {
+        if (!isFull(error)) throw error;
+        await rm(pathOf(RESERVE), { force: true });
+        await writeAnswer();
+      });
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    await syncFolder(folder);
+  };
+
+  return {
+    folder,
+    prepare: async (newId) => {
+      await makeFolder(folder);
+      const place = { id: await markSpool(folder, newId), host: hostname(), folder };
+      await makeReserve(folder).catch(() => undefined);
+      return place;
+    },
+    // One at a time, so that two that fit alone don't exceed the cap together.
+    keep: (answer) => {
+      const kept = keeping.then(() => write(answer));
+      keeping = kept.catch(() => undefined);
+      return kept.catch((error: unknown) => {
+        throw new TransientError(`the spool ${folder} can’t take the answer: ${(error as Error).message}`, {
+          next: 'Make room for it, or name another folder in SLUICE_SPOOL.',
+          cause: error,
+        });
+      });
+    },
+    waiting: async () => {
+      const answers: Waiting[] = [];
+      const damaged: string[] = [];
+      for (const file of (await filesOf(folder)).filter((it) => it.endsWith(WAITS))) {
+        const head = await unlessGone(headIn(pathOf(file)));
+        if (head === 'gone') continue;
+        const waiting = waitingOf(file, head ?? '');
+        if (waiting) answers.push(waiting);
+        else {
+          await setAside(file);
+          damaged.push(file);
+        }
+      }
+      const ageOf = (it: Waiting): number => it.receivedAt.getTime();
+      return { answers: answers.toSorted((a, b) => ageOf(a) - ageOf(b)), damaged };
+    },
+    bodyOf: async ({ file, sha256, bytes }) => {
+      const all = await unlessGone(readFile(pathOf(file)));
+      if (all === 'gone') return all;
+      const body = all.subarray(all.indexOf(LINE_END) + 1);
+      if (body.byteLength === bytes && sha256Of(body) === sha256) return body;
+      await setAside(file);
+      return 'damaged';
+    },
+    drop: async ({ file }) => {
+      await rm(pathOf(file), { force: true });
+      await syncFolder(folder);
+    },
+    sift: async (holds) => {
+      let removed = 0;
+      for (const file of (await filesOf(folder)).filter((it) => it.endsWith(ASIDE) || it.endsWith(UNFINISHED))) {
+        const bytes = await unlessGone(readFile(pathOf(file)));
+        if (bytes === 'gone' || !holds(bytes)) continue;
+        await rm(pathOf(file), { force: true });
+        removed += 1;
+      }
+      if (removed > 0) await syncFolder(folder);
+      return removed;
+    },
+  };
+}
+
+/** How many answers wait in a spool, and how many files there can't be read. Throws a UsageError for no folder of ours. */
+export async function spoolCounts(folder: string): Promise<{ readonly waiting: number; readonly damaged: number }> {
+  const files = await filesOf(folder).catch((cause: unknown) => {
+    const next = 'Name another folder in SLUICE_SPOOL, or mend its rights.';
+    throw new UsageError(`The spool ${folder} can’t be read: ${(cause as Error).message}`, { next, cause });
+  });
+  const count = (ending: string): number => files.filter((it) => it.endsWith(ending)).length;
+  return { waiting: count(WAITS), damaged: count(ASIDE) + count(UNFINISHED) };
+}
+
+const LINE_END = 0x0a;
+
+/** The same answer has the same name; names sort by receipt. */
+const fileNameOf = (it: SpooledAnswer): string =>
+  `${it.receivedAt.toISOString().replace(/[-:.]/g, '')}-${it.requestId}-${sha256Of(it.body).slice(0, 16)}${WAITS}`;
+
+async function makeFolder(folder: string): Promise<void> {
+  const first = await makeFolders(folder, 0o700);
+  // A folder that was there may be open to others.
+  await chmod(folder, 0o700);
+  if (first === undefined) return;
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Random bytes, because a file system that compresses would keep no room for others. */
+async function makeReserve(folder: string): Promise<void> {
+  const path = join(folder, RESERVE);
+  const { bavail, bsize } = await statfs(folder);
+  const held = await stat(path).catch(() => undefined);
+  if (held?.size === RESERVE_BYTES || bavail * bsize < RESERVE_BELOW_FREE_BYTES) return;
+  const part = randomBytes(2 ** 20);
+  const parts = Array.from({ length: RESERVE_BYTES / part.byteLength }, () => part);
+  await writeThrough(path, parts).catch((error: unknown) =>
+    rm(path, { force: true }).then(() => Promise.reject(error as Error)),
+  );
+}
+
+const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** The bytes in a new file of that name, on the disk. */
+async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    for (const part of parts) await file.writeFile(part);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A name is as safe as the folder that holds it. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const isMissing = (error: unknown): boolean => (error as { readonly code?: unknown }).code === 'ENOENT';
+
+async function filesOf(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).toSorted();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const files = (await filesOf(folder)).filter((file) => file !== RESERVE && file !== MARKER);
+  const sizes = await Promise.all(
+    files.map((file) =>
+      stat(join(folder, file)).then(
+        (it) => it.size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Far more than the headers of an answer can be. */
+const LONGEST_HEAD_BYTES = 2 ** 20;
+
+/** The first line of a file; undefined when it has none. */
+async function headIn(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(LONGEST_HEAD_BYTES) });
+    const end = buffer.subarray(0, bytesRead).indexOf(LINE_END);
+    return end < 0 ? undefined : buffer.toString('utf8', 0, end);
+  } finally {
+    await file.close();
+  }
+}
+
+/** What the work gives, unless another process took the file in the meantime. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | 'gone'> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return 'gone';
+    throw error;
+  }
+}

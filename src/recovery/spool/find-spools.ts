@@ -1,0 +1,107 @@
+/** Finds the spools that the ledger names, and what to do about requests whose spool cannot be found. */
+import { TransientError } from '../../errors.ts';
+import type { Part } from '../../ledger/part.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { openSpool, type Spool } from './files.ts';
+import { spoolIdIn } from './marker.ts';
+import { abandonSpools, openSpools, type SpoolPlace } from './run-spools.ts';
+import type { Notice } from '../../ledger/summary.ts';
+import { type SpooledFiles, spooledAnswers } from './spool.ts';
+import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+
+/** The spools that this process can read. */
+export interface Spools {
+  /** The spool in which this process keeps answers; undefined when it has none, or could not make it. */
+  readonly own?: SpoolPlace;
+  /** The answers in all spools that can be found, for the syncs of the config. */
+  readonly waiting: () => Promise<readonly SpooledFiles[]>;
+}
+
+export interface SpoolsOptions extends Steady {
+  readonly ops: Ops;
+  /** The config's syncs. */
+  readonly syncs: readonly string[];
+  readonly spool?: Spool;
+  /** Folders of spools that the ledger need not name, because an earlier version used them. */
+  readonly formerSpools?: readonly string[];
+  readonly newId: () => string;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+/** Prepares the spool of this process, and finds those of others. A spool that cannot be made is a warning. */
+export async function findableSpools(it: SpoolsOptions): Promise<Spools> {
+  const { spool, onNotice } = it;
+  if (!spool) return { waiting: async () => [] };
+  const own = await spool.prepare(it.newId()).catch((error: unknown) => {
+    const message = `the spool ${spool.folder} can’t be used: ${(error as Error).message}. If the database fails, answers are lost; name another folder in SLUICE_SPOOL`;
+    onNotice({ level: 'warn', message });
+    return undefined;
+  });
+  const waiting = async (): Promise<SpooledFiles[]> => {
+    const open = await steadily(() => openSpools(it.ops, { syncs: it.syncs }), it);
+    const named = open.flatMap(({ spools }) => spools);
+    const found = await findSpools(named, own);
+    const folders = new Set([...found.map(({ folder }) => folder), ...(it.formerSpools ?? [])]);
+    folders.delete(spool.folder);
+    const spools = [spool, ...[...folders].map((folder) => openSpool({ folder }))];
+    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice }, it.syncs)));
+  };
+  return { ...(own && { own }), waiting };
+}
+
+/** Of these spools, those whose folder is here, each once; the own spool is left out. */
+async function findSpools(named: readonly SpoolPlace[], own: SpoolPlace | undefined): Promise<SpoolPlace[]> {
+  const others = new Map(named.filter(({ id }) => id !== own?.id).map((it) => [it.id, it]));
+  const ids = await Promise.all([...others.values()].map(({ folder }) => spoolIdIn(folder)));
+  return [...others.values()].filter(({ id }, position) => ids[position] === id);
+}
+
+/** An open run with requests whose answers may be in spools that cannot be found from here. */
+export interface MissingSpools {
+  readonly runId: string;
+  readonly requests: number;
+  readonly spools: readonly SpoolPlace[];
+}
+
+/** The missing spools of open runs. A folder with its marker is found, and then its answers are in the ledger already. */
+export async function missingSpools(
+  ops: Ops,
+  which: { readonly syncs: readonly string[] } | Part,
+  { own }: Pick<Spools, 'own'>,
+): Promise<MissingSpools[]> {
+  const missing: MissingSpools[] = [];
+  for (const { runId, requests, spools } of await openSpools(ops, which)) {
+    const found = new Set((await findSpools(spools, own)).map(({ id }) => id));
+    const absent = spools.filter(({ id }) => id !== own?.id && !found.has(id));
+    if (absent.length > 0) missing.push({ runId, requests, spools: absent });
+  }
+  return missing;
+}
+
+/** The error of a run that leaves requests open because their answers may be in a spool that cannot be found. */
+export function missingSpoolError(sync: string, { requests, spools }: Omit<MissingSpools, 'runId'>): TransientError {
+  const places = spools.map(({ folder, host }) => `${folder} on ${host}`).join(', ');
+  const many =
+    requests === 1 ? '1 request was sent, and its answer' : `${requests} requests were sent, and their answers`;
+  return new TransientError(`${many} may be in a spool that can’t be found from here: ${places}`, {
+    next: `Run the sync where that folder is, or copy the folder here and name it in SLUICE_SPOOL. If it is gone for good: sluice sync ${sync} --abandon-spool, which may pay for these requests again.`,
+  });
+}
+
+/** Gives up the missing spools of a sync's open runs: their answers count as lost. */
+export async function abandonMissing(
+  ops: Ops,
+  sync: string,
+  it: Pick<Spools, 'own'> & Pick<SpoolsOptions, 'onNotice'>,
+) {
+  for (const { runId, requests, spools } of await missingSpools(ops, { syncs: [sync] }, it)) {
+    await abandonSpools(
+      ops,
+      runId,
+      spools.map(({ id }) => id),
+    );
+    const folders = spools.map(({ folder, host }) => `${folder} on ${host}`).join(', ');
+    const message = `the spool ${folders} is given up: the answers to ${requests} requests count as lost`;
+    it.onNotice({ level: 'warn', sync, message });
+  }
+}

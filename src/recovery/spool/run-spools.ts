@@ -1,0 +1,99 @@
+/** The spools of a run: the folders in which its processes keep answers that the database cannot take. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { Part } from '../../ledger/part.ts';
+import { OPEN } from '../../ledger/runs.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+
+/** One spool, as the ledger names it. The id is that of the marker file in the folder. */
+export interface SpoolPlace {
+  readonly id: string;
+  readonly host: string;
+  readonly folder: string;
+}
+
+/** An open run, the spools of its processes, and how many of its requests have no outcome. */
+export interface SpoolsOfRun {
+  readonly runId: string;
+  readonly spools: readonly SpoolPlace[];
+  readonly requests: number;
+}
+
+const listOf = (text: string): SpoolPlace[] => JSON.parse(text) as SpoolPlace[];
+
+/**
+ * The open runs of these syncs with requests that were sent and have no outcome: their answers may be in one of the
+ * spools. A chunk's requests may be only in the chunk's spools.
+ */
+export async function openSpools(
+  ops: Ops,
+  which: { readonly syncs: readonly string[] } | Part,
+): Promise<SpoolsOfRun[]> {
+  const chunk = 'syncs' in which ? undefined : which.chunk;
+  const rows = await ops
+    .selectFrom('runs as n')
+    .select('n.id')
+    .select((eb) => [
+      sql<string>`(coalesce(n.spools, '[]') || coalesce(${eb
+        .selectFrom('chunks as c')
+        .select(sql`jsonb_agg(s)`.as('all'))
+        .innerJoin(sql`lateral jsonb_array_elements(c.spools)`.as('s'), (join) => join.onTrue())
+        .whereRef('c.run_id', '=', 'n.id')}, '[]'))::text`.as('of_run'),
+      eb
+        .selectFrom('chunks as c')
+        .select(sql<string | null>`coalesce(c.spools, '[]')::text`.as('spools'))
+        .whereRef('c.run_id', '=', 'n.id')
+        .where('c.number', '=', chunk ?? '-1')
+        .as('of_chunk'),
+      eb
+        .selectFrom('requests as r')
+        .select(sql<string>`count(*)`.as('count'))
+        .whereRef('r.run_id', '=', 'n.id')
+        .where('r.state', '=', 'sent')
+        .$if(chunk !== undefined, (query) => query.where('r.chunk', '=', chunk ?? ''))
+        .as('requests'),
+    ])
+    .where('n.state', 'in', [...OPEN])
+    .where((eb) =>
+      'syncs' in which
+        ? eb('n.sync', '=', sql<string>`any(${arrayLiteral(which.syncs)}::text[])`)
+        : eb('n.id', '=', which.id),
+    )
+    .execute();
+  return rows.flatMap(({ id, of_run: ofRun, of_chunk: ofChunk, requests }) => {
+    const spools = listOf(ofChunk ?? ofRun);
+    return Number(requests) > 0 && spools.length > 0 ? [{ runId: id, spools, requests: Number(requests) }] : [];
+  });
+}
+
+/**
+ * Records the spool of the process that carries out a run or a chunk. `isAlone` says that no other spool can hold an
+ * answer of it.
+ */
+export async function recordSpool(ops: Ops, part: Part, spool: SpoolPlace, isAlone: boolean): Promise<void> {
+  const own = JSON.stringify([spool]);
+  const spools = isAlone ? own : sql<string>`${without(spool.id)} || ${own}::jsonb`;
+  if (part.chunk !== undefined) {
+    await ops
+      .updateTable('chunks')
+      .set({ spools })
+      .where('run_id', '=', part.id)
+      .where('number', '=', part.chunk)
+      .execute();
+    return;
+  }
+  await ops.updateTable('runs').set({ spools }).where('id', '=', part.id).execute();
+  if (isAlone) await ops.updateTable('chunks').set({ spools: null }).where('run_id', '=', part.id).execute();
+}
+
+/** Removes spools from a run and its chunks: what they may hold counts as lost from now on. */
+export async function abandonSpools(ops: Ops, runId: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const spools = without(id);
+    await ops.updateTable('runs').set({ spools }).where('id', '=', runId).execute();
+    await ops.updateTable('chunks').set({ spools }).where('run_id', '=', runId).execute();
+  }
+}
+
+const without = (id: string) =>
+  sql<string>`jsonb_path_query_array(coalesce(spools, '[]'), '$[*] ? (@.id != $id)', jsonb_build_object('id', ${id}::text))`;

@@ -1,0 +1,168 @@
+/** Paid answers that the database did not take: onto the disk, and from there into the vault at the next start. */
+import { sql } from 'kysely';
+import { SluiceError, TransientError } from '../../errors.ts';
+import { decode } from '../../normalize/decode.ts';
+import type { Part } from '../../ledger/part.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Spool } from './files.ts';
+import type { SpooledAnswer, Waiting } from './header.ts';
+import type { Notice } from '../../ledger/summary.ts';
+import { storeAnswers } from '../../ledger/exchange.ts';
+import { storedAs } from '../../ledger/answers.ts';
+import { databaseTrouble, type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+
+export interface Spooling extends Steady {
+  readonly spool: Spool;
+  readonly now: () => Date;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+/** Takes an answer that could not be stored, and why; gives the error to end the run with. */
+export type KeepAside = (answer: SpooledAnswer, failure: unknown) => Promise<unknown>;
+
+/** Keeps a run's answers on the disk that the database did not take; the error says where they are, and which are lost. */
+export function openKeeping({ spool, onNotice }: Pick<Spooling, 'spool' | 'onNotice'>): KeepAside {
+  let kept = 0;
+  let lost: { readonly many: number; readonly because: string; readonly next: string } | undefined;
+  return async (answer, failure) => {
+    const { sync, requestId } = answer;
+    const because = failure instanceof Error ? failure.message : String(failure);
+    let end: string;
+    try {
+      await spool.keep(answer);
+      kept += 1;
+      end = `it is kept in ${spool.folder}`;
+    } catch (error) {
+      const { message, next = LATER } = error as SluiceError;
+      lost = { many: (lost?.many ?? 0) + 1, because: message, next };
+      end = `${message}; it is lost, and asking again may be billed again`;
+    }
+    const what = `the answer to request ${requestId} could not be stored (${because})`;
+    onNotice({ level: 'warn', sync, message: `${what}: ${end}` });
+    if (!(databaseTrouble(failure) instanceof SluiceError)) return failure;
+    const ends = [
+      ...(kept > 0 ? [`${kept} kept in ${spool.folder}`] : []),
+      ...(lost ? [`${lost.many} lost, because ${lost.because}`] : []),
+    ];
+    return new TransientError(`answers could not be stored (${because}): ${ends.join('; ')}`, {
+      next: lost?.next ?? LATER,
+      cause: failure,
+    });
+  };
+}
+
+const LATER = 'Run the sync again when the database is well: what is kept is taken in first, and not bought again.';
+
+/** A spool with the answers in it. */
+export interface SpooledFiles {
+  readonly spool: Spool;
+  readonly answers: readonly Waiting[];
+}
+
+/**
+ * What waits on the disk for these syncs, in the order of receipt. What can't be read is set aside, and what no sync of
+ * these asked for is left; both are told.
+ */
+export async function spooledAnswers(
+  { spool, onNotice }: Pick<Spooling, 'spool' | 'onNotice'>,
+  syncs: readonly string[],
+): Promise<SpooledFiles> {
+  const warn = (message: string): void => onNotice({ level: 'warn', message });
+  try {
+    const { answers, damaged } = await spool.waiting();
+    for (const file of damaged) warn(setAside(spool, file));
+    const ours = answers.filter(({ sync }) => syncs.includes(sync));
+    if (ours.length < answers.length)
+      warn(
+        `${answers.length - ours.length} answers in ${spool.folder} are of syncs that the config does not name; they stay there`,
+      );
+    return { spool, answers: ours };
+  } catch (error) {
+    warn(`answers that may wait in ${spool.folder} can’t be read: ${(error as Error).message}`);
+    return { spool, answers: [] };
+  }
+}
+
+const setAside = ({ folder }: Spool, file: string): string =>
+  `${file} in ${folder} is damaged; it is set aside, and the request that it answered counts as in doubt`;
+
+/**
+ * Takes those of a sync's answers into the vault that the ledger knows, each once; the caller holds the sync's lease, or
+ * that of the part alone whose answers are meant.
+ * Those of another warehouse stay where they are and are told.
+ */
+export async function takeSpooled(
+  ops: Ops,
+  { spool, answers }: SpooledFiles,
+  { sync, part }: { readonly sync: string; readonly part?: Part },
+  it: Omit<Spooling, 'spool'>,
+): Promise<void> {
+  const warn = (message: string): void => it.onNotice({ level: 'warn', sync, message });
+  let taken = 0;
+  for (const answer of answers.filter((one) => one.sync === sync)) {
+    const request = await steadily(() => requestOf(ops, answer), it);
+    if (part && (answer.runId !== part.id || request?.chunk !== part.chunk)) continue;
+    if (!request) {
+      warn(`${answer.file} in ${spool.folder} belongs to another warehouse; it stays there`);
+      continue;
+    }
+    const body = await spool.bodyOf(answer).catch((error: unknown) => error as Error);
+    if (body instanceof Error) warn(`${answer.file} in ${spool.folder} can’t be read: ${body.message}`);
+    else if (body === 'damaged') warn(setAside(spool, answer.file));
+    else if (body !== 'gone') {
+      await steadily(() => storeOnce(ops, { ...answer, body }, it.now()), it);
+      taken += 1;
+      // Stored, it is known when it is found again.
+      await spool.drop(answer).catch((error: unknown) => {
+        warn(`${answer.file} in ${spool.folder} was stored and can’t be removed: ${(error as Error).message}`);
+      });
+    }
+  }
+  const message = `${taken} answers that waited in ${spool.folder} were stored; they are not bought again`;
+  if (taken > 0) it.onNotice({ level: 'info', sync, message });
+}
+
+/** The request of this ledger that was answered; a spool can be brought to a warehouse that never asked. */
+const requestOf = async (ops: Ops, answer: Waiting) =>
+  ops
+    .selectFrom('requests')
+    .select(['id', 'state', 'status', 'answer_id', 'chunk'])
+    .where('id', '=', answer.requestId)
+    .where('run_id', '=', answer.runId)
+    .where('sync', '=', answer.sync)
+    .where('x_request_id', '=', answer.xRequestId)
+    .forUpdate()
+    .executeTakeFirst();
+
+async function storeOnce(ops: Ops, answer: Waiting & { readonly body: Uint8Array }, now: Date): Promise<void> {
+  await ops.transaction().execute(async (tx) => {
+    const request = await requestOf(tx, answer);
+    if (!request || (await storedAs(tx, request.id, answer)) !== undefined) return;
+    const { state, status, answer_id: known } = request;
+    const isLate = known !== null && (await isNewer(tx, known, answer.receivedAt));
+    const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);
+    if (!isLate || answerId === undefined) return;
+    // Asked again meanwhile: loaded under its higher id, it would undo what the newer answer said.
+    await tx.updateTable('requests').set({ state, status, answer_id: known }).where('id', '=', request.id).execute();
+    const items = String(countOf(answer.body));
+    const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };
+    await tx
+      .updateTable('answers')
+      .set({ ...counts, loaded_at: now.toISOString() })
+      .where('id', '=', answerId)
+      .execute();
+  });
+}
+
+const isNewer = async (ops: Ops, answerId: string, than: Date): Promise<boolean> =>
+  (await ops
+    .selectFrom('answers')
+    .select('id')
+    .where('id', '=', answerId)
+    .where('received_at', '>=', sql<Date>`${than.toISOString()}::timestamptz`)
+    .executeTakeFirst()) !== undefined;
+
+function countOf(body: Uint8Array): number {
+  const decoded = decode(body);
+  return decoded.kind === 'items' ? decoded.items.length : 1;
+}

@@ -1,0 +1,68 @@
+/** A page of the request log as the walk sees it: its rows in their order, and the form in which it writes instants. */
+import { instantOf } from '../instant.ts';
+import type { Step } from '../paging.ts';
+
+export interface LogRow {
+  readonly id: string;
+  /** Microseconds since 1970. */
+  readonly at: bigint;
+  /** It logs a reading of the log. */
+  readonly isReading: boolean;
+}
+
+export interface LogPage {
+  readonly rows: readonly LogRow[];
+  /** Rows that were asked for. */
+  readonly limit: number;
+  /** Where the page was to begin; undefined of the first. */
+  readonly cursor: bigint | undefined;
+  readonly start: bigint | undefined;
+  readonly end: bigint | undefined;
+  /** Digits of a second in the instants written. */
+  readonly digits: number;
+  /** The offset of its last instant; empty when it has none. */
+  readonly offset: string;
+}
+
+/** The contract's default. */
+const USUAL_LIMIT = 10;
+
+/** A walk looks at its last pages again with each that follows, so a page is read once. */
+const read = new WeakMap<Step, LogPage>();
+
+/** The page of a step. Rows without an id or an instant are left out. */
+export function logPage(step: Step): LogPage {
+  const page = read.get(step) ?? pageOf(step);
+  read.set(step, page);
+  return page;
+}
+
+function pageOf({ request, items }: Step): LogPage {
+  const rows: LogRow[] = [];
+  let [digits, offset] = [0, ''];
+  for (const item of items) {
+    if (item === null || typeof item !== 'object') continue;
+    const { id, started_at: startedAt, endpoint } = item as Readonly<Record<string, unknown>>;
+    const written = typeof startedAt === 'string' ? instantOf(startedAt) : undefined;
+    if (typeof id !== 'string' || !written) continue;
+    rows.push({ id, at: written.micros, isReading: typeof endpoint === 'string' && READING.test(endpoint) });
+    digits = Math.max(digits, written.digits);
+    offset = written.offset;
+  }
+  const { limit, cursor, start_time: start, end_time: end } = request;
+  return {
+    rows,
+    limit: typeof limit === 'number' ? limit : USUAL_LIMIT,
+    cursor: micros(cursor),
+    start: micros(start),
+    end: micros(end),
+    digits,
+    offset,
+  };
+}
+
+/** Assumed: the log writes an endpoint as its path, or with dots as people do. */
+const READING = /(?:^|[\s./])token[./]requests[./]?(?:\?.*)?$/i;
+
+const micros = (value: unknown): bigint | undefined =>
+  typeof value === 'string' ? instantOf(value)?.micros : undefined;

@@ -1,0 +1,124 @@
+/**
+ * Spans of a run, by the OpenTelemetry API alone: without an SDK in the process they are objects that do nothing. Parents
+ * are handed on as values, so no context manager is needed. Nothing of them goes to the service: its contract knows no
+ * header for it.
+ */
+import {
+  type Context,
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type TracerProvider,
+} from '@opentelemetry/api';
+import type { Outcome } from '../extract/outcome.ts';
+import type { SyncSummary } from '../ledger/summary.ts';
+
+/** The trace that a run is part of, as the environment tells it. */
+export interface TraceParent {
+  /** As W3C Trace Context writes it; what is not well-formed begins a trace of its own. */
+  readonly traceparent?: string | undefined;
+  readonly tracestate?: string | undefined;
+}
+
+export interface RunSpans {
+  /** Tells which run it is, once that is known. */
+  readonly of: (runId: string) => void;
+  /** One attempt at one request. */
+  readonly attempt: (about: Attempted, work: () => Promise<Outcome>) => Promise<Outcome>;
+  /** One load of answers, many or few. */
+  readonly load: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
+  readonly end: (summary: Pick<SyncSummary, 'state' | 'exitCode' | 'error'>) => void;
+}
+
+export interface Attempted {
+  /** Of the ledger. */
+  readonly id: string;
+  readonly xRequestId: string;
+  readonly endpoint: { readonly name: string; readonly method: string; readonly path: string };
+}
+
+const WELL_FORMED =
+  /^(?!ff)[\da-f]{2}-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-(?<flags>[\da-f]{2})(?:-.*)?$/;
+
+/** Where the spans of this parent belong. */
+export function contextOf({ traceparent = '', tracestate = '' }: TraceParent): Context {
+  const { traceId, spanId, flags } = WELL_FORMED.exec(traceparent.trim())?.groups ?? {};
+  if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
+  const traceFlags = Number.parseInt(flags ?? '0', 16) & 1;
+  const traceState = tracestate === '' ? {} : { traceState: createTraceState(tracestate) };
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true, ...traceState });
+}
+
+/** Begins the span of a run of a sync. */
+export function beginRunSpan(sync: string, endpoint: string, parent: TraceParent): RunSpans {
+  const tracer = trace.getTracer('sluice');
+  const outer = contextOf(parent);
+  const run = tracer.startSpan(
+    'sluice.run',
+    { attributes: { 'sluice.sync': sync, 'sluice.endpoint': endpoint } },
+    outer,
+  );
+  const inside = trace.setSpan(outer, run);
+  return {
+    of: (runId) => void run.setAttribute('sluice.run_id', runId),
+    attempt: async ({ id, xRequestId, endpoint: { name, method, path } }, work) => {
+      const attributes = {
+        'sluice.endpoint': name,
+        'sluice.request_id': id,
+        'sluice.x_request_id': xRequestId,
+        'http.request.method': method,
+        'url.path': path,
+      };
+      const span = tracer.startSpan('sluice.attempt', { kind: SpanKind.CLIENT, attributes }, inside);
+      return ended(span, async () => {
+        const outcome = await work();
+        span.setAttribute('sluice.outcome', outcome.kind);
+        if ('status' in outcome && outcome.status !== undefined)
+          span.setAttribute('http.response.status_code', outcome.status);
+        if (outcome.kind !== 'answered' || outcome.status >= 400) span.setStatus({ code: SpanStatusCode.ERROR });
+        return outcome;
+      });
+    },
+    load: (answers, work) =>
+      ended(tracer.startSpan('sluice.load', { attributes: { 'sluice.answers': answers } }, inside), work),
+    end: ({ state, exitCode, error }) => {
+      run.setAttributes({ 'sluice.state': state, 'sluice.exit_code': exitCode });
+      if (exitCode !== 0) run.setStatus({ code: SpanStatusCode.ERROR, ...(error !== null && { message: error }) });
+      run.end();
+    },
+  };
+}
+
+async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Its words may hold what belongs to nobody's traces.
+    span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'error' });
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+interface Flushing extends TracerProvider {
+  readonly getDelegate?: () => TracerProvider;
+  readonly forceFlush?: () => Promise<void>;
+}
+
+/** Longer is not waited for whoever collects spans. */
+const FLUSH_WITHIN_MS = 5_000;
+
+/** Has an SDK send what it has, since the process ends without asking it. Rejects never. */
+export async function flushSpans(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Promise<void> {
+  const provider: Flushing = trace.getTracerProvider();
+  const sdk: Flushing = provider.getDelegate?.() ?? provider;
+  if (!sdk.forceFlush) return;
+  const over = new AbortController();
+  const patience = sleep(FLUSH_WITHIN_MS, over.signal).catch(() => undefined);
+  await Promise.race([sdk.forceFlush(), patience]).catch(() => undefined);
+  over.abort();
+}

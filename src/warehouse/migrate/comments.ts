@@ -1,0 +1,111 @@
+/** Keeps the comments in the database equal to the declarations: what each table, view and column means. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+import { dictionary } from '../schema/dictionary.ts';
+import type { SchemaFinding } from './finding.ts';
+import { literal, quoted } from '../sql/identifiers.ts';
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+interface Comment {
+  readonly schema: string;
+  readonly relation: string;
+  /** Absent of the comment on the relation itself. */
+  readonly column: string | null;
+  readonly kind: 'table' | 'view';
+  readonly text: string;
+}
+
+/** The places whose comment is not the declared one, as findings of the drift check. */
+export async function readCommentDrift({
+  db,
+  ...names
+}: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
+  const differing = await differingComments(db, names);
+  return differing.map(({ schema, relation, column }) => ({
+    schema,
+    relation,
+    ...(column !== null && { part: column }),
+    kind: 'different',
+    message:
+      column === null
+        ? 'its comment is not the declared one; sluice migrate mends it'
+        : `column ${column}: its comment is not the declared one; sluice migrate mends it`,
+  }));
+}
+
+/** Writes the comments that differ from the declared ones, and returns how many did. */
+export async function applyComments(
+  db: QueryExecutorProvider,
+  { kind, ...names }: Pick<Warehouse, 'kind' | 'schema' | 'ops'>,
+): Promise<number> {
+  const differing = await differingComments(db, names);
+  const statements = differing.map(statementOf);
+  // A server takes any number of statements without parameters as one; a round trip for each would take as long as all
+  // the rest of a first migration.
+  const sent = kind === 'postgres' && statements.length > 0 ? [statements.join(';\n')] : statements;
+  for (const text of sent) await sql.raw(text).execute(db);
+  return differing.length;
+}
+
+/** Of relations and columns that are not there, nothing can be said. */
+async function differingComments(db: QueryExecutorProvider, names: Names): Promise<Comment[]> {
+  const live = await liveComments(db, names);
+  return declaredComments(names).filter((it) => live.has(placeOf(it)) && live.get(placeOf(it)) !== it.text);
+}
+
+/** What the library that applies migrations makes for itself. */
+const BOOKKEEPING = [
+  {
+    table: 'kysely_migration',
+    about: 'The migrations that were applied: one row each.',
+    columns: [
+      { name: 'name', about: 'The migration.' },
+      { name: 'timestamp', about: 'When it was applied: RFC 3339, UTC.' },
+    ],
+  },
+  {
+    table: 'kysely_migration_lock',
+    about: 'One row that a migrator locks, so that one migrates at a time.',
+    columns: [
+      { name: 'id', about: 'Names the row.' },
+      { name: 'is_locked', about: 'Not used on Postgres: the row itself is locked.' },
+    ],
+  },
+].map((it) => ({ ...it, area: 'operations', kind: 'table' as const }));
+
+function declaredComments({ schema, ops }: Names): Comment[] {
+  return [...dictionary(), ...BOOKKEEPING].flatMap(({ area, kind, table, about, columns }) => {
+    const relation = { schema: area === 'analyst' ? schema : ops, relation: table };
+    return [
+      { ...relation, column: null, kind, text: about },
+      ...columns.map((it): Comment => ({ ...relation, column: it.name, kind, text: it.about })),
+    ];
+  });
+}
+
+const placeOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string =>
+  JSON.stringify([schema, relation, column]);
+
+function statementOf({ schema, relation, column, kind, text }: Comment): string {
+  const name = `${quoted(schema)}.${quoted(relation)}`;
+  return column === null
+    ? `comment on ${kind} ${name} is ${literal(text)}`
+    : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;
+}
+
+/** Comments by place, null where there is none, of every relation and column that is there. */
+async function liveComments(db: QueryExecutorProvider, { schema, ops }: Names): Promise<Map<string, string | null>> {
+  const { rows } = await sql<{ schema: string; relation: string; column: string | null; text: string | null }>`
+    select n.nspname as schema, c.relname as relation, a.attname as column, d.description as text
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    cross join lateral (
+      select 0 as number, null as attname
+      union all
+      select attnum, attname from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
+    ) a
+    left join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = c.oid and d.objsubid = a.number
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p', 'v')`.execute(db);
+  return new Map(rows.map((it) => [placeOf(it), it.text]));
+}

@@ -1,0 +1,50 @@
+/** Finds out what a step back would lose, so that it can be refused. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+
+/** Columns of tables, each with its schema and table. */
+export type TableNames = readonly { readonly schema: string; readonly table: string; readonly column: string }[];
+
+/** The tables of both schemas, column by column. */
+export async function tableNames(
+  db: QueryExecutorProvider,
+  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
+): Promise<TableNames> {
+  const { rows } = await sql<TableNames[number]>`
+    select n.nspname as schema, c.relname as table, a.attname as column
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    join pg_attribute a on a.attrelid = c.oid
+    where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
+    order by 1, 2, a.attnum`.execute(db);
+  return rows;
+}
+
+/** Tables and columns that are in the first list only and hold something; they are locked against new rows. */
+export async function lossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
+  const has = (it: TableNames[number], wholeTable: boolean): boolean =>
+    after.some(
+      ({ schema, table, column }) => schema === it.schema && table === it.table && (wholeTable || column === it.column),
+    );
+  const gone = before.filter((it) => !has(it, false));
+  const tables = [
+    ...new Map(gone.filter((it) => !has(it, true)).map((it) => [`${it.schema}.${it.table}`, it])).values(),
+  ];
+  const columns = gone.filter((it) => has(it, true));
+  const lost: string[] = [];
+  for (const it of tables) if (await holds(db, it, sql`true`)) lost.push(it.table);
+  for (const it of columns)
+    if (await holds(db, it, sql`${sql.id(it.column)} is not null`)) lost.push(`${it.table}.${it.column}`);
+  return lost;
+}
+
+async function holds(
+  db: QueryExecutorProvider,
+  { schema, table }: TableNames[number],
+  condition: ReturnType<typeof sql>,
+): Promise<boolean> {
+  await sql`lock table ${sql.id(schema, table)} in access exclusive mode`.execute(db);
+  const { rows } = await sql<{ some: boolean }>`
+    select exists (select from ${sql.id(schema, table)} where ${condition}) as some`.execute(db);
+  return rows[0]?.some ?? false;
+}

@@ -1,0 +1,99 @@
+/** Kysely over the connection to an owner: queries that read, each in a transaction of its own unless it is in one. */
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
+import { parameterText, parserFor } from '../sql/values.ts';
+import type { Line } from './client.ts';
+
+/** The dialect of a warehouse that is read through its owner; values come as `values.ts` says. */
+export const readsDialect = (open: () => Promise<Line>): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new ReadsDriver(open),
+  createIntrospector: (db) => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+});
+
+class ReadsDriver implements Driver {
+  readonly #open: () => Promise<Line>;
+
+  constructor(open: () => Promise<Line>) {
+    this.#open = open;
+  }
+
+  async init(): Promise<void> {}
+
+  acquireConnection(): Promise<ReadsConnection> {
+    return Promise.resolve(new ReadsConnection(this.#open));
+  }
+
+  /** Whatever is asked for, it is a repeatable read that can't write. */
+  beginTransaction(connection: ReadsConnection): Promise<void> {
+    return connection.hold();
+  }
+
+  commitTransaction(connection: ReadsConnection): Promise<void> {
+    return connection.release();
+  }
+
+  rollbackTransaction(connection: ReadsConnection): Promise<void> {
+    return connection.release();
+  }
+
+  releaseConnection(connection: ReadsConnection): Promise<void> {
+    return connection.release();
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class ReadsConnection implements DatabaseConnection {
+  readonly #open: () => Promise<Line>;
+  #held: Line | undefined;
+
+  constructor(open: () => Promise<Line>) {
+    this.#open = open;
+  }
+
+  async hold(): Promise<void> {
+    this.#held = await this.#open();
+  }
+
+  release(): Promise<void> {
+    this.#held?.end();
+    this.#held = undefined;
+    return Promise.resolve();
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const line = this.#held ?? (await this.#open());
+    try {
+      const { fields, rows } = await line.run(sql, parameters.map(parameterText));
+      const columns = fields.map(({ name, oid }) => ({ name, parse: parserFor(oid) }));
+      return { rows: rows.map((row) => rowOf(columns, row) as R) };
+    } finally {
+      if (line !== this.#held) line.end();
+    }
+  }
+
+  async *streamQuery<R>(): AsyncGenerator<QueryResult<R>> {
+    await Promise.reject(new Error('results are not streamed to those who read beside the owner'));
+    yield { rows: [] };
+  }
+}
+
+type Column = { readonly name: string; readonly parse: (text: string) => unknown };
+
+const rowOf = (columns: readonly Column[], row: readonly (string | null)[]): Record<string, unknown> =>
+  Object.fromEntries(
+    columns.map(({ name, parse }, at) => {
+      const text = row[at] ?? null;
+      return [name, text === null ? null : parse(text)];
+    }),
+  );

@@ -1,0 +1,60 @@
+/** What every table and view of the warehouse holds, as data: for the docs, and for the comments in the database. */
+import type { DdlTable } from './ddl.ts';
+import { operationsTables } from './operations.ts';
+import { tables } from './tables.ts';
+import { views } from './views/views.ts';
+
+export interface DictionaryColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+  readonly about: string;
+}
+
+export interface DictionaryReference {
+  readonly columns: readonly string[];
+  readonly table: string;
+  readonly references: readonly string[];
+}
+
+export interface DictionaryEntry {
+  /** Which of the two schemas it is in. */
+  readonly area: 'analyst' | 'operations';
+  readonly kind: 'table' | 'view';
+  readonly table: string;
+  readonly about: string;
+  /** Columns of the primary key; of a view, those that tell one row from another. */
+  readonly key: readonly string[];
+  readonly columns: readonly DictionaryColumn[];
+  readonly references: readonly DictionaryReference[];
+}
+
+/** Every table and view with its columns: those for analysts first, each area in the order of creation. */
+export const dictionary = (): readonly DictionaryEntry[] => [
+  ...tables.map((it) => entryOf(it, 'analyst')),
+  ...views.map(
+    ({ name, about, key, columns }): DictionaryEntry => ({
+      area: 'analyst',
+      kind: 'view',
+      table: name,
+      about,
+      key,
+      columns: columns.map((it) => ({ ...it, nullable: !key.includes(it.name) })),
+      references: [],
+    }),
+  ),
+  ...operationsTables.map((it) => entryOf(it, 'operations')),
+];
+
+const entryOf = (
+  { name, about, key, columns, foreignKeys }: DdlTable,
+  area: DictionaryEntry['area'],
+): DictionaryEntry => ({
+  area,
+  kind: 'table',
+  table: name,
+  about,
+  key,
+  columns: columns.map((it) => ({ name: it.name, type: it.type, nullable: it.nullable, about: it.about })),
+  references: foreignKeys.map((it) => ({ columns: it.columns, table: it.table, references: it.references })),
+});

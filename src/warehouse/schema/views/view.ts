@@ -1,0 +1,66 @@
+/** The words in which views are declared: their columns, and which of them tell one row from another. */
+import { type Column, tables } from '../tables.ts';
+
+/** A column of a view; its SQL is in the migrations. */
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly about: string;
+}
+
+export interface View {
+  readonly name: string;
+  /** What a row is. */
+  readonly about: string;
+  /** Columns that tell one row from another. */
+  readonly key: readonly string[];
+  readonly columns: readonly ViewColumn[];
+}
+
+type Declared = Omit<ViewColumn, 'name'>;
+type Columns = Readonly<Record<string, Declared>>;
+
+const of =
+  (type: string) =>
+  (about: string): Declared => ({ type, about });
+
+export const text = of('text');
+export const bigint = of('bigint');
+export const integer = of('integer');
+/** A ratio or a mean. */
+export const ratio = of('double precision');
+export const numeric = of('numeric');
+export const flag = of('boolean');
+export const date = of('date');
+export const moment = of('timestamptz');
+export const uuid = of('uuid');
+
+/** A view with its columns in the order declared. */
+export const view = (name: string, about: string, key: readonly string[], columns: Columns): View => ({
+  name,
+  about,
+  key,
+  columns: Object.entries(columns).map(([column, it]) => ({ name: column, ...it })),
+});
+
+/** The column of that table for analysts, with its type and meaning. */
+export function as(table: string, column: string): Declared {
+  const { type, about } = columnOf(table, column);
+  return { type, about };
+}
+
+/** Columns that a view shows as their table has them, under the same names. */
+export const taken = (table: string, ...columns: readonly string[]): Columns =>
+  Object.fromEntries(columns.map((column) => [column, as(table, column)]));
+
+function columnOf(table: string, column: string): Column {
+  const found = tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === column);
+  if (!found) throw new Error(`a view shows ${table}.${column}, which is not declared`);
+  return found;
+}
+
+/** When a row's entity was seen first and changed last. */
+export const since: Columns = {
+  first_seen_at: moment('Receipt of the first answer that held it.'),
+  changed_at: moment('Receipt of the answer that last changed it.'),
+};

@@ -1,0 +1,81 @@
+/**
+ * How SQL values become JavaScript values and back, the same for both kinds of warehouse.
+ *
+ * bigint and numeric are text, because a number would round them; date, timestamp and interval are text as Postgres
+ * prints them; timestamptz is a Date (select `::text` where microseconds matter); bytea is a Buffer; json is parsed,
+ * with the numbers that would round as text; every other type is its text.
+ */
+import { types } from 'pg';
+import { elementTypeOf, TYPE } from './type-oids.ts';
+
+type Parse = (text: string) => unknown;
+
+const raw: Parse = (text) => text;
+/** What the driver for servers does with the text of this type. */
+const driverParser = (oid: number): Parse => types.getTypeParser(oid, 'text') as Parse;
+
+/** A number that JSON.parse would round keeps its digits as text. */
+function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined) return value;
+  const rounded = !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+  return rounded ? source : value;
+}
+
+/** The value of a JSON text; a whole number above 2^53 is the text of its digits. */
+export function parseJson(text: string): unknown {
+  // The reviver costs ten times the parse, and only numbers this long can need it.
+  return /\d{16}|\d[eE]/.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
+}
+
+const SCALARS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
+  [TYPE.bool, (text) => text === 't'],
+  [TYPE.int2, Number],
+  [TYPE.int4, Number],
+  [TYPE.oid, Number],
+  [TYPE.float4, Number],
+  [TYPE.float8, Number],
+  [TYPE.timestamptz, driverParser(TYPE.timestamptz)],
+  [TYPE.bytea, driverParser(TYPE.bytea)],
+  [TYPE.json, parseJson],
+  [TYPE.jsonb, parseJson],
+]);
+
+/** The elements of an array’s text, nested as it is. */
+export const splitArray = driverParser(1009) as (text: string) => unknown[];
+
+function parseArray(element: Parse): Parse {
+  const each = (values: readonly unknown[]): unknown[] =>
+    values.map((it) => (Array.isArray(it) ? each(it) : typeof it === 'string' ? element(it) : it));
+  return (text) => each(splitArray(text));
+}
+
+/** What turns the text of a value of this type into a JavaScript value. */
+export function parserFor(oid: number): Parse {
+  const element = elementTypeOf(oid);
+  if (element !== undefined) return parseArray(SCALARS.get(element) ?? raw);
+  return SCALARS.get(oid) ?? raw;
+}
+
+/** The text of a parameter, the same as `pg` sends, so that a statement that works on one kind works on the other. */
+export function parameterText(value: unknown): string | null {
+  if (value == null) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (value instanceof Date) return value.toISOString();
+  if (ArrayBuffer.isView(value)) return bytesText(value);
+  if (Array.isArray(value)) return arrayText(value);
+  return JSON.stringify(value);
+}
+
+const bytesText = (bytes: ArrayBufferView): string =>
+  `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
+
+function arrayText(values: readonly unknown[]): string {
+  return `{${values.map((it) => (Array.isArray(it) ? arrayText(it) : elementText(it))).join(',')}}`;
+}
+
+function elementText(value: unknown): string {
+  const text = parameterText(value);
+  return text === null ? 'NULL' : `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
