@@ -8,7 +8,7 @@ import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
-import { canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import type { Workload } from './workload.ts';

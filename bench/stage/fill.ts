@@ -2,7 +2,8 @@
 import type { Client } from 'pg';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { quoted } from '../../src/warehouse/sql/identifiers.ts';
-import { type Table, tables } from '../../src/warehouse/schema/tables.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import type { Table } from '../../src/warehouse/schema/table-types.ts';
 import { batchOf, loadAll, SCHEMA, warehouseAt } from './batches.ts';
 import { connected } from './postgres.ts';
 import type { Workload } from './workload.ts';

@@ -1,18 +1,10 @@
 /** The ways by which a config has alerts told. */
+import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertSettings } from '../config/definition.ts';
 import type { AlertChannel } from './store.ts';
 import type { AlertPayload } from './payload.ts';
 import { openProgram } from './program.ts';
 import { openWebhook } from './webhook.ts';
-
-/** What came of telling somebody. */
-export type Delivery = { readonly ok: true } | { readonly ok: false; readonly because: string };
-
-export interface DeliveryEffects {
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly redact: (text: string) => string;
-}
 
 export interface Channel {
   readonly name: AlertChannel;

@@ -1,6 +1,6 @@
 /** Runs the program of the config for an alert, which it reads on its standard input. */
 import { spawn } from 'node:child_process';
-import type { Delivery, DeliveryEffects } from './deliver.ts';
+import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
 
 /** A run does not wait for longer. */

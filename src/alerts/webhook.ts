@@ -1,7 +1,7 @@
 /** Posts an alert to the address of the config, once, and to no other. */
 import { Agent, request } from 'undici';
 import type { Secret } from '../config/values/secret.ts';
-import type { Delivery, DeliveryEffects } from './deliver.ts';
+import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
 
 /** A service that takes alerts answers at once; a run does not wait for one that doesn't. */

@@ -1,20 +1,10 @@
 /** What a command is given to work with: the outside world as functions, so that a test can stand in for it. */
+import type { Channel } from './terminal/channel.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Redactor } from '../telemetry/redact-secrets.ts';
 import type { ProgressStyle } from './terminal/progress.ts';
 import type { Ask } from './terminal/question.ts';
 import type { StatusLine } from './terminal/status-line.ts';
-
-/** One of the two streams that a command writes to. */
-export interface Channel {
-  /** Writes text as it is; a reader that went away is no error. */
-  readonly write: (text: string) => void;
-  readonly isTerminal: boolean;
-  /** Width of the terminal; undefined off one, where nothing is cut. */
-  readonly columns: number | undefined;
-  /** Whether colour is wanted there. */
-  readonly color: boolean;
-}
 
 /** The process, or what stands in for it. */
 export interface Host {

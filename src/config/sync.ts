@@ -1,7 +1,7 @@
 /** One sync of a config: checked against its endpoint's contract, and filled in. */
 import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { canonicalJson, digestOf } from '../service/identity.ts';
+import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 import { check, type Checked, foundIn } from './check.ts';
 import { scheduleOf } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';

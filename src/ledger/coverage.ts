@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
-import { canonicalJson } from '../service/identity.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { isCut } from './skipped.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';

@@ -3,7 +3,7 @@ import { setImmediate as sent } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/asked.ts';
-import { canonicalJson } from '../service/identity.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral, arrayLiteralOf } from '../warehouse/sql/array-literal.ts';
 import { isHeld, type Lease } from './lease.ts';
 import { isOf, type Part } from './part.ts';

@@ -5,7 +5,7 @@ import { recordLosses } from './lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { moveAll } from './requests.ts';
-import type { SpoolPlace } from '../recovery/spool/run-spools.ts';
+
 import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
@@ -290,4 +290,11 @@ export async function endRun(
     })
     .where('id', '=', runId)
     .execute();
+}
+
+/** One spool, as the ledger names it. The id is that of the marker file in the folder. */
+export interface SpoolPlace {
+  readonly id: string;
+  readonly host: string;
+  readonly folder: string;
 }

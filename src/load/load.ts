@@ -1,5 +1,6 @@
 /** Batches in, receipts out: writes the rows of many answers inside the caller's transaction, a set of statements a table. */
-import { bridgeTables, type RootTable, rootTables } from '../warehouse/schema/tables.ts';
+import { bridgeTables, rootTables } from '../warehouse/schema/tables.ts';
+import type { RootTable } from '../warehouse/schema/table-types.ts';
 import { type Books, type Loading, openBooks } from './merge/receipts.ts';
 import { loadBridges } from './sets/bridges.ts';
 import { writeDays } from './history/daily.ts';

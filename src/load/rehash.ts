@@ -2,7 +2,7 @@
 import type { ChildRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
-import type { ChildTable, RootTable } from '../warehouse/schema/tables.ts';
+import type { ChildTable, RootTable } from '../warehouse/schema/table-types.ts';
 import { childRows, contentHash, digestsFrom, digestsOf } from './merge/digest.ts';
 import { keyOf, rowsOfOwners, type Texts } from './sets/owned-sets.ts';
 import { cellOf, headsOf, keyArrays, statesOf } from './merge/stored-rows.ts';

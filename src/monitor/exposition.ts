@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { atMost } from './at-most.ts';
 import { type Figures, type Sample, readFigures } from './figures.ts';
 import { DURATION, DURATION_BUCKETS_S, type GaugeName, type MetricName, metrics } from './metrics.ts';
-import type { Watched } from './monitor.ts';
+import type { Watched } from './watched.ts';
 
 export interface Exposition {
   readonly contentType: string;

@@ -1,32 +1,9 @@
 /** Tells of a long-running process over HTTP: `/healthz`, `/readyz` and `/metrics`. */
-import type { Warehouse } from '../warehouse/connect/connect.ts';
+import type { Watched } from './watched.ts';
 import { openExposition } from './exposition.ts';
 import { listenAddressOf, USUAL_ADDRESS } from './listen-address.ts';
 import { openReadiness } from './readiness.ts';
 import { type MonitorServer, serve } from './server.ts';
-
-/** Jobs of one queue that stand alike. */
-export interface QueueDepth {
-  /** A name of the program or of the config; never an id. */
-  readonly queue: string;
-  readonly state: string;
-  readonly jobs: number;
-}
-
-/** The process that is told of. */
-export interface Watched {
-  readonly warehouse: Pick<Warehouse, 'kind' | 'db' | 'schema' | 'ops'>;
-  readonly version: string;
-  /** What the process does, such as `worker`. */
-  readonly role: string;
-  /** Whether it takes nothing new because it is about to end. */
-  readonly isDraining: () => boolean;
-  /** Why its own loop does not turn any more, in words without secrets; undefined while it does. */
-  readonly stuckBecause?: () => string | undefined;
-  readonly queues?: () => Promise<readonly QueueDepth[]>;
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-}
 
 export interface Monitor {
   /** Where it is asked, without a path. */

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { migrationStatus } from '../warehouse/migrate/migrate.ts';
 import { atMost } from './at-most.ts';
-import type { Watched } from './monitor.ts';
+import type { Watched } from './watched.ts';
 
 /** Why a process is not ready; nothing when it is. The words are ours alone: a database's may hold names and addresses. */
 export type Readiness = () => Promise<readonly string[]>;

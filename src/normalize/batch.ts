@@ -1,5 +1,5 @@
 /** The rows of one answer, as values: what the normalizer makes and the loader writes. */
-import type { Detail } from '../service/field.ts';
+import type { Detail } from '../service/model.ts';
 
 /** A column's value: text for everything but numbers that are exact and booleans. */
 export type Cell = string | number | boolean | null;

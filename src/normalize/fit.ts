@@ -1,6 +1,6 @@
 /** Whether a value fits a column, and as what cell. */
-import type { Kind } from '../service/field.ts';
-import { canonicalJson } from '../service/identity.ts';
+import type { Kind } from '../service/model.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import { onCalendar } from '../service/day.ts';
 import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';

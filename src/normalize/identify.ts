@@ -3,7 +3,8 @@ import type { RequestBody } from '../service/asked.ts';
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { type AskedName, type EntityName, keepable, nameAsked } from '../service/names/entity-name.ts';
-import { namesShown, type Resource } from '../service/resource.ts';
+import { namesShown } from '../service/resource.ts';
+import type { Resource } from '../service/model.ts';
 import type { Batch, RootRow } from './batch.ts';
 
 /** An entity with the names that one answer shows of it. */

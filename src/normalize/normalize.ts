@@ -1,10 +1,10 @@
 /** One stored answer in, one batch of rows out; pure. */
 import type { Asked } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import type { Detail, Fields } from '../service/field.ts';
+import type { Detail, Fields, Resource } from '../service/model.ts';
 import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
-import { isKeyedByQuestion, type Resource } from '../service/resource.ts';
+import { isKeyedByQuestion } from '../service/resource.ts';
 import { onceEach } from '../warehouse/sql/compile-once.ts';
 import { referring } from '../warehouse/schema/references.ts';
 import { childTableName } from '../warehouse/schema/tables.ts';
@@ -13,7 +13,7 @@ import { decode } from './decode.ts';
 import { isKey, LONGEST_KEY } from './key.ts';
 import { readerOf } from './read.ts';
 import { type Draft, driftCounter, isObject, type Roots, type Scope, type Seen, type Wire } from './scope.ts';
-import { canonicalJson, digestOf } from '../service/identity.ts';
+import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 
 /**
  * The rows of an answer. Never throws on what an answer holds: an item that can't be keyed is rejected with its place

@@ -2,9 +2,9 @@
  * Folds declared fields into readers of wire objects. A reader fills a row's cells and lists and returns the residue:
  * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
  */
-import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/field.ts';
+import type { Element, Field, Fields, Flat, Given, List, Nested, NestedList, Scalar } from '../service/model.ts';
 import { isTombstone } from '../service/names/forgotten.ts';
-import { canonicalJson } from '../service/identity.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import { countColumn } from '../warehouse/schema/tables.ts';
 import type { Cell, ChildRow } from './batch.ts';
 import { fit, fitEpoch } from './fit.ts';

@@ -1,7 +1,6 @@
 /** What is gathered while one answer is read: the rows seen, and how it differs from the contract. */
 import type { Asked } from '../service/asked.ts';
-import type { Detail, Fields } from '../service/field.ts';
-import type { Resource } from '../service/resource.ts';
+import type { Detail, Fields, Resource } from '../service/model.ts';
 import type { Cell, ChildRow, Drift, DriftKind, RootRow } from './batch.ts';
 
 export type Wire = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** Objects that say something of an entity with a table of its own. */
-import type { Fields, Flat, Sighting } from '../service/field.ts';
+import type { Fields, Flat, Sighting } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
 import { isKey } from './key.ts';
 import { type Draft, isObject, type Residue, type Wire } from './scope.ts';

@@ -4,7 +4,7 @@ import { DAY_MS } from '../config/values/quantity.ts';
 import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/asked.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { canonicalRequest, requestKeyOf } from '../service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../service/request-key.ts';
 import { isoDay } from '../service/request.ts';
 import { instantText, microsOf } from '../service/instant.ts';
 import type { Task } from './task.ts';

@@ -1,5 +1,5 @@
 /** Decides which fault befalls which request. */
-import { canonicalJson } from '../service/identity.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import type { Fault } from './fault.ts';
 import { digestOf, happens, scramble } from './world/draw.ts';
 

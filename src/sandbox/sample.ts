@@ -1,8 +1,7 @@
 /** Folds a resource into plausible items, for an endpoint that the world knows nothing of yet. */
 import type { RequestBody } from '../service/asked.ts';
-import type { Element, Field, Fields, Kind } from '../service/field.ts';
-import { canonicalJson } from '../service/identity.ts';
-import type { Resource } from '../service/resource.ts';
+import type { Element, Field, Fields, Kind, Resource } from '../service/model.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
 import { digestOf } from './world/draw.ts';
 import type { Wire } from './world/wire.ts';
 

@@ -2,9 +2,8 @@
 import type * as z from 'zod';
 import type { Asked } from './asked.ts';
 import type { NameKind } from './names/entity-name.ts';
-import type { Kind } from './field.ts';
+import type { Kind, Resource } from './model.ts';
 import type { Paging } from './paging.ts';
-import type { Resource } from './resource.ts';
 
 export interface Endpoint {
   /** The path with dots, without `/api`. */

@@ -3,108 +3,21 @@
  * means to an analyst. The set of shapes is closed, and every reader (validation, tables, rows, comments, samples,
  * reference) is a fold over it.
  */
-import type { Asked } from './asked.ts';
-import type { Resource } from './resource.ts';
-
-/**
- * How one value travels: `moment` is an RFC 3339 date-time, `day` a YYYY-MM-DD date, `epoch` an integer instant that
- * rests in two columns (`f timestamptz` and `f_epoch bigint`), `json` anything at all.
- */
-export type Kind = 'text' | 'integer' | 'number' | 'flag' | 'moment' | 'day' | 'uuid' | 'epoch' | 'json';
-
-/** How much a sighting knows of its entity, least first. */
-export const DETAILS = ['reference', 'preview', 'full'] as const;
-export type Detail = (typeof DETAILS)[number];
-
-interface Facts {
-  /** What it means, in an analyst's words and with its unit; becomes the column's comment. */
-  readonly about: string;
-  /** The contract says that it is always present. Its absence loads as null and is counted as drift. */
-  readonly required: boolean;
-  /** Differs on every call without the entity changing: kept at its newest, never a change. */
-  readonly volatile: boolean;
-  /** Request switches of which one must be on for an absence to mean "none" rather than "not asked". */
-  readonly switchedBy: readonly string[];
-}
-
-/** One value in one column of the same name (an epoch in two). */
-export interface Scalar extends Facts {
-  readonly shape: 'scalar';
-  readonly kind: Kind;
-  /** What a full answer means by leaving the field out. */
-  readonly fallback?: string | number | boolean;
-}
-
-/** One object, flattened into columns that carry its name as a prefix. */
-export interface Flat extends Facts {
-  readonly shape: 'object';
-  readonly fields: Fields;
-  readonly tag?: string;
-  readonly sighting?: Sighting;
-}
-
-/** An array: rows of a child table, replaced as a set. */
-export interface List extends Facts {
-  readonly shape: 'list';
-  readonly element: Element;
-  /** What follows the parent's singular in the child table's name, when it is not the field's own name. */
-  readonly named?: string;
-}
-
-/** What a list holds: scalars in one column, objects in columns of their own, or anything in one jsonb column. */
-export type Element =
-  | { readonly of: 'scalar'; readonly column: string; readonly filtered: boolean }
-  | { readonly of: 'json' }
-  | {
-      readonly of: 'object';
-      readonly fields: Fields;
-      readonly tag?: string;
-      /** The columns that tell one element from another; without them its position does. */
-      readonly key: readonly string[];
-      readonly sighting?: Sighting;
-      /** Columns worked out from the others. */
-      readonly derived?: Readonly<Record<string, Derived>>;
-    };
-
-export interface Derived {
-  readonly kind: Kind;
-  readonly about: string;
-  readonly from: (values: Readonly<Record<string, unknown>>) => string | null;
-}
-
-/** One entity of another resource inside this one; its key stays here as a reference, its row goes to its own table. */
-export interface Nested extends Facts {
-  readonly shape: 'nested';
-  readonly resource: () => Resource;
-  readonly detail: Detail;
-}
-
-/** An array of entities of another resource: rows of that resource's table, tied to the asker by a bridge. */
-export interface NestedList extends Facts {
-  readonly shape: 'nested-list';
-  readonly resource: () => Resource;
-  readonly detail: Detail;
-}
-
-/** A value that the question carried and the answer lacks, such as whose education this is. */
-export interface Given {
-  readonly shape: 'given';
-  readonly kind: Kind;
-  readonly about: string;
-  readonly from: (asked: Asked, position: number) => unknown;
-}
-
-/** An object that also says something of an entity with a table of its own. */
-export interface Sighting {
-  readonly detail: Detail;
-  /** The object is nothing but the entity's URN. */
-  readonly bare?: boolean;
-  /** The resource seen, by the type of the entity's URN. */
-  readonly of: (urnType: string) => Resource;
-}
-
-export type Field = Scalar | Flat | List | Nested | NestedList | Given;
-export type Fields = { readonly [name: string]: Field };
+import type {
+  Kind,
+  Detail,
+  Facts,
+  Scalar,
+  Flat,
+  List,
+  Element,
+  Nested,
+  NestedList,
+  Given,
+  Field,
+  Fields,
+  Resource,
+} from './model.ts';
 
 const plain = (about: string): Facts => ({ about, required: false, volatile: false, switchedBy: [] });
 const scalar =

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import { canonicalRequest } from '../../src/service/identity.ts';
+import { canonicalRequest } from '../../src/service/request-key.ts';
 import { bridgeTables, rootTables, tables } from '../../src/warehouse/schema/tables.ts';
 import { fullRequest, minimalRequests } from '../support/requests.ts';
 import { fieldsOf } from './ground.ts';

@@ -5,8 +5,7 @@
  */
 import type { Asked } from '../../src/service/asked.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Detail, Element, Field, Fields, Kind, List, Sighting } from '../../src/service/field.ts';
-import type { Resource } from '../../src/service/resource.ts';
+import type { Detail, Element, Field, Fields, Kind, List, Sighting, Resource } from '../../src/service/model.ts';
 import type { Item } from '../support/sample.ts';
 
 /** A column's type as the database prints it, and its value: parsed JSON for `jsonb`, else text. */

@@ -3,7 +3,7 @@ import { beforeAll } from 'vitest';
 import type { Asked, RequestBody } from '../../src/service/asked.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Field, Fields } from '../../src/service/field.ts';
+import type { Field, Fields } from '../../src/service/model.ts';
 import { askedOf, type Loader, loaderOf, type TextRow } from '../support/loading.ts';
 import { fullRequest } from '../support/requests.ts';
 import type { Item } from '../support/sample.ts';

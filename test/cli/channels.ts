@@ -1,5 +1,5 @@
 /** Channels that keep what is written to them. */
-import type { Channel } from '../../src/cli/context.ts';
+import type { Channel } from '../../src/cli/terminal/channel.ts';
 
 export interface KeptChannel extends Channel {
   readonly text: () => string;

@@ -4,7 +4,7 @@ import { readStatus } from '../../src/insight/status.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { dayNumber } from '../../src/service/day.ts';
-import { canonicalJson } from '../../src/service/identity.ts';
+import { canonicalJson } from '../../src/service/canonical-json.ts';
 import {
   answerOf,
   drawn,

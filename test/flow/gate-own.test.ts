@@ -2,7 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
-import { type Gate, intervalMsOf, type Slot } from '../../src/control/limiter/limiter.ts';
+import { intervalMsOf } from '../../src/control/limiter/limiter.ts';
+import type { Gate, Slot } from '../../src/control/limiter/slot.ts';
 import { openGate } from '../../src/control/limiter/queue.ts';
 import { openOwnSlots } from '../../src/control/limiter/local-slots.ts';
 import { settled, type Sleepers, sleepers } from './sleepers.ts';

@@ -1,7 +1,7 @@
 /** Points set aside: never more than the limits allow, and no limit is reached while calls under way may give some back. */
 import { describe, expect, it } from 'vitest';
 import { admit } from '../../src/flow/request/admission.ts';
-import type { Slot } from '../../src/control/limiter/limiter.ts';
+import type { Slot } from '../../src/control/limiter/slot.ts';
 import { type Aside, openPurse, type Purse } from '../../src/control/budget/reservations.ts';
 import { bothBudgets, type BudgetGuard, openBudget, type SetAside } from '../../src/control/budget/local-budget.ts';
 import { door } from './gate.ts';

@@ -1,7 +1,8 @@
 /** What is in a warehouse, in forms that can be compared. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { type Table, tables } from '../../src/warehouse/schema/tables.ts';
+import { tables } from '../../src/warehouse/schema/tables.ts';
+import type { Table } from '../../src/warehouse/schema/table-types.ts';
 
 export type Rows = Readonly<Record<string, readonly string[]>>;
 

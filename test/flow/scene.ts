@@ -11,7 +11,7 @@ import type { LoggedRequest } from '../../src/sandbox/arrival.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { canonicalJson } from '../../src/service/identity.ts';
+import { canonicalJson } from '../../src/service/canonical-json.ts';
 import type { FlowEffects } from '../../src/flow/run/invocation.ts';
 import { runSyncs, type SyncOptions } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { type Judged, writeChanges } from '../../src/load/history/change-log.ts';
 import { sighted, type State } from '../../src/load/merge/precedence.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import type { RootTable } from '../../src/warehouse/schema/tables.ts';
+import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { type Answer, answerOf, onRows, seenIn, tableNamed } from './history.ts';

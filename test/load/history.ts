@@ -1,15 +1,15 @@
 /** Answers as the modules that keep history take them: what each shows of a table, and when it was received. */
 import { sql } from 'kysely';
-import type { Run } from '../../src/load/sql/executor.ts';
-import { runOn } from '../../src/load/sql/executor.ts';
+import { type Run, runOn } from '../../src/load/sql/executor.ts';
 import type { Received, Shown } from '../../src/load/history/sightings.ts';
 import type { RootRow } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
-import { canonicalRequest } from '../../src/service/identity.ts';
+import { canonicalRequest } from '../../src/service/request-key.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { type RootTable, rootTables } from '../../src/warehouse/schema/tables.ts';
+import { rootTables } from '../../src/warehouse/schema/tables.ts';
+import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 
 /** An answer: when it was received, and what it shows of any table. */
 export interface Answer {

@@ -1,7 +1,7 @@
 /** Statements of a load: one after the other, however they are asked for. */
 import { expect, it } from 'vitest';
 import { type Run, runOn } from '../../src/load/sql/executor.ts';
-import type { Table } from '../../src/warehouse/schema/tables.ts';
+import type { Table } from '../../src/warehouse/schema/table-types.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 const SCHEMA = 'pg_temp';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Resource } from '../../src/service/resource.ts';
+import type { Resource } from '../../src/service/model.ts';
 import { type Item, sampleItem } from '../support/sample.ts';
 
 /** A text that is recognized where it comes to rest; anything may be inside, letters that no database takes among it. */

@@ -2,7 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks, taskOf } from '../../src/plan/plan.ts';
-import { canonicalJson, canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
+import { canonicalJson } from '../../src/service/canonical-json.ts';
 import { syncOf } from './sync.ts';
 
 const TODAY = '2024-05-10';

@@ -5,8 +5,7 @@ import { outlookOf } from '../../src/plan/pricing/expected-size.ts';
 import { costOf, learnPrices, mostOf } from '../../src/plan/pricing/price-book.ts';
 import { sinceChange } from '../../src/plan/pricing/price-change.ts';
 import type { Sample } from '../../src/plan/pricing/price-model.ts';
-import type { Price } from '../../src/service/endpoint.ts';
-import { pointsFor } from '../../src/service/endpoint.ts';
+import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 
 const A_CALL: Price = { points: 1 };
 const PER_TEN: Price = { points: 1, per: 10 };

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { rootTables, type Table, tables } from '../../src/warehouse/schema/tables.ts';
+import { rootTables, tables } from '../../src/warehouse/schema/tables.ts';
+import type { Table } from '../../src/warehouse/schema/table-types.ts';
 
 export interface Oracle {
   /** SHA-256, in hex, over all tables. */

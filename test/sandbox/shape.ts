@@ -2,8 +2,7 @@
  * Holds items against the contract's fields: names, types, tags and what is always present. It folds over the declared
  * fields and shares nothing with the code that validates or normalizes answers.
  */
-import type { Field, Fields } from '../../src/service/field.ts';
-import type { Resource } from '../../src/service/resource.ts';
+import type { Field, Fields, Resource } from '../../src/service/model.ts';
 
 /** Where the contract says `T | null`: dotted paths by resource, without those below it. */
 export type Nullable = ReadonlySet<string>;

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../../src/service/catalog.ts';
-import type { Field, Fields } from '../../src/service/field.ts';
+import type { Field, Fields } from '../../src/service/model.ts';
 
 /** A URN is an object of type and value; `epoch` is an integer instant, `day` a date as text, `anything` not shown. */
 const CONTRACT: Readonly<Record<string, string>> = {

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseExact } from '../../src/service/exact-json.ts';
-import { canonicalJson } from '../../src/service/identity.ts';
+import { canonicalJson } from '../../src/service/canonical-json.ts';
 
 const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
 const number = fc

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/asked.ts';
 import { catalog, endpointNamed } from '../../src/service/catalog.ts';
 import { dearest, type Endpoint, pointsFor } from '../../src/service/endpoint.ts';
-import { canonicalJson, canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
+import { canonicalJson } from '../../src/service/canonical-json.ts';
 import { fullRequest } from '../support/requests.ts';
 
 const named = (name: string): Endpoint => endpointNamed(name) as Endpoint;

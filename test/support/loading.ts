@@ -9,7 +9,7 @@ import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
 import type { Asked, RequestBody } from '../../src/service/asked.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
-import { canonicalRequest, requestKeyOf } from '../../src/service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { SCHEMA } from './warehouse.ts';
 

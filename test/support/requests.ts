@@ -1,7 +1,7 @@
 /** A minimal valid request for each endpoint: what its suites need to know beyond the declarations. */
 import type { RequestBody } from '../../src/service/asked.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Fields } from '../../src/service/field.ts';
+import type { Fields } from '../../src/service/model.ts';
 
 /** Requests by endpoint, each for the entity of that number. */
 export const minimalRequests: Readonly<Record<string, (entity: number) => RequestBody>> = {

@@ -2,8 +2,7 @@
  * Items as the service could send them, folded from the declarations: every field filled, each with a value of its own.
  * Shares nothing with the code that normalizes answers.
  */
-import type { Element, Field, Fields, Kind, Sighting } from '../../src/service/field.ts';
-import type { Resource } from '../../src/service/resource.ts';
+import type { Element, Field, Fields, Kind, Sighting, Resource } from '../../src/service/model.ts';
 
 export type Item = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 /** How the tables for analysts hang together, as a page of Mermaid diagrams and as DBML. */
-import { tables, type Table } from '../../warehouse/schema/tables.ts';
+import { tables } from '../../warehouse/schema/tables.ts';
+import type { Table } from '../../warehouse/schema/table-types.ts';
 import { generated, page } from './markdown.ts';
 
 /** One diagram each, by how the names of its tables begin. */

@@ -1,8 +1,7 @@
 /** The reference of endpoints: what each is asked with, what it answers, where that goes. */
 import { catalog } from '../../service/catalog.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { Field, Fields } from '../../service/field.ts';
-import type { Resource } from '../../service/resource.ts';
+import type { Field, Fields, Resource } from '../../service/model.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 import { requestFields } from './request-type.ts';
 

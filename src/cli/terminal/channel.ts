@@ -1,6 +1,5 @@
 /** A stream of the process as a channel. */
 import type { WriteStream } from 'node:tty';
-import type { Channel } from '../context.ts';
 
 export interface ProcessChannel extends Channel {
   /** Waits until everything is written; gives the error that kept it from being written, if any. */
@@ -36,4 +35,15 @@ export function channelOf(stream: Stream, env: Readonly<Record<string, string | 
         else stream.write('', () => setImmediate(() => resolve(failure)));
       }),
   };
+}
+
+/** One of the two streams that a command writes to. */
+export interface Channel {
+  /** Writes text as it is; a reader that went away is no error. */
+  readonly write: (text: string) => void;
+  readonly isTerminal: boolean;
+  /** Width of the terminal; undefined off one, where nothing is cut. */
+  readonly columns: number | undefined;
+  /** Whether colour is wanted there. */
+  readonly color: boolean;
 }

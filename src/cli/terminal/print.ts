@@ -1,7 +1,7 @@
 /** Lays values out for people: tables, harmless to the terminal, cut to its width only where there is one. */
 import { styleText } from 'node:util';
 import { visible } from '../../text/terminal-safe.ts';
-import type { Channel } from '../context.ts';
+import type { Channel } from './channel.ts';
 import { cutTo, pad, widthOf } from './width.ts';
 
 export interface TableColumn {

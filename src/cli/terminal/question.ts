@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../../errors.ts';
-import type { Channel } from '../context.ts';
+import type { Channel } from './channel.ts';
 
 /** Writes the question and gives the answer, without spaces around it. */
 export type Ask = (question: string) => Promise<string>;

@@ -1,5 +1,5 @@
 /** The one line of a terminal that is rewritten while a command works, and that gives way to whatever else is written. */
-import type { Channel } from '../context.ts';
+import type { Channel } from './channel.ts';
 import { paint } from './print.ts';
 import { cutTo } from './width.ts';
 

@@ -2,7 +2,7 @@
 import type { Balance } from '../../insight/cost-details.ts';
 import type { Costs, CostSums } from '../../insight/costs.ts';
 import { visible } from '../../text/terminal-safe.ts';
-import type { Channel } from '../context.ts';
+import type { Channel } from '../terminal/channel.ts';
 import { counted, duration, grouped, paint, table } from '../terminal/print.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../../config/definition.ts';
 import type { UnverifiedPoints } from '../../ledger/summary.ts';
 import type { Level, Sureness } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
-import type { Channel } from '../context.ts';
+import type { Channel } from '../terminal/channel.ts';
 import { counted, duration, grouped, table } from '../terminal/print.ts';
 
 /** What a plan comes to: quotes, the balance, and the prices that they rest on. */

@@ -1,7 +1,7 @@
 /** A run's summary as people read it: a line a sync, their sum, what went wrong and what to do next. */
 import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts';
 import { visible } from '../../text/terminal-safe.ts';
-import type { Channel } from '../context.ts';
+import type { Channel } from '../terminal/channel.ts';
 import { lostAnswers } from './lost-answers.ts';
 import { gapLines, lowerBoundLines } from './lower-bounds.ts';
 import { counted, duration, grouped, paint, table } from '../terminal/print.ts';

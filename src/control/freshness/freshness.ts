@@ -9,7 +9,7 @@ import type { MaxAgeOf } from './max-age.ts';
 import type { RequestBody } from '../../service/asked.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import { likenessOf, nameAsked } from '../../service/names/entity-name.ts';
-import { requestKeyOf } from '../../service/identity.ts';
+import { requestKeyOf } from '../../service/request-key.ts';
 import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
 
 /** A request that no answer to the very same request serves. */

@@ -1,6 +1,6 @@
 /** A gate for fewer calls than the token allows: a bound of one process's own, before the one that all share. */
 import pLimit from 'p-limit';
-import type { Gate, Slot } from './limiter.ts';
+import type { Gate, Slot } from './slot.ts';
 
 /** The gate with at most so many of its slots taken through what is returned. */
 export function narrowed(gate: Gate, most: number): Gate {

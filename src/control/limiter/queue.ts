@@ -8,7 +8,7 @@ import {
   type TakenSlots,
 } from './shared-slots.ts';
 import { gathered } from '../../async/batcher.ts';
-import type { Gate, GateEffects, Slot } from './limiter.ts';
+import type { Gate, GateEffects, Slot } from './slot.ts';
 import { openHoldings } from './slots.ts';
 import { LONGEST_SLEEP_MS, openStarts } from './pacer.ts';
 import { steadily } from '../../warehouse/connect/retry-transient.ts';

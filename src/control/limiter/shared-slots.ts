@@ -6,7 +6,7 @@
  * crashes: before one is sent, the ledger's commit waits for the disk, and takes along what was written before it.
  */
 import { type RawBuilder, sql } from 'kysely';
-import { digestOf } from '../../service/identity.ts';
+import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { compiledOnce } from '../../warehouse/sql/compile-once.ts';

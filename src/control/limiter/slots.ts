@@ -1,6 +1,6 @@
 /** The slots that this process has of a gate that it shares: kept alive, given back, and left to others from time to time. */
 import { SLOT_EXPIRES_MS, type Sharing } from './shared-slots.ts';
-import type { InOrder, Recording } from './limiter.ts';
+import type { InOrder, Recording } from './slot.ts';
 import { type BeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
 
 export interface Holdings {

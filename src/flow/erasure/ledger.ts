@@ -4,7 +4,7 @@ import { asksFor, redactRequest } from '../../normalize/erasure/redact-request.t
 import type { Digester } from './store.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { endpointNamed } from '../../service/catalog.ts';
-import { canonicalJson } from '../../service/identity.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Search } from './target.ts';
 

@@ -1,9 +1,9 @@
 /** Where rows of other tables hold something of an entity: a fold over the declared fields. */
 import { catalog } from '../../service/catalog.ts';
-import type { Element, Fields, Sighting } from '../../service/field.ts';
-import type { Resource } from '../../service/resource.ts';
+import type { Element, Fields, Sighting, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
-import { childTableName, type RootTable, type Table, tables } from '../../warehouse/schema/tables.ts';
+import { childTableName, tables } from '../../warehouse/schema/tables.ts';
+import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 
 /** Columns of a table that are about an entity of another. */
 export interface Reference {

@@ -2,7 +2,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
-import { canonicalJson } from '../../service/identity.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
 import { referring } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';

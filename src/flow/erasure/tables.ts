@@ -1,13 +1,8 @@
 /** Takes an entity out of the tables: its row with all that goes with it, and what other rows tell of it. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { referring } from '../../warehouse/schema/references.ts';
-import {
-  type BridgeTable,
-  bridgeTables,
-  type RootTable,
-  rootTables,
-  type Table,
-} from '../../warehouse/schema/tables.ts';
+import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
+import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { at, matches, type Search, type Target } from './target.ts';

@@ -5,7 +5,7 @@ import { isObject, type Wire } from '../../normalize/scope.ts';
 import { type Forgotten, spellingsOf } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';

@@ -15,7 +15,7 @@ import { allowanceOf, requestsOf } from '../../service/window/allowance.ts';
 import type { RequestBody } from '../../service/asked.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { windowOf } from '../../service/window/evidence.ts';
-import { canonicalJson } from '../../service/identity.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import { changedFields, type Cutting, openCutting } from '../run/splitter.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 

@@ -4,7 +4,8 @@ import { UsageError } from '../../errors.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { rootTables, type Table, tables } from '../../warehouse/schema/tables.ts';
+import { rootTables, tables } from '../../warehouse/schema/tables.ts';
+import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
 /**

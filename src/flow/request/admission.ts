@@ -1,6 +1,6 @@
 /** Lets one call in: a slot of the token's gate, and the most points that the call can cost. */
 import type { Limit } from '../../control/budget/local-budget.ts';
-import type { Gate, Slot } from '../../control/limiter/limiter.ts';
+import type { Gate, Slot } from '../../control/limiter/slot.ts';
 import type { Aside, Purse } from '../../control/budget/reservations.ts';
 
 /** What a call needs before it is sent. */

@@ -14,7 +14,7 @@ import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import type { Commits } from './group-commit.ts';
 import { type End, GIVEN_UP, limitReached } from './end.ts';
 import { withoutForgottenNames } from '../erasure/refusal.ts';
-import type { Gate } from '../../control/limiter/limiter.ts';
+import type { Gate } from '../../control/limiter/slot.ts';
 import { settleSurely } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
 import type { Aside, Purse } from '../../control/budget/reservations.ts';

@@ -17,7 +17,7 @@ import {
   unreadableSum,
 } from '../../ledger/unreadable-answers.ts';
 import type { RequestBody } from '../../service/asked.ts';
-import { canonicalJson } from '../../service/identity.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import type { Stop } from './stop.ts';
 import { moveMarks } from './move-watermarks.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';

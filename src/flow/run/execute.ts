@@ -17,7 +17,7 @@ import { openCommits } from '../request/group-commit.ts';
 import { openCourse, type Stop } from './stop.ts';
 import { cutPlanned, openCutting } from './splitter.ts';
 import type { FindOut } from '../../recovery/reconcile/lost-answers.ts';
-import type { Gate } from '../../control/limiter/limiter.ts';
+import type { Gate } from '../../control/limiter/slot.ts';
 import type { Taken } from '../ingest/ingest.ts';
 import { inTurns, maybeKnown } from '../../control/freshness/freshness.ts';
 import { openLoader, pointsOf } from './loader.ts';

@@ -1,6 +1,6 @@
 /** Digests that say by which plan a run was made: an open run is continued only by a plan of the same kind. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { canonicalJson, digestOf } from '../../service/identity.ts';
+import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 
 /** What a plan was made with besides its definition. */
 export interface PlanOptions {

@@ -12,7 +12,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { RequestBody } from '../../service/asked.ts';
 import { tokenRequests } from '../../service/endpoints/token-requests.ts';
-import { canonicalJson, digestOf } from '../../service/identity.ts';
+import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type CarryOut, carryOut } from './execute.ts';

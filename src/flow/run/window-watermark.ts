@@ -3,7 +3,8 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/asked.ts';
-import { canonicalJson, canonicalRequest, digestOf } from '../../service/identity.ts';
+import { canonicalRequest } from '../../service/request-key.ts';
+import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { Days } from '../../service/paging.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 

@@ -1,6 +1,6 @@
 /** The statements that write a log of changes, arrays in. */
 import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
-import type { ChangeTable } from '../../warehouse/schema/history-tables.ts';
+import type { ChangeTable } from '../../warehouse/schema/table-types.ts';
 
 const arraysOf = ({ columns }: ChangeTable): string =>
   `unnest(${columns.map(({ type }, place) => `$${place + 1}::${type}[]`).join(', ')})`;

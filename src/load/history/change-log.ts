@@ -5,8 +5,7 @@
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { ChangeTable } from '../../warehouse/schema/history-tables.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { Verdict } from '../merge/receipts.ts';
 import { insertChanges, placeLate } from './change-log-sql.ts';
 import type { Fate } from '../merge/merge.ts';

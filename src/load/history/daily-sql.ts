@@ -1,6 +1,6 @@
 /** The statement that brings a day's numbers together with those that are there, number by number. */
 import { literal, quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
-import type { DailyTable } from '../../warehouse/schema/history-tables.ts';
+import type { DailyTable } from '../../warehouse/schema/table-types.ts';
 
 const made = new WeakMap<DailyTable, Map<string, string>>();
 

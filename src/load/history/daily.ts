@@ -6,8 +6,7 @@
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
-import type { DailyMeasure, DailyTable } from '../../warehouse/schema/history-tables.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { DailyMeasure, DailyTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { upsertDaily } from './daily-sql.ts';
 import { newRows, type Run } from '../sql/executor.ts';
 import { byReceipt, type Received, type Seen } from './sightings.ts';

@@ -2,7 +2,7 @@
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { copyText, type Rows } from '../../warehouse/sql/copy.ts';
-import type { ChildTable, RootTable } from '../../warehouse/schema/tables.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { LoadContext } from './receipts.ts';
 import { contentHash, digestsFrom } from './digest.ts';
 import type { Fate, Sighting, Write } from './merge.ts';

@@ -1,5 +1,5 @@
 /** What becomes of a table's entities, from what rests in the warehouse and what answers show. */
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { LoadContext } from './receipts.ts';
 import { beginsInPart, type Fate, fateOf, needsRow, type Sighting, type Write } from './merge.ts';
 import { type Resting, restingOf, statesOf } from './stored-rows.ts';

@@ -1,7 +1,7 @@
 /** Digests of a row's parts, by which a second load tells what did not change. */
 import { hash } from 'node:crypto';
 import type { Cell, ChildRow } from '../../normalize/batch.ts';
-import type { ChildTable, Column, RootTable } from '../../warehouse/schema/tables.ts';
+import type { ChildTable, Column, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { State } from './precedence.ts';
 
 export interface Digests {

@@ -1,7 +1,7 @@
 /** What the sightings of one entity by many answers make of its row: the same as if each answer came alone; pure. */
 import type { Cell, ChildRow, RootRow } from '../../normalize/batch.ts';
-import type { Detail } from '../../service/field.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { Detail } from '../../service/model.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { Verdict } from './receipts.ts';
 import { childRows, contentNames, type Digests, digestsFrom, digestsOf, isKeyed, sameContent } from './digest.ts';
 import { foreseen, isMore, sighted, type State } from './precedence.ts';

@@ -1,7 +1,7 @@
 /** What is known of an entity, and how a sighting changes it; pure. */
 import type { Cell, ChildRow, RootRow } from '../../normalize/batch.ts';
-import { DETAILS, type Detail } from '../../service/field.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import { DETAILS, type Detail } from '../../service/model.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
 
 export interface State {
   readonly cells: Readonly<Record<string, Cell>>;

@@ -1,10 +1,10 @@
 /** What rests in the warehouse of the entities that answers speak of. */
 import type { Cell } from '../../normalize/batch.ts';
 import { parseExact } from '../../service/exact-json.ts';
-import type { Detail } from '../../service/field.ts';
-import { canonicalJson } from '../../service/identity.ts';
+import type { Detail } from '../../service/model.ts';
+import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { RootTable } from '../../warehouse/schema/tables.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import { countsOf, type Head } from './merge.ts';
 import type { Run } from '../sql/executor.ts';
 import type { State } from './precedence.ts';

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { RootTable, Table } from '../../warehouse/schema/tables.ts';
+import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Loading } from '../merge/receipts.ts';
 import type { Gone } from '../write-table.ts';
 import type { Run } from '../sql/executor.ts';

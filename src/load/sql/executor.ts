@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { copyText } from '../../warehouse/sql/copy.ts';
 import type { Cell } from '../../normalize/batch.ts';
-import type { Table } from '../../warehouse/schema/tables.ts';
+import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { copyRows } from './statements.ts';
 

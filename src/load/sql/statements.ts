@@ -1,7 +1,7 @@
 /** The SQL by which a table is read and written, made once a table: arrays in, never one statement a row. */
 import { copyInto } from '../../warehouse/sql/copy.ts';
 import { quoted } from '../../warehouse/sql/identifiers.ts';
-import type { Column, RootTable, Table } from '../../warehouse/schema/tables.ts';
+import type { Column, RootTable, Table } from '../../warehouse/schema/table-types.ts';
 
 const list = (names: readonly string[], prefix = ''): string => names.map((name) => prefix + quoted(name)).join(', ');
 const equal = (names: readonly string[], a: string, b: string): string =>

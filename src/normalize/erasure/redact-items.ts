@@ -1,9 +1,9 @@
 /** Takes a forgotten entity out of the items of an answer, wherever the contract says that it may be; pure. */
 import type { Asked } from '../../service/asked.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { Element, Field, Fields, Sighting } from '../../service/field.ts';
+import type { Element, Field, Fields, Sighting, Resource } from '../../service/model.ts';
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
-import { isKeyedByQuestion, type Resource } from '../../service/resource.ts';
+import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { asksFor, isUrnOfForgotten } from './redact-request.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';

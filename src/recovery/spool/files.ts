@@ -9,7 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { TransientError, UsageError } from '../../errors.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
 import { MARKER, markSpool } from './marker.ts';
-import type { SpoolPlace } from './run-spools.ts';
+import type { SpoolPlace } from '../../ledger/runs.ts';
 import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './header.ts';
 import { sha256Of } from '../../ledger/compression.ts';
 

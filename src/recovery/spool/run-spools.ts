@@ -1,16 +1,9 @@
 /** The spools of a run: the folders in which its processes keep answers that the database cannot take. */
+import { type SpoolPlace, OPEN } from '../../ledger/runs.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Part } from '../../ledger/part.ts';
-import { OPEN } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-
-/** One spool, as the ledger names it. The id is that of the marker file in the folder. */
-export interface SpoolPlace {
-  readonly id: string;
-  readonly host: string;
-  readonly folder: string;
-}
 
 /** An open run, the spools of its processes, and how many of its requests have no outcome. */
 export interface SpoolsOfRun {

@@ -1,6 +1,5 @@
 /** Handles that can be turned back into the index they were made from. */
-import type { Draw } from './draw.ts';
-import { pick } from './draw.ts';
+import { type Draw, pick } from './draw.ts';
 import { KNOWN_ALIASES } from './known.ts';
 
 export interface Handles {

@@ -14,7 +14,7 @@ import {
   volatile,
 } from '../field.ts';
 import type { Bridge } from '../endpoint.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource } from '../model.ts';
 import { resource } from '../resource.ts';
 
 export const photoshareUser: Resource = resource({

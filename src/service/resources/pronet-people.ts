@@ -1,6 +1,6 @@
 /** People, organizations and industries of the professional network: dimensions that every sighting feeds. */
 import { fallback, flag, object, required, text, urn, volatile } from '../field.ts';
-import type { Sighting } from '../field.ts';
+import type { Sighting } from '../model.ts';
 import { resource } from '../resource.ts';
 import { COMPANY_URN_TYPES } from '../names/urn.ts';
 

@@ -13,7 +13,7 @@ import {
   urn,
   volatile,
 } from '../field.ts';
-import type { Resource } from '../resource.ts';
+import type { Resource } from '../model.ts';
 import { resource } from '../resource.ts';
 import { COMPANY_URN_TYPES } from '../names/urn.ts';
 import { partySeen } from './pronet-people.ts';

@@ -2,7 +2,7 @@
 import type { RequestBody } from '../asked.ts';
 import { CONTENT_DEFAULTS } from '../content-options.ts';
 import { given, json, onlyWith, required, text, texts } from '../field.ts';
-import { canonicalJson, digestOf } from '../identity.ts';
+import { canonicalJson, digestOf } from '../canonical-json.ts';
 import { resource } from '../resource.ts';
 
 /** An option left as it is by itself says nothing about the page. */

@@ -1,5 +1,5 @@
 /** How a window of days is cut so that each answer has room for what it holds, and few are needed. */
-import type { Guess } from './density.ts';
+import type { Guess } from './estimate.ts';
 
 export interface Prediction {
   readonly items: number;

@@ -2,6 +2,7 @@
  * How many items a window of days is likely to hold, from the slices asked so far. All of it is an estimate: it decides
  * how windows are cut, never what is complete.
  */
+import type { Guess } from './estimate.ts';
 import { countsOf, type DatedAnswer, type Full, LARGEST, orderOf, raised, sampled } from './full-answer.ts';
 import { knownDays, type Source, type Stretch } from './known-days.ts';
 import { logRateOf, type Rate, rateBetween, rateOf, USUAL_VARIANCE } from './rate.ts';
@@ -10,12 +11,6 @@ import { rhythm } from './rhythm.ts';
 /** A slice that was asked, with its days as numbers. */
 export interface SliceSeen extends DatedAnswer {
   readonly full: boolean;
-}
-
-/** What a day is likely to hold, and the variance of the logarithm of that: 0 where it is known. */
-export interface Guess {
-  readonly items: number;
-  readonly variance: number;
 }
 
 export interface Density {

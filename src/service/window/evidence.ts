@@ -2,7 +2,7 @@
 import type { RequestBody } from '../asked.ts';
 import { dayNumber, onCalendar } from '../day.ts';
 import { type Density, density } from './density.ts';
-import { canonicalJson } from '../identity.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import { type Mix, mix } from './mix.ts';
 
 /** Where requests and items of an endpoint tell their days and kinds. */

@@ -1,5 +1,5 @@
 /** What a full answer tells of the days it came from: at least so much, and by its dates where most of it lies. */
-import type { Guess } from './density.ts';
+import type { Guess } from './estimate.ts';
 
 /** An answer to a window of days, as numbers, both ends included. */
 export interface DatedAnswer {

@@ -1,6 +1,6 @@
 /** The parts of a question by the values of a list field: what a full answer is asked again by when its days can't be cut. */
 import type { RequestBody } from '../asked.ts';
-import { canonicalJson } from '../identity.ts';
+import { canonicalJson } from '../canonical-json.ts';
 import type { Mix } from './mix.ts';
 
 /** What a sync allows when an answer is full: values by list field, each a narrower question. */

@@ -1,15 +1,6 @@
 /** The indexes of columns that people filter by and that no key covers. */
-import type { Fields } from '../../service/field.ts';
-import type { Column } from './tables.ts';
-
-export interface Index {
-  readonly columns: readonly string[];
-  /**
-   * `btree` sorts; the others take texts of any length. `hash` is the quickest to write, but rows that share a text lie in
-   * one chain, which is read to its end for each that joins it; `spgist` is a tree.
-   */
-  readonly using: 'btree' | 'hash' | 'spgist';
-}
+import type { Index, Column } from './table-types.ts';
+import type { Fields } from '../../service/model.ts';
 
 /** For a column of a row. A text of its own, such as an alias, is hardly any other's; a part of a URN many may refer to. */
 export function filterIndex(name: string, columns: readonly Column[], fields: Fields): Index {

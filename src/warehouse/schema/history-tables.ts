@@ -1,30 +1,7 @@
 /** The tables that keep what entities were: the values of each day, and each change of an attribute. */
-import type { ListSum } from '../../service/resource.ts';
+import type { DailyTable, DailyMeasure, ChangeTable, Column, RootTable, SqlType } from './table-types.ts';
+import type { ListSum } from '../../service/model.ts';
 import { referring } from './references.ts';
-import type { Column, RootTable, SqlType, Table } from './tables.ts';
-
-/** Numbers of entities by day: one row for each entity and UTC day on which it was seen. */
-export interface DailyTable extends Table {
-  readonly kind: 'daily';
-  /** The entity's key, as it is named here. */
-  readonly entityKey: readonly string[];
-  readonly measures: readonly DailyMeasure[];
-}
-
-/** Where a day's number comes from: a cell of the row sighted, or the sum of one place in a list's rows. */
-export interface DailyMeasure {
-  readonly column: string;
-  readonly sum?: { readonly child: string; readonly place: number };
-}
-
-/** Changes of entities' attributes: one row for each attribute that an answer changed. */
-export interface ChangeTable extends Table {
-  readonly kind: 'changes';
-  /** The entity's key, as it is named here. */
-  readonly entityKey: readonly string[];
-  /** The columns of the root table that are logged. */
-  readonly attributes: readonly string[];
-}
 
 /** A root table as declared, before it knows of its history. */
 export type Declared = Omit<RootTable, 'daily' | 'changes'>;

@@ -1,6 +1,5 @@
 /** How a row refers to the rows of others: which columns, to which table. */
-import type { Fields, Flat, Sighting } from '../../service/field.ts';
-import type { Resource } from '../../service/resource.ts';
+import type { Fields, Flat, Sighting, Resource } from '../../service/model.ts';
 
 export interface ForeignKey {
   readonly columns: readonly string[];

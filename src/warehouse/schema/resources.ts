@@ -1,7 +1,6 @@
 /** Which resources the answers of a catalog speak of. */
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { Field } from '../../service/field.ts';
-import type { Resource } from '../../service/resource.ts';
+import type { Field, Resource } from '../../service/model.ts';
 
 /** Every resource that these endpoints return or that is seen inside one, each after those that it sees. */
 export function resourcesOf(endpoints: readonly Endpoint[]): readonly Resource[] {

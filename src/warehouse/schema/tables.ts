@@ -1,53 +1,12 @@
 /** Folds the declared resources and bridges into the tables that hold them. */
+import type { SqlType, Column, Table, RootTable, ChildTable } from './table-types.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Bridge } from '../../service/endpoint.ts';
-import type { Field, Fields, Kind, List } from '../../service/field.ts';
-import type { Resource } from '../../service/resource.ts';
-import { filterIndex, type Index, sharedTextIndex } from './filter-index.ts';
-import { type ChangeTable, changeTable, type DailyTable, dailyTable, type Declared } from './history-tables.ts';
+import type { Field, Fields, Kind, List, Resource } from '../../service/model.ts';
+import { filterIndex, sharedTextIndex } from './filter-index.ts';
+import { changeTable, dailyTable, type Declared } from './history-tables.ts';
 import { type ForeignKey, referencesOf, referring, sightingKeys } from './references.ts';
 import { resourcesOf } from './resources.ts';
-
-export type SqlType = 'text' | 'bigint' | 'double precision' | 'boolean' | 'timestamptz' | 'date' | 'uuid' | 'jsonb';
-
-export interface Column {
-  readonly name: string;
-  readonly type: SqlType;
-  readonly nullable: boolean;
-  readonly about: string;
-  /** A difference here is no change of the entity. */
-  readonly volatile: boolean;
-}
-
-export interface Table {
-  readonly name: string;
-  readonly kind: 'root' | 'child' | 'bridge' | 'daily' | 'changes';
-  readonly about: string;
-  readonly columns: readonly Column[];
-  readonly key: readonly string[];
-  readonly foreignKeys: readonly ForeignKey[];
-  readonly indexes: readonly Index[];
-}
-
-export interface RootTable extends Table {
-  readonly kind: 'root';
-  readonly resource: Resource;
-  /** Its lists, in the order in which their digests are kept. */
-  readonly children: readonly ChildTable[];
-  /** Where its numbers are kept day by day, if they are. */
-  readonly daily: DailyTable | undefined;
-  /** Where changes of its attributes are logged, if they are. */
-  readonly changes: ChangeTable | undefined;
-}
-
-export interface ChildTable extends Table {
-  readonly kind: 'child';
-  /** Key columns of the parent, as they are named here. */
-  readonly parentKey: readonly string[];
-  /** The parent's column that counts the elements. */
-  readonly count: string;
-  readonly volatile: boolean;
-}
 
 export interface BridgeTable extends Table {
   readonly kind: 'bridge';

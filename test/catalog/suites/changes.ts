@@ -1,7 +1,7 @@
 /** What counts as a change, what an older answer may do, and the same entity twice. */
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../src/service/endpoint.ts';
-import type { Field, Fields } from '../../../src/service/field.ts';
+import type { Field, Fields } from '../../../src/service/model.ts';
 import { receivedAt, type TextRow } from '../../support/loading.ts';
 import { type Item, sampleItem } from '../../support/sample.ts';
 import { ownRow } from '../expected-rows.ts';

@@ -9,7 +9,7 @@ import { operationsOf } from '../../../src/warehouse/connect/operations-db.ts';
 import { storeAnswers } from '../../../src/ledger/exchange.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
-import { canonicalRequest, requestKeyOf } from '../../../src/service/identity.ts';
+import { canonicalRequest, requestKeyOf } from '../../../src/service/request-key.ts';
 import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import { select } from '../../flow/rows.ts';
 import { type Ground, looking } from '../ground.ts';

@@ -1,5 +1,6 @@
 /** The words in which views are declared: their columns, and which of them tell one row from another. */
-import { type Column, tables } from '../tables.ts';
+import { tables } from '../tables.ts';
+import type { Column } from '../table-types.ts';
 
 /** A column of a view; its SQL is in the migrations. */
 export interface ViewColumn {

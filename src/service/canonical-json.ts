@@ -1,0 +1,27 @@
+/** One text for equal JSON values, and digests of texts. */
+import { createHash } from 'node:crypto';
+
+/** Deeper values fit neither the call stack nor Postgres' jsonb (20,000 levels exceed its stack). */
+const DEEPEST = 500;
+
+/**
+ * JSON with the keys of every object in code unit order, so that equal values give equal text. Throws a RangeError for
+ * a value nested deeper than 500 levels.
+ */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(sorted(value, 0));
+}
+
+function sorted(value: unknown, depth: number): unknown {
+  if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value;
+  if (depth >= DEEPEST) throw new RangeError(`nested deeper than ${DEEPEST} levels`);
+  if (Array.isArray(value)) return value.map((inner) => sorted(inner, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner, depth + 1)]),
+  );
+}
+
+/** SHA-256, in hex, of a text. */
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
