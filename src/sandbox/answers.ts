@@ -12,7 +12,7 @@ import { type Sign, signing } from './world/images.ts';
 import type { PeopleQuery } from './world/people-search.ts';
 import type { Person } from './world/people.ts';
 import type { ProfileSwitches } from './world/photoshare.ts';
-import type { Wire } from './world/wire.ts';
+import type { Wire } from './wire.ts';
 import type { World } from './world/world.ts';
 
 export type Answer = { readonly items: Wire[] } | { readonly refusal: Refusal };

@@ -1,5 +1,5 @@
 /** The service's own log: a row for each request made with the token, written at its start and completed at its end. */
-import type { Wire } from './world/wire.ts';
+import type { Wire } from './wire.ts';
 import { instantMicros, instantText } from './instant.ts';
 
 /** What a request's end adds to its row. */

@@ -3,7 +3,7 @@ import type { RequestBody } from '../service/asked.ts';
 import type { Element, Field, Fields, Kind, Resource } from '../service/model.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { digestOf } from './world/draw.ts';
-import type { Wire } from './world/wire.ts';
+import type { Wire } from './wire.ts';
 
 /** How many items a question without a `count` gets. */
 const FEW = 1;

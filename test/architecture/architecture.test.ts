@@ -234,6 +234,15 @@ describe('a source file', () => {
     ).toEqual([]);
   });
 
+  it('is one of at most 25 in its folder', () => {
+    const folders = new Map<string, number>();
+    for (const { path } of files) {
+      const folder = path.split('/').slice(0, -1).join('/');
+      folders.set(folder, (folders.get(folder) ?? 0) + 1);
+    }
+    expect([...folders].filter(([, count]) => count > 25)).toEqual([]);
+  });
+
   it('hands nothing on: no barrels', () => {
     expect(
       offences(({ text }) =>

@@ -1,6 +1,6 @@
 /** What a page's head says about it. */
 import type { CheerioAPI } from 'cheerio';
-import type { Wire } from '../world/wire.ts';
+import type { Wire } from '../wire.ts';
 
 /** The title, else the first heading, else null. */
 export function titleOf($: CheerioAPI): string | null {

@@ -1,6 +1,6 @@
 /** Parses one page as the options of a request say: the answer's item, made with an HTML library from any HTML. */
 import * as cheerio from 'cheerio';
-import type { Wire } from '../world/wire.ts';
+import type { Wire } from '../wire.ts';
 import { dropBase64Images, dropComments, dropMachinery, resolveSrcset } from './clean.ts';
 import { emailsOf, linksOf, phonesOf } from './contacts.ts';
 import { mainContent } from './main-content.ts';

@@ -3,7 +3,7 @@ import { between, type Drawing, happens, pick } from './draw.ts';
 import type { Sign } from './images.ts';
 import type { Organization, Organizations } from './organizations.ts';
 import type { People } from './people.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import type { IndustryName } from './words/industries.ts';
 import { DEGREES, MAJORS } from './words/people.ts';
 import { sentence } from './words/prose.ts';

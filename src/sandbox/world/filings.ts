@@ -4,7 +4,7 @@ import type { Filer, Filers } from './filers.ts';
 import { DAY_MS, dayNumber, FIRST_DAY, filingCalendar, isoDay } from './filing-calendar.ts';
 import { FORMS, formAt, formMarks } from './filing-forms.ts';
 import { filingSlots } from './filing-slots.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { LISTED } from './words/companies.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
 import { slugOf } from './words/prose.ts';

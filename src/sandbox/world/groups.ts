@@ -3,7 +3,7 @@ import { between, distinct, type Drawing, happens, pick } from './draw.ts';
 import { industryUrn } from './education.ts';
 import type { Sign } from './images.ts';
 import type { People } from './people.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { INDUSTRIES } from './words/industries.ts';
 import { PLACES } from './words/places.ts';
 import { paragraph, sentence } from './words/prose.ts';

@@ -3,7 +3,7 @@ import { between, type Drawing, happens, pick, skewed } from './draw.ts';
 import { handleIn, handlesOf } from './handles.ts';
 import type { Sign } from './images.ts';
 import { KNOWN_COMPLETE_ALIAS } from './known.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
 import { PLACES } from './words/places.ts';
 import { sentence } from './words/prose.ts';

@@ -1,7 +1,7 @@
 /** Posts of the photo-sharing network, by their profile and their number. */
 import { between, type Drawing, happens, pick, scramble, skewed } from './draw.ts';
 import type { Sign } from './images.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { sentence } from './words/prose.ts';
 
 export interface PhotosharePosts {

@@ -4,7 +4,7 @@ import { handleIn, handlesOf } from './handles.ts';
 import type { Sign } from './images.ts';
 import { KNOWN_ALIASES, KNOWN_COMPLETE_ALIAS } from './known.ts';
 import { photosharePosts } from './photoshare-posts.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
 import { PLACES } from './words/places.ts';
 import { sentence } from './words/prose.ts';

@@ -2,7 +2,7 @@
 import { between, type Draw, type Drawing, happens, skewed, weighted } from './draw.ts';
 import type { Sign } from './images.ts';
 import type { Parties, Party } from './party.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 import { paragraph, sentence } from './words/prose.ts';
 
 const KINDS = ['text', 'images', 'video', 'event', 'article', 'document'] as const;

@@ -7,7 +7,7 @@ import type { Organizations } from './organizations.ts';
 import type { People } from './people.ts';
 import { type Party, partiesOf } from './party.ts';
 import { contentsOf } from './post-content.ts';
-import type { Wire } from './wire.ts';
+import type { Wire } from '../wire.ts';
 
 export interface Posts {
   readonly count: number;

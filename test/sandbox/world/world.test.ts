@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { distinct, drawing, happens, scramble, unscramble, weighted } from '../../../src/sandbox/world/draw.ts';
 import { filingSlots } from '../../../src/sandbox/world/filing-slots.ts';
 import { sizeOf } from '../../../src/sandbox/world/size.ts';
-import type { Wire } from '../../../src/sandbox/world/wire.ts';
+import type { Wire } from '../../../src/sandbox/wire.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 
 describe('draws', () => {
