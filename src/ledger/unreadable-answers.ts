@@ -15,9 +15,10 @@ export const UNREADABLE = 'unreadable';
 
 type Judged = Pick<Batch, 'received' | 'rejects'>;
 
-/** True of an answer that is quarantined whole, or item by item: nothing of it could be read. */
+/** True of an answer of which nothing could be read: it is quarantined whole, or no item is one of the endpoint. */
 export const isUnreadable = ({ received, rejects }: Judged): boolean =>
-  rejects.some(({ position }) => position === undefined) || (received > 0 && rejects.length >= received);
+  rejects.some(({ position }) => position === undefined) ||
+  (received > 0 && rejects.length >= received && rejects.every(({ isForeign }) => isForeign === true));
 
 /** The reason why nothing of an answer could be read; undefined for one of which something could. */
 export const unreadableReason = (batch: Judged): string | undefined =>

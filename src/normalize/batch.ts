@@ -32,6 +32,8 @@ export interface Reject {
   /** RFC 6901 pointer into the answer. */
   readonly pointer: string;
   readonly reason: string;
+  /** The item is no item of the endpoint at all, such as an error object. */
+  readonly isForeign?: boolean;
 }
 
 export type DriftKind = 'unknown field' | 'missing' | 'wrong type' | 'other @type';

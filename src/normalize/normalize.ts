@@ -41,11 +41,11 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
     if (isOfForgotten && !isTombstone(item)) return;
     const pointer = decoded.lone ? '' : `/${position}`;
-    const reason =
-      isTombstone(item) || looksLike(item, known)
-        ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
-        : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
-    if (reason !== undefined) rejects.push({ position, pointer, reason });
+    const isForeign = !isTombstone(item) && !looksLike(item, known);
+    const reason = !isForeign
+      ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
+      : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
+    if (reason !== undefined) rejects.push({ position, pointer, reason, ...(isForeign && { isForeign }) });
   });
 
   const step = { request: asked.request, items: decoded.items };
