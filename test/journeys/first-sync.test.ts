@@ -46,7 +46,9 @@ describe('the first sync of the quickstart', () => {
       const paid = scene.arrived().reduce((sum, { cost }) => sum + cost, 0);
       expect(first.syncs.reduce((sum, { points }) => sum + points, 0)).toBe(paid);
       held[kind] = withoutStarts(await rowsOf(scene.warehouse, { volatile: true }));
-      expect(askedAgain(scene.sandbox.requests()).size).toBe(0);
+      // The log is read several times for the limit in points.
+      const asked = scene.sandbox.requests().filter(({ endpoint }) => endpoint !== 'token.requests');
+      expect(askedAgain(asked).size).toBe(0);
 
       const before = await versionsOf(scene.warehouse, ['fact_request_costs']);
       scene.clock.advance(600_000);
