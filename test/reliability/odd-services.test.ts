@@ -1,0 +1,23 @@
+/** The short form of the odd services: one draw of each scenario of the bench. */
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { drawsOf } from './draws.ts';
+import { groundOn } from './ground.ts';
+import { lookAlikeNames, oddTransports, unreadableWindow, wrongPrices } from './scenarios/odd-services.ts';
+
+const SEED = 11;
+
+describe('a service that answers in odd ways', () => {
+  const ground = groundOn(inject('postgresUrl'));
+  afterAll(() => ground.end());
+
+  it.each([
+    ['unreadable answers in a window', unreadableWindow],
+    ['odd transports', oddTransports],
+    ['names that look alike', lookAlikeNames],
+    ['prices that the config does not know', wrongPrices],
+  ])('breaks no promise by %s', { timeout: 240_000 }, async (title, scenario) => {
+    const { violations, calls } = await scenario(ground, drawsOf(SEED, title));
+    expect(violations).toEqual([]);
+    expect(calls).toBeGreaterThan(0);
+  });
+});
