@@ -43,7 +43,8 @@ const {
   clockStepMs = 0,
 } = order;
 let clockReads = 0;
-const now = (): Date => {
+/** The process's own clock, which may be wrong; what is stored goes by the warehouse's. */
+const processNow = (): Date => {
   clockReads += 1;
   return new Date(Date.now() + clockAheadMs + (clockReads > 100 ? clockStepMs : 0));
 };
@@ -59,7 +60,8 @@ const checkpoint = (point: Checkpoint): void => {
 };
 
 const config = await loadConfig(file, process.env);
-const warehouse = await openWarehouse(config.warehouse, { now, sleep, command: 'reliability' });
+const warehouse = await openWarehouse(config.warehouse, { now: processNow, sleep, command: 'reliability' });
+const { now } = warehouse.clock;
 await ensureSchema(warehouse);
 say({ began: true });
 const notices: string[] = [];
