@@ -60,7 +60,12 @@ const checkpoint = (point: Checkpoint): void => {
 };
 
 const config = await loadConfig(file, process.env);
-const warehouse = await openWarehouse(config.warehouse, { now: processNow, sleep, command: 'reliability' });
+const warehouse = await openWarehouse(config.warehouse, {
+  now: processNow,
+  elapsedMs: () => performance.now(),
+  sleep,
+  command: 'reliability',
+});
 const { now } = warehouse.clock;
 await ensureSchema(warehouse);
 say({ began: true });
