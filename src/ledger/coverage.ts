@@ -4,6 +4,7 @@ import type { RequestBody } from '../service/asked.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { isSync } from './log-reads.ts';
 import { isCut } from './skipped.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { LowerBound } from './summary.ts';
@@ -183,6 +184,7 @@ async function standing(
         .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
         .select([day(from).as('first_day'), day(to).as('last_day')])
         .where('endpoint', '=', endpoint)
+        .where(isSync)
         .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
     )
     .with('newest', (db) =>

@@ -128,7 +128,9 @@ eachWarehouse('a window that was cut', (open) => {
     const second = only(await scene.sync(config(world)));
 
     expect(second).toMatchObject({ exitCode: 0, continued: true, left: 0 });
-    expect(askedAgain(scene.arrived()).size).toBe(0);
+    // The log is read again for the limit in points.
+    const asked = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
+    expect(askedAgain(asked).size).toBe(0);
     expect(await loaded(scene)).toBe(world.filings.length);
     expect(second.sent).toBeLessThanOrEqual((world.filings.length / 100) * 2.5);
   });

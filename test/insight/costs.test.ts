@@ -1,7 +1,7 @@
 /** The views of costs and what is read from them, on histories of 90 days, against sums added up by hand. */
 import * as fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import { readCostCells, readCosts } from '../../src/insight/costs.ts';
+import { NOT_SPENT, readCostCells, readCosts } from '../../src/insight/costs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { balanceViews } from '../../src/warehouse/schema/views/balance.ts';
 import { costViews } from '../../src/warehouse/schema/views/costs.ts';
@@ -30,6 +30,7 @@ eachWarehouse('costs', (open) => {
     expect(await readCosts(warehouse, undefined, NOW)).toEqual({
       since: null,
       total: { requests: 0, points: 0, failedRequests: 0, failedPoints: 0, firstDay: null, lastDay: null },
+      verification: NOT_SPENT,
       days: [],
       endpoints: [],
       plans: [],
