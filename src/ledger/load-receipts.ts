@@ -13,7 +13,7 @@ export interface RecordedLoad {
   readonly answer: Pick<VaultAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
   /** The contract's name of what the answer holds. */
   readonly resource: string;
-  readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects'>;
+  readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects' | 'foreign'>;
   readonly receipt: Receipt;
   /** The load may be the answer's first. */
   readonly settles: boolean;

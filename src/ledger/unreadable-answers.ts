@@ -13,12 +13,11 @@ export const MOST_UNREADABLE = 3;
 /** The failure class of a request that is not asked because its last answers could not be read. */
 export const UNREADABLE = 'unreadable';
 
-type Judged = Pick<Batch, 'received' | 'rejects'>;
+type Judged = Pick<Batch, 'received' | 'rejects' | 'foreign'>;
 
 /** True of an answer of which nothing could be read: it is quarantined whole, or no item is one of the endpoint. */
-export const isUnreadable = ({ received, rejects }: Judged): boolean =>
-  rejects.some(({ position }) => position === undefined) ||
-  (received > 0 && rejects.length >= received && rejects.every(({ isForeign }) => isForeign === true));
+export const isUnreadable = ({ received, rejects, foreign }: Judged): boolean =>
+  rejects.some(({ position }) => position === undefined) || (received > 0 && foreign === received);
 
 /** The reason why nothing of an answer could be read; undefined for one of which something could. */
 export const unreadableReason = (batch: Judged): string | undefined =>

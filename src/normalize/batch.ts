@@ -32,8 +32,6 @@ export interface Reject {
   /** RFC 6901 pointer into the answer. */
   readonly pointer: string;
   readonly reason: string;
-  /** The item is no item of the endpoint at all, such as an error object. */
-  readonly isForeign?: boolean;
 }
 
 export type DriftKind = 'unknown field' | 'missing' | 'wrong type' | 'other @type';
@@ -67,6 +65,8 @@ export interface Batch {
     | { readonly table: string; readonly key: Readonly<Record<string, Cell>>; readonly complete: boolean }
     | undefined;
   readonly rejects: readonly Reject[];
+  /** Rejected items that are no items of the endpoint at all, such as error objects. */
+  readonly foreign: number;
   /** Top-level items that are forgotten: tombstones stand in their places. */
   readonly forgotten: number;
   readonly drift: readonly Drift[];

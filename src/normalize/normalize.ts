@@ -36,6 +36,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   const rejects: Reject[] = [];
   const ties: Tie[] = [];
   let forgotten = 0;
+  let foreign = 0;
   const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
@@ -45,7 +46,8 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     const reason = !isForeign
       ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
       : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
-    if (reason !== undefined) rejects.push({ position, pointer, reason, ...(isForeign && { isForeign }) });
+    if (reason !== undefined) rejects.push({ position, pointer, reason });
+    if (isForeign) foreign += 1;
   });
 
   const step = { request: asked.request, items: decoded.items };
@@ -75,6 +77,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
       complete,
     },
     rejects,
+    foreign,
     forgotten,
     drift: drift.all(),
   };
@@ -91,6 +94,7 @@ export const rejectedWhole = (reason: string): Batch => ({
   bridge: undefined,
   owner: undefined,
   rejects: [{ position: undefined, pointer: '', reason }],
+  foreign: 0,
   forgotten: 0,
   drift: [],
 });
