@@ -32,7 +32,7 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
     .where('run_id', '=', last.id)
     .orderBy('id')
     .execute();
-  // A part is planned after its question, so its question is known by then.
+  // A part is planned after its question, so the question is already known.
   const questions = new Map<string, QuestionSent & { readonly counts: (number | undefined)[] }>();
   for (const { id, parent_id: parent, request_key: requestKey, body: request, input, attempts } of rows) {
     const question = (parent === null ? undefined : questions.get(parent)) ?? {

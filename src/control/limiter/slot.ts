@@ -16,7 +16,7 @@ export interface Slot {
   readonly release: (about?: Recording) => void;
 }
 
-/** Whoever commits in the order of asking: what it is asked to commit later it never commits sooner. */
+/** A committer that commits in the order of the calls to it. */
 export type InOrder = object;
 
 /** What came of a call is about to be recorded. */

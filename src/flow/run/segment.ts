@@ -1,4 +1,4 @@
-/** Carries out a run, or one chunk of it, and tells its watchers what happens. */
+/** Executes a run, or one chunk of it, and reports its progress. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
