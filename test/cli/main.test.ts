@@ -45,8 +45,8 @@ describe('a command on a server', () => {
       'undici',
       'cheerio',
       '/migrations/',
-      '/flow/attempt',
-      '/flow/prepare',
+      '/flow/request/',
+      '/flow/run/',
       '/normalize/',
     ];
     expect(needless.filter((name) => urls.includes(name))).toEqual([]);
