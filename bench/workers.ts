@@ -105,8 +105,8 @@ async function shared(
     await Promise.all(running.map(ready));
     await service.span();
     const jobs = await openJobs(warehouse, {
-      onTrouble: (error) => setting.tell(error.message),
-      steady: { sleep: (ms) => wait(ms), random: Math.random },
+      onError: (error) => setting.tell(error.message),
+      retry: { sleep: (ms) => wait(ms), random: Math.random },
     });
     await jobs.enqueue([{ queue: 'sync', data: syncJob(workload.name) }]);
     await jobs.close();

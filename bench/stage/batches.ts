@@ -1,12 +1,12 @@
 /** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
 import { Secret } from '../../src/config/values/secret.ts';
-import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
-import { TOGETHER } from '../../src/load/group.ts';
+import { prefetchGroups } from '../../src/flow/ingest/prefetch.ts';
+import { DEFAULT_LOAD_LIMITS } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
-import { runOn } from '../../src/load/sql/executor.ts';
+import { sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -47,8 +47,8 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
 /** Loads the batches as answers `firstAnswer` and after, many in a transaction; returns how many rows it wrote. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
-  for await (const group of groupsAhead(loadingsOf(batches, firstAnswer), TOGETHER)) {
-    const receipts = await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group));
+  for await (const group of prefetchGroups(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS)) {
+    const receipts = await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Secret } from '../../src/config/values/secret.ts';
-import { openTokenGate } from '../../src/control/limiter/limiter.ts';
+import { openTokenLimiter } from '../../src/control/limiter/limiter.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** What the process is told to do, as JSON in its first argument. */
@@ -21,7 +21,7 @@ const { warehouseUrl, inFlight, calls, callMs, timed } = JSON.parse(process.argv
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });
 const warehouse = await openWarehouse({ url: new Secret(warehouseUrl), schema: 'sluice' }, { now, sleep });
-const gate = await openTokenGate(
+const gate = await openTokenLimiter(
   warehouse,
   { url: 'http://127.0.0.1', token: new Secret('bench'), inFlight, requestsPerSecond: 1_000_000 },
   `bench/${process.pid}`,
@@ -38,7 +38,7 @@ async function call(): Promise<void> {
     await pass();
     return;
   }
-  const slot = await gate.take(never);
+  const slot = await gate.acquire(never);
   tookMs.push(performance.now() - startedMs);
   await slot.begin(never);
   await pass();

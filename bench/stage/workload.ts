@@ -3,7 +3,7 @@ import { type Sign, signing } from '../../src/sandbox/world/images.ts';
 import type { Person } from '../../src/sandbox/world/people.ts';
 import { sizeOf } from '../../src/sandbox/world/size.ts';
 import { type World, worldOf } from '../../src/sandbox/world/world.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,10 @@
 /** What a webhook and a command are told: one JSON object an alert, documented in docs/operations.md. */
-import { ALL_SYNCS, type AlertKind, type AlertState } from './store.ts';
+import { ALL_SYNCS, type AlertRowKind, type AlertState } from './store.ts';
 
 /** Fields are added without a new version; none is taken away or changes its meaning. */
 export interface AlertPayload {
   readonly v: 1;
-  readonly kind: AlertKind | 'test';
+  readonly kind: AlertRowKind | 'test';
   readonly state: AlertState['state'];
   /** Null of what concerns all syncs. */
   readonly sync: string | null;

@@ -3,15 +3,15 @@ import { type Selectable, sql } from 'kysely';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 type Row = Selectable<OpsDatabase['alerts']>;
-export type AlertKind = Row['kind'];
+export type AlertRowKind = Row['kind'];
 
 /** What concerns all syncs stands under this name, which none can have. */
 export const ALL_SYNCS = '(all)';
 
 /** Whether something that somebody should know of is so. */
-export interface Judgement {
+export interface AlertCondition {
   readonly sync: string;
-  readonly kind: AlertKind;
+  readonly kind: AlertRowKind;
   readonly isRaised: boolean;
   readonly because: string;
   readonly next: string | null;
@@ -20,7 +20,7 @@ export interface Judgement {
 
 export interface AlertState {
   readonly sync: string;
-  readonly kind: AlertKind;
+  readonly kind: AlertRowKind;
   readonly state: Row['state'];
   readonly since: Date;
   readonly because: string;
@@ -50,7 +50,7 @@ const stateOf = (row: Row): AlertState => ({
 });
 
 /** Writes what is so; a state that was so already keeps its beginning, and is not told anew. */
-export async function recordJudgement(ops: Ops, it: Judgement, now: Date): Promise<void> {
+export async function recordCondition(ops: Ops, it: AlertCondition, now: Date): Promise<void> {
   const { sync, kind, because, next, runId: run_id } = it;
   if (it.isRaised) {
     const wasRaised = sql<boolean>`alerts.state = 'raised'`;
@@ -95,10 +95,10 @@ export async function recordJudgement(ops: Ops, it: Judgement, now: Date): Promi
 }
 
 /** Takes on the telling of what a channel has not heard, of these kinds; what another process is telling is left to it. */
-export async function takeUntold(
+export async function takeUnsent(
   ops: Ops,
   channels: readonly AlertChannel[],
-  kinds: readonly AlertKind[],
+  kinds: readonly AlertRowKind[],
 ): Promise<AlertState[]> {
   if (channels.length === 0 || kinds.length === 0) return [];
   const rows = await ops
@@ -118,7 +118,7 @@ export async function takeUntold(
 }
 
 /** Writes that a channel heard of this state, unless it is another by now. */
-export async function recordTold(ops: Ops, told: AlertState, channel: AlertChannel, now: Date): Promise<void> {
+export async function recordSent(ops: Ops, told: AlertState, channel: AlertChannel, now: Date): Promise<void> {
   await ops
     .updateTable('alerts')
     .set({ [COLUMN[channel]]: now })
@@ -130,7 +130,7 @@ export async function recordTold(ops: Ops, told: AlertState, channel: AlertChann
 }
 
 /** Lets the next process tell at once what this one could not. */
-export async function giveBack(ops: Ops, untold: AlertState): Promise<void> {
+export async function returnUnsent(ops: Ops, untold: AlertState): Promise<void> {
   await ops
     .updateTable('alerts')
     .set({ tried_at: null })

@@ -1,18 +1,18 @@
 /** Does together what many ask for at the same time, so that they share a round trip and a commit. */
 
-export interface Gathering<In> {
+export interface BatcherOptions<In> {
   /** The most that one batch takes. */
-  readonly most: number;
+  readonly maxItems: number;
   /** What an item weighs, and the most that a batch of several may weigh; absent, items weigh nothing. */
   readonly weightOf?: (item: In) => number;
-  readonly heaviest?: number;
+  readonly maxWeight?: number;
   /** True of an error after which no item may be done by itself: each would meet it too, or some may be done already. */
-  readonly isOfAll: (error: unknown) => boolean;
+  readonly failsWholeBatch: (error: unknown) => boolean;
   /** Lets those come along that are asked for at the same moment. */
-  readonly company?: () => Promise<unknown>;
+  readonly linger?: () => Promise<unknown>;
 }
 
-interface Asked<In, Out> {
+interface Pending<In, Out> {
   readonly item: In;
   readonly done: (out: Out) => void;
   readonly fail: (error: unknown) => void;
@@ -23,36 +23,36 @@ interface Asked<In, Out> {
  * the next, in the order of asking. Nothing waits for company beyond the moment, so whoever asks alone is served at once.
  * The work gives one result an item, in order.
  */
-export function gathered<In, Out>(
+export function batched<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
-  { most, weightOf = () => 0, heaviest = Number.POSITIVE_INFINITY, isOfAll, company }: Gathering<In>,
+  { maxItems, weightOf = () => 0, maxWeight = Number.POSITIVE_INFINITY, failsWholeBatch, linger }: BatcherOptions<In>,
 ): (item: In) => Promise<Out> {
-  const waiting: Asked<In, Out>[] = [];
+  const waiting: Pending<In, Out>[] = [];
   let isAtWork = false;
 
-  const nextBatch = (): Asked<In, Out>[] => {
+  const nextBatch = (): Pending<In, Out>[] => {
     let [count, weight] = [0, 0];
     for (const { item } of waiting) {
       weight += weightOf(item);
-      if (count === most || (count > 0 && weight > heaviest)) break;
+      if (count === maxItems || (count > 0 && weight > maxWeight)) break;
       count += 1;
     }
     return waiting.splice(0, count);
   };
 
-  const doBatch = async (batch: readonly Asked<In, Out>[]): Promise<void> => {
+  const doBatch = async (batch: readonly Pending<In, Out>[]): Promise<void> => {
     try {
       const results = await work(batch.map(({ item }) => item));
       for (const [index, { done }] of batch.entries()) done(results[index] as Out);
     } catch (error) {
-      if (batch.length === 1 || isOfAll(error)) for (const { fail } of batch) fail(error);
+      if (batch.length === 1 || failsWholeBatch(error)) for (const { fail } of batch) fail(error);
       else for (const asked of batch) await doBatch([asked]);
     }
   };
 
   const goOn = async (): Promise<void> => {
     isAtWork = true;
-    if (company) await company();
+    if (linger) await linger();
     while (waiting.length > 0) await doBatch(nextBatch());
     isAtWork = false;
   };

@@ -1,20 +1,25 @@
 /** Works on what comes one after the other, or side by side where one item has nothing to do with another. */
 
-export interface Works<T, R> {
+export interface OrderedParallelOptions<T, R> {
   /** At how many items it is at work at once. */
-  readonly most: number;
+  readonly concurrency: number;
   /** What is to be worked on, in order; asked for the next item when it could be begun. `idle` resolves when none is at work. */
   readonly source: (idle: () => Promise<void>) => AsyncGenerator<T, undefined>;
   readonly work: (item: T) => Promise<R>;
   /** True of items that may be worked on at once, whichever of them ends first. */
-  readonly isApart: (one: T, other: T) => boolean;
+  readonly isIndependent: (one: T, other: T) => boolean;
 }
 
 /**
  * The results of the works, in the order of the items, which are begun in their order too. What a work or the source throws
  * comes out behind the results before it, when all that was begun has ended.
  */
-export async function* sideBySide<T, R>({ most, source, work, isApart }: Works<T, R>): AsyncGenerator<R, undefined> {
+export async function* orderedParallel<T, R>({
+  concurrency,
+  source,
+  work,
+  isIndependent,
+}: OrderedParallelOptions<T, R>): AsyncGenerator<R, undefined> {
   const begun: { readonly item: T; readonly done: Promise<R> }[] = [];
   const idle = async (): Promise<void> => void (await Promise.allSettled(begun.map(({ done }) => done)));
   const items = source(idle);
@@ -41,10 +46,10 @@ export async function* sideBySide<T, R>({ most, source, work, isApart }: Works<T
   };
   try {
     for (;;) {
-      const isRoom = begun.length < most;
+      const isRoom = begun.length < concurrency;
       if (isRoom && next) {
         const { item } = next;
-        if (begun.every((before) => isApart(before.item, item))) {
+        if (begun.every((before) => isIndependent(before.item, item))) {
           begin(item);
           continue;
         }

@@ -43,7 +43,7 @@ export type Arguments<O extends Options, P extends Positionals> = {
 } & { readonly [K in keyof P]: PositionalValue<P[K]> };
 
 /** What the list of commands tells. */
-export interface Listing {
+export interface CommandSummary {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
@@ -52,11 +52,11 @@ export interface Listing {
 }
 
 /** A command whose particulars are loaded when it is named. */
-export interface Listed extends Listing {
-  readonly load: () => Promise<Particulars>;
+export interface LazyCommand extends CommandSummary {
+  readonly load: () => Promise<CommandBody>;
 }
 
-interface Facts {
+interface CommandHelp {
   /** What its users should know beyond the options. */
   readonly about: string;
   readonly examples: readonly Example[];
@@ -65,24 +65,24 @@ interface Facts {
 }
 
 /** What a command takes, and does. */
-export interface Particulars extends Facts {
+export interface CommandBody extends CommandHelp {
   readonly options: Options;
   readonly positionals: Positionals;
-  /** Returns the exit code. `said` was checked against the options and positionals. */
-  readonly run: (said: Readonly<Record<string, unknown>>, context: Context) => Promise<number>;
+  /** Returns the exit code. `args` were checked against the options and positionals. */
+  readonly run: (args: Readonly<Record<string, unknown>>, context: Context) => Promise<number>;
 }
 
-export interface Command extends Listing, Particulars {}
+export interface Command extends CommandSummary, CommandBody {}
 
 /** The particulars of a command, whose `run` sees its arguments by type. */
 export function command<const O extends Options, const P extends Positionals>(
-  it: Facts & {
+  it: CommandHelp & {
     readonly options: O;
     readonly positionals: P;
-    readonly run: (said: Arguments<O, P>, context: Context) => Promise<number>;
+    readonly run: (args: Arguments<O, P>, context: Context) => Promise<number>;
   },
-): Particulars {
-  return { ...it, run: (said, context) => it.run(said as Arguments<O, P>, context) };
+): CommandBody {
+  return { ...it, run: (args, context) => it.run(args as Arguments<O, P>, context) };
 }
 
 /** The command and what may follow it, as the help writes it. */

@@ -2,9 +2,9 @@
  * Every command of the command line, in the order of the help. What a command takes is loaded when it is named, and what
  * it works with only when it runs: most of a short command's time is loading.
  */
-import type { Command, Listed } from './command.ts';
+import type { Command, LazyCommand } from './command.ts';
 
-export const commands: readonly Listed[] = [
+export const commands: readonly LazyCommand[] = [
   {
     name: 'init',
     summary: 'Writes a commented config, .env.example and the editor’s schema.',
@@ -133,4 +133,4 @@ export const commands: readonly Listed[] = [
 export const allCommands = (): Promise<readonly Command[]> => Promise.all(commands.map(loaded));
 
 /** The command with what it takes. */
-export const loaded = async ({ load, ...facts }: Listed): Promise<Command> => ({ ...facts, ...(await load()) });
+export const loaded = async ({ load, ...facts }: LazyCommand): Promise<Command> => ({ ...facts, ...(await load()) });

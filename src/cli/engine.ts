@@ -1,19 +1,19 @@
 /** Runs a long-running role from the command line: its log, its results, and its end. */
-import type { Ended } from '../alerts/judge.ts';
+import type { EndedSync } from '../alerts/conditions.ts';
 import type { Config } from '../config/definition.ts';
 import type { EngineEvent } from '../engine/handle.ts';
 import type { ServeOptions } from '../engine/serve.ts';
 import { EXIT } from '../errors.ts';
 import type { Monitor } from '../monitor/monitor.ts';
-import type { QueueDepth } from '../monitor/watched.ts';
+import type { QueueDepth } from '../monitor/monitored-process.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
 import { asJsonLine } from './terminal/json.ts';
 import { withWarehouse } from './open.ts';
 import { packageVersion } from './package.ts';
-import { formerSpoolFolder, spoolFolder } from './spool.ts';
-import { watched } from './terminal/watch.ts';
+import { formerSpoolFolder, spoolFolder } from './spool-folder.ts';
+import { withProgress } from './terminal/with-progress.ts';
 
 /** Options of both roles. */
 export const engineOptions = {
@@ -37,7 +37,7 @@ export const engineOptions = {
 } as const satisfies Options;
 
 /** What was said of them. */
-export interface EngineSaid {
+export interface EngineArguments {
   readonly calls: number | undefined;
   readonly chunk: number | undefined;
   readonly listen: string | undefined;
@@ -48,16 +48,16 @@ export async function runEngine(
   context: Context,
   config: Config,
   role: ServeOptions['role'],
-  { calls, chunk, listen }: EngineSaid,
+  { calls, chunk, listen }: EngineArguments,
 ): Promise<void> {
-  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }, { openTeller }] =
+  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }, { openAlertSender }] =
     await Promise.all([
       import('../engine/serve.ts'),
       import('../warehouse/migrate/migrate.ts'),
       import('../recovery/spool/files.ts'),
       import('../telemetry/tracing.ts'),
       import('../monitor/listen-address.ts'),
-      import('../alerts/teller.ts'),
+      import('../alerts/sender.ts'),
     ]);
   // Before a warehouse is opened or made for nothing.
   if (listen !== undefined) listenAddressOf(listen);
@@ -70,9 +70,9 @@ export async function runEngine(
     const spool = openSpool({ folder: spoolFolder(context, config) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
-      await watched(context, async (watch) => {
+      await withProgress(context, async (watch) => {
         const { onNotice } = watch;
-        const alerts = openTeller(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
+        const alerts = openAlertSender(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
         const effects = {
           now,
           sleep,
@@ -92,7 +92,7 @@ export async function runEngine(
             onEvent: (event) => {
               tell(context, event);
               const ended = endedBy(event, config);
-              if (ended) alerts.tell(ended);
+              if (ended) alerts.report(ended);
             },
             onReady: (reconciled) => {
               const { scheduled = [], unscheduled = [] } = reconciled ?? {};
@@ -103,7 +103,7 @@ export async function runEngine(
                 ...(unscheduled.length > 0 && { unscheduled }),
               });
             },
-            onTrouble: troubleTeller(context),
+            onError: troubleTeller(context),
           },
           signal,
         );
@@ -123,13 +123,13 @@ async function monitorOf(
   role: ServeOptions['role'],
   listen: string | undefined,
 ): Promise<Monitor | undefined> {
-  const [{ startMonitor }, { readStanding }] = await Promise.all([
+  const [{ startMonitor }, { readEngineStatus }] = await Promise.all([
     import('../monitor/monitor.ts'),
-    import('../engine/standing.ts'),
+    import('../engine/status.ts'),
   ]);
   const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
-    const standing = await readStanding(warehouse, now());
+    const standing = await readEngineStatus(warehouse, now());
     const { queues: each = [], givenUp = [] } = standing ?? {};
     return [
       ...each.flatMap(({ queue, waiting, later, atWork }) =>
@@ -143,7 +143,7 @@ async function monitorOf(
 }
 
 /** How a sync ended, where an event tells that it did. */
-function endedBy(event: EngineEvent, { syncs }: Config): Ended | undefined {
+function endedBy(event: EngineEvent, { syncs }: Config): EndedSync | undefined {
   if (event.kind === 'run ended') return event.summary;
   if (event.kind === 'died') {
     const { sync, endpoint, runId, because } = event.run;

@@ -17,13 +17,13 @@ export async function readConfig(context: Context, flag: string | undefined): Pr
     import('../config/load.ts'),
   ]);
   const config = await loadConfig(configPath(flag, context.env, existsSync), context.env);
-  keepSecret(context, config);
+  registerSecrets(context, config);
   context.log.debug('config', { file: config.file });
   return config;
 }
 
 /** Keeps the secrets of a config out of what is told. */
-export function keepSecret({ redactor }: Context, { service, warehouse, alerts }: Config): void {
+export function registerSecrets({ redactor }: Context, { service, warehouse, alerts }: Config): void {
   const secrets = [service.token?.reveal(), passwordOf(warehouse.url.reveal()), alerts?.webhook?.reveal()];
   for (const secret of secrets) {
     if (secret !== undefined) redactor.add(secret);
@@ -53,13 +53,13 @@ export const withWarehouseToRead = <T>(context: Context, config: Config, work: W
 async function withOpen<T>(
   context: Context,
   { file, warehouse: settings }: Config,
-  isOnlyRead: boolean,
+  isReadOnly: boolean,
   work: Work<T>,
 ): Promise<T> {
   const { openWarehouse } = await import('../warehouse/connect/connect.ts');
   refuseFormerFolder(context, settings, file);
-  const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isOnlyRead });
-  const level = warehouse.kind === 'embedded' && !isOnlyRead ? 'info' : 'debug';
+  const warehouse = await openWarehouse(settings, { ...context, command: `sluice ${context.command}`, isReadOnly });
+  const level = warehouse.kind === 'embedded' && !isReadOnly ? 'info' : 'debug';
   context.log[level]('warehouse', { kind: warehouse.kind, place: warehouse.place, schema: warehouse.schema });
   try {
     return await work(warehouse);

@@ -7,7 +7,7 @@ import {
   answeredOptions,
   type Command,
   commonOptions,
-  type Listing,
+  type CommandSummary,
   type Option,
   type Options,
   type Positional,
@@ -15,21 +15,21 @@ import {
 } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
-export type Parsed =
+export type ParsedCommandLine =
   | { readonly kind: 'run'; readonly command: Command; readonly said: Readonly<Record<string, unknown>> }
   /** Help or version, for standard output. */
   | { readonly kind: 'tell'; readonly text: string };
 
 export interface Program {
   /** In the order of the help; those that the words may name, with what they take. */
-  readonly commands: readonly (Command | Listing)[];
+  readonly commands: readonly (Command | CommandSummary)[];
   readonly version: string;
   /** Width that the help is laid out for. */
   readonly columns: number;
 }
 
 /** What the words ask for. Throws a UsageError that names the nearest thing for whatever is not known. */
-export function parseCommandLine(words: readonly string[], program: Program): Parsed {
+export function parseCommandLine(words: readonly string[], program: Program): ParsedCommandLine {
   let chosen: Command | undefined;
   let active: Command | undefined;
   let told = '';

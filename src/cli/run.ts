@@ -45,8 +45,8 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
     const interruption = interruptionOf(host.signal);
     if (interruption && (error === interruption || isAbort(error))) return interruption.exitCode;
     context.status.clear();
-    const { databaseTrouble } = await import('../warehouse/connect/retry-transient.ts');
-    const failure = failureOf(databaseTrouble(error), host.redactor.redact);
+    const { toUserError } = await import('../warehouse/connect/retry-transient.ts');
+    const failure = failureOf(toUserError(error), host.redactor.redact);
     const { message, next, exitCode, stack } = failure;
     if (logStyle(command, host) === 'json') {
       context.log.error(message, {

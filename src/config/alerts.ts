@@ -45,4 +45,4 @@ export const alerts = z
   .describe('Who is told when a run fails, ends partial or out of points, and of quarantine and forecast.');
 
 /** How far ahead points are looked at where nothing is said. */
-export const USUAL_FORECAST_MS = 7 * 86_400_000;
+export const DEFAULT_FORECAST_MS = 7 * 86_400_000;

@@ -2,14 +2,14 @@
 import type * as z from 'zod';
 import { coerce } from './values/coerce.ts';
 import { insteadOf, nearest } from './document/nearest.ts';
-import type { Report } from './document/problem.ts';
-import { allowedBy, shapeAt, type Shape, shapeOf } from './shape.ts';
+import type { ReportProblem } from './document/problem.ts';
+import { allowedBy, jsonSchemaAt, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { masked, type Span } from './document/source.ts';
-import { findAt, type Found, type Tree } from './document/tree.ts';
+import { findAt, type TreeMatch, type Tree } from './document/tree.ts';
 
 export interface Checked<T> {
   /** As it was written: nothing that the schema would add. */
-  readonly given: unknown;
+  readonly written: unknown;
   /** As the schema gives it back: defaults filled in, texts turned into what they mean. */
   readonly value: T;
 }
@@ -21,14 +21,14 @@ export interface Checked<T> {
 export function check<T>(
   schema: z.ZodType<T>,
   tree: Tree,
-  report: Report,
+  report: ReportProblem,
   keySpan: Span = tree.span,
   under = '',
 ): Checked<T> | undefined {
-  const shape = shapeOf(schema);
-  const given = coerce(shape, tree);
-  const parsed = schema.safeParse(given);
-  if (parsed.success) return { given, value: parsed.data };
+  const shape = jsonSchemaOf(schema);
+  const written = coerce(shape, tree);
+  const parsed = schema.safeParse(written);
+  if (parsed.success) return { written, value: parsed.data };
   for (const { span, message } of refusalsOf(parsed.error.issues, shape, tree, keySpan, under)) report(span, message);
   return undefined;
 }
@@ -41,7 +41,7 @@ interface Refusal {
 /** One of a mapping's refusals: a missing key has no place of its own, so it is told with one that has. */
 function refusalsOf(
   issues: readonly z.core.$ZodIssue[],
-  shape: Shape,
+  shape: JsonSchema,
   tree: Tree,
   keySpan: Span,
   under: string,
@@ -52,9 +52,9 @@ function refusalsOf(
   const told = new Set<string>();
   for (const issue of issues) {
     const where = findAt(tree, issue.path, keySpan);
-    if (where.tree.kind === 'scalar' && where.tree.broken) continue;
+    if (where.tree.kind === 'scalar' && where.tree.hasProblem) continue;
     if (issue.code === 'unrecognized_keys') {
-      const allowed = Object.keys(shapeAt(shape, issue.path)?.properties ?? {});
+      const allowed = Object.keys(jsonSchemaAt(shape, issue.path)?.properties ?? {});
       for (const key of issue.keys) {
         const at = findAt(tree, [...issue.path, key], keySpan);
         refusals.push({ span: at.keySpan, parent: issue.path.join('.'), message: unknownKey(key, allowed) });
@@ -68,8 +68,8 @@ function refusalsOf(
     if (told.has(path)) continue;
     told.add(path);
     const parent = issue.path.slice(0, -1).join('.');
-    const due = shapeAt(shape, issue.path) ?? {};
-    if (!where.whole && where.tree.kind === 'map' && issue.code === 'invalid_type') {
+    const due = jsonSchemaAt(shape, issue.path) ?? {};
+    if (!where.isComplete && where.tree.kind === 'map' && issue.code === 'invalid_type') {
       const of = missing.get(parent) ?? { span: where.keySpan, keys: [], words: [] };
       of.keys.push(String(issue.path.at(-1)));
       of.words.push(`${parent === '' ? under : ''}${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
@@ -112,7 +112,7 @@ function ancestor(tree: Tree, path: readonly PropertyKey[]): string {
 const unknownKey = (key: string, allowed: readonly string[]): string =>
   `unknown key ${JSON.stringify(key)}${insteadOf(key, allowed)}`;
 
-const refused = (issue: z.core.$ZodIssue, due: Shape, { name, tree }: Found): string =>
+const refused = (issue: z.core.$ZodIssue, due: JsonSchema, { name, tree }: TreeMatch): string =>
   `${name ?? 'this'} is ${(name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree)}; ${allowedOr(issue, due)}`;
 
 /** Keys whose values are secrets also where they stand in the file, with what is said instead. */
@@ -123,7 +123,7 @@ const UNSHOWN: Readonly<Record<string, string>> = {
 
 /** Zod's own wording says neither what was found nor all that is allowed; a schema's own wording says it best. */
 const STOCK = /^(?:Invalid|Too big|Too small|Unrecognized)/;
-const allowedOr = (issue: z.core.$ZodIssue, due: Shape): string =>
+const allowedOr = (issue: z.core.$ZodIssue, due: JsonSchema): string =>
   STOCK.test(issue.message) ? `allowed is ${allowedBy(due)}` : issue.message;
 
 const LONGEST = 60;
@@ -132,12 +132,12 @@ const LONGEST = 60;
 export function foundIn(tree: Tree): string {
   if (tree.kind === 'list') return tree.items.length === 0 ? 'an empty list' : 'a list';
   if (tree.kind === 'map') return 'a mapping';
-  const { value, text, variables, loose } = tree;
+  const { value, text, variables, isUntyped } = tree;
   if (variables.length > 0 && !/^[-+.\d]{1,12}$|^(?:true|false)$/.test(text)) {
     return `${text === '' ? 'empty, ' : ''}the value of ${variables.map((it) => `\${${it}}`).join(', ')}`;
   }
   if (value === null) return 'null';
   const plain = masked(text);
   const shown = plain.length > LONGEST ? `${plain.slice(0, LONGEST)}… (${plain.length} characters)` : plain;
-  return typeof value === 'string' && (!loose || /\p{Cc}/u.test(shown)) ? JSON.stringify(shown) : shown;
+  return typeof value === 'string' && (!isUntyped || /\p{Cc}/u.test(shown)) ? JSON.stringify(shown) : shown;
 }

@@ -1,7 +1,7 @@
 /** What a config file says once it is read, checked and filled in: the values that every other stage works with. */
 import type { Price, Endpoint } from '../service/endpoint.ts';
-import type { RequestBody } from '../service/asked.ts';
-import type { SplitBy } from '../service/window/split.ts';
+import type { RequestBody } from '../service/request-body.ts';
+import type { SplitBy } from '../service/window/facet-splits.ts';
 import type { AlertKind } from './alerts.ts';
 import type { Secret } from './values/secret.ts';
 

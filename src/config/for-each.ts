@@ -1,23 +1,23 @@
 /** The inputs of a sync: lists written in the config, files, queries on the warehouse. */
 import { dirname, resolve } from 'node:path';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { foundIn } from './check.ts';
 import type { ForEach, InputSource } from './definition.ts';
 import { INPUT_AGE, inputAgeOf } from './values/input-age.ts';
 import { insteadOf } from './document/nearest.ts';
-import type { Report } from './document/problem.ts';
+import type { ReportProblem } from './document/problem.ts';
 import { fieldValue, settable, unknownField } from './request-fields.ts';
-import { type Source, whereIs } from './document/source.ts';
-import { type Entry, entryOf, type MapTree, type Tree } from './document/tree.ts';
+import { type SourceFile, locationOf } from './document/source.ts';
+import { type MapEntry, entryOf, type MapTree, type Tree } from './document/tree.ts';
 
 /** Keys by which a mapping is a source rather than a mapping of fields; no request field has such a name. */
 const SOURCE_KEYS = ['file', 'query'] as const;
 
 export interface ForEachContext {
   readonly endpoint: Endpoint;
-  readonly source: Source;
-  readonly report: Report;
+  readonly source: SourceFile;
+  readonly report: ReportProblem;
 }
 
 const ALLOWED =
@@ -27,7 +27,8 @@ const ALLOWED =
 export function forEachOf(tree: Tree, context: ForEachContext): ForEach {
   if (tree.kind === 'list') return listOfRows(tree.items, tree, context);
   if (tree.kind === 'scalar' || tree.entries.length === 0) {
-    if (!(tree.kind === 'scalar' && tree.broken)) context.report(tree.span, `for_each is ${foundIn(tree)}; ${ALLOWED}`);
+    if (!(tree.kind === 'scalar' && tree.hasProblem))
+      context.report(tree.span, `for_each is ${foundIn(tree)}; ${ALLOWED}`);
     return [];
   }
   if (isSource(tree)) return sourceAt(tree, undefined, context);
@@ -37,7 +38,7 @@ export function forEachOf(tree: Tree, context: ForEachContext): ForEach {
 const isSource = (tree: Tree): boolean => SOURCE_KEYS.some((key) => entryOf(tree, key));
 
 /** The fields that a sync's inputs bring; undefined when only the file or the query itself tells. */
-export function fieldsBrought(forEach: ForEach): ReadonlySet<string> | undefined {
+export function inputFieldsOf(forEach: ForEach): ReadonlySet<string> | undefined {
   const fields = new Set<string>();
   for (const it of forEach) {
     if (it.from === 'list') for (const row of it.rows) for (const field of Object.keys(row)) fields.add(field);
@@ -78,7 +79,7 @@ function rowOf(item: MapTree, context: ForEachContext): RequestBody {
   );
 }
 
-function isSettable({ key, keySpan }: Entry, { endpoint, report }: ForEachContext): boolean {
+function isSettable({ key, keySpan }: MapEntry, { endpoint, report }: ForEachContext): boolean {
   if (settable(endpoint).includes(key)) return true;
   if (key === INPUT_AGE) {
     report(
@@ -89,17 +90,17 @@ function isSettable({ key, keySpan }: Entry, { endpoint, report }: ForEachContex
   }
   report(
     keySpan,
-    endpoint.paging.owns.includes(key) ? `${key} is filled in by paging; remove it` : unknownField(endpoint, key),
+    endpoint.paging.ownFields.includes(key) ? `${key} is filled in by paging; remove it` : unknownField(endpoint, key),
   );
   return false;
 }
 
-function fieldSources(entry: Entry, context: ForEachContext): InputSource[] {
+function fieldSources(entry: MapEntry, context: ForEachContext): InputSource[] {
   const { key, value } = entry;
   if (!isSettable(entry, context)) return [];
   if (value.kind === 'map' && isSource(value)) return sourceAt(value, key, context);
   if (value.kind !== 'list' || value.items.length === 0) {
-    if (!(value.kind === 'scalar' && value.broken)) {
+    if (!(value.kind === 'scalar' && value.hasProblem)) {
       context.report(
         value.span,
         `for_each.${key} is ${foundIn(value)}; allowed is a list of values, { file: PATH } or { query: SQL }; one value alone belongs in request`,
@@ -126,13 +127,13 @@ function sourceAt(tree: MapTree, field: string | undefined, { source, report }: 
   const given = (key: string): string | undefined => {
     const entry = entryOf(tree, key);
     if (!entry) return undefined;
-    if (entry.value.kind === 'scalar' && entry.value.broken) return undefined;
+    if (entry.value.kind === 'scalar' && entry.value.hasProblem) return undefined;
     if (entry.value.kind === 'scalar' && entry.value.value !== null && entry.value.text.trim() !== '')
       return entry.value.text;
     report(entry.value.span, `${key} is ${foundIn(entry.value)}; allowed is text that is not empty`);
     return undefined;
   };
-  const where = whereIs(source, tree.span.start);
+  const where = locationOf(source, tree.span.start);
   if (!file) {
     const sql = given('query');
     return sql === undefined ? [] : [{ from: 'query', sql, field, where }];

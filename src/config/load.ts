@@ -2,21 +2,21 @@
 import { dirname, resolve } from 'node:path';
 import type { Price } from '../service/endpoint.ts';
 import { withoutTrailing } from '../service/trailing.ts';
-import { ALERT_KINDS, USUAL_FORECAST_MS } from './alerts.ts';
+import { ALERT_KINDS, DEFAULT_FORECAST_MS } from './alerts.ts';
 import { check } from './check.ts';
 import type { AlertSettings, Budget, Config, SyncDefinition } from './definition.ts';
 import { insteadOf } from './document/nearest.ts';
 import { orderNames } from './order.ts';
 import { warehousePlace } from './values/paths.ts';
-import { ConfigError, type Problem, problemAt, type Report } from './document/problem.ts';
-import { readSource } from './read.ts';
+import { ConfigError, type Problem, problemAt, type ReportProblem } from './document/problem.ts';
+import { readSource } from './read-source.ts';
 import { type Env, resolveTree } from './resolve.ts';
 import { Secret } from './values/secret.ts';
 import { fileSchema } from './settings.ts';
-import { type Source, WHOLE } from './document/source.ts';
+import { type SourceFile, WHOLE_FILE } from './document/source.ts';
 import { syncOf } from './sync.ts';
 import { entryOf, type MapTree, type Tree } from './document/tree.ts';
-import { withUsual } from './usual.ts';
+import { withDefaults } from './defaults.ts';
 import { treeOfYaml } from './document/yaml.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
@@ -32,23 +32,25 @@ const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
 export async function loadConfig(path: string, env: Env): Promise<Config> {
   const source = await readSource(path);
   const problems: Problem[] = [];
-  const report: Report = (span, message) => {
+  const report: ReportProblem = (span, message) => {
     problems.push(problemAt(source, span, message));
   };
   const written = treeOfYaml(source, report);
   if (!written) throw new ConfigError(problems);
-  const tree = await resolveTree(withUsual(written), env, source, report, (at) => MAY_BE_ABSENT.includes(at.join('.')));
+  const tree = await resolveTree(withDefaults(written), env, source, report, (at) =>
+    MAY_BE_ABSENT.includes(at.join('.')),
+  );
   const config = configOf(tree, source, report);
   if (!config || problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-function configOf(tree: Tree, source: Source, report: Report): Config | undefined {
+function configOf(tree: Tree, source: SourceFile, report: ReportProblem): Config | undefined {
   if (tree.kind !== 'map') {
-    report(WHOLE, 'a config is a mapping with the keys service, warehouse and syncs');
+    report(WHOLE_FILE, 'a config is a mapping with the keys service, warehouse and syncs');
     return undefined;
   }
-  const checked = check(fileSchema, tree, report, WHOLE);
+  const checked = check(fileSchema, tree, report, WHOLE_FILE);
   const syncs = syncsOf(tree, source, report, checked?.value);
   if (checked) refuseSecretWords(tree, checked.value, report);
   return (
@@ -112,12 +114,12 @@ function alertsOf({
     command,
     on: on ?? ALERT_KINDS,
     quarantine,
-    forecastMs: forecast ?? USUAL_FORECAST_MS,
+    forecastMs: forecast ?? DEFAULT_FORECAST_MS,
   };
 }
 
 /** Every user of a machine can read what its programs were started with. */
-function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report: Report): void {
+function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report: ReportProblem): void {
   const secrets = [service.token, alerts?.webhook].filter((it) => it != null && it !== '') as string[];
   const at = entryOf(entryOf(tree, 'alerts')?.value, 'command')?.value;
   for (const [position, word] of (alerts?.command ?? []).entries()) {
@@ -131,7 +133,7 @@ function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report:
 }
 
 /** Secrets that the file itself holds; never their text. */
-function writtenSecrets(tree: MapTree, source: Source): string[] {
+function writtenSecrets(tree: MapTree, source: SourceFile): string[] {
   const token = entryOf(entryOf(tree, 'service')?.value, 'token');
   if (token?.value.kind !== 'scalar' || token.value.text === '' || token.value.variables.length > 0) return [];
   const { file, line, column } = problemAt(source, token.keySpan, '');
@@ -145,7 +147,12 @@ function priceOf(price: number | { readonly points: number; readonly per?: numbe
   return price.per === undefined ? { points: price.points } : { points: price.points, per: price.per };
 }
 
-function syncsOf(tree: MapTree, source: Source, report: Report, settings: Settings | undefined): SyncDefinition[] {
+function syncsOf(
+  tree: MapTree,
+  source: SourceFile,
+  report: ReportProblem,
+  settings: Settings | undefined,
+): SyncDefinition[] {
   const at = entryOf(tree, 'syncs');
   if (at?.value.kind !== 'map') return [];
   if (at.value.entries.length === 0) report(at.keySpan, 'syncs is empty; name at least one sync and its endpoint');
@@ -159,7 +166,7 @@ function syncsOf(tree: MapTree, source: Source, report: Report, settings: Settin
   return syncs;
 }
 
-function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: Report): void {
+function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: ReportProblem): void {
   const names = tree.entries.map(({ key }) => key);
   for (const { name, after } of syncs) {
     const at = entryOf(entryOf(tree, name)?.value, 'after')?.value;

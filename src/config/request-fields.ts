@@ -1,25 +1,25 @@
 /** Checks what a sync asks: the fields of its request, the inputs and the parts, by the endpoint's contract. */
 import * as z from 'zod';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import type { SplitBy } from '../service/window/split.ts';
+import type { SplitBy } from '../service/window/facet-splits.ts';
 import { TOP_LEVEL_INDUSTRIES } from '../service/request.ts';
 import { check, foundIn } from './check.ts';
 import { elementwise } from './values/coerce.ts';
 import { insteadOf } from './document/nearest.ts';
-import type { Report } from './document/problem.ts';
-import { type Shape, shapeOf } from './shape.ts';
+import type { ReportProblem } from './document/problem.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import type { Span } from './document/source.ts';
-import type { Entry, Tree } from './document/tree.ts';
+import type { MapEntry, Tree } from './document/tree.ts';
 
 /** The schema of one request field. */
 const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
   Object.hasOwn(endpoint.request.shape, field) ? (endpoint.request.shape[field] as z.ZodType) : undefined;
 
 /** What one request field takes. */
-export const fieldShape = (endpoint: Endpoint, field: string): Shape => {
+export const fieldShape = (endpoint: Endpoint, field: string): JsonSchema => {
   const schema = fieldSchema(endpoint, field);
-  return schema ? shapeOf(schema) : {};
+  return schema ? jsonSchemaOf(schema) : {};
 };
 
 /** The request's schema, in which the fields that others bring may be left out. */
@@ -37,16 +37,16 @@ export const setFields = (given: unknown): RequestBody =>
   );
 
 /** One value of a request field, or undefined when something was reported. A list field takes a lone value as one element. */
-export function fieldValue(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Report): unknown {
+export function fieldValue(endpoint: Endpoint, { key, keySpan, value }: MapEntry, report: ReportProblem): unknown {
   const schema = fieldSchema(endpoint, key);
   if (!schema) {
     report(keySpan, unknownField(endpoint, key));
     return undefined;
   }
-  const tree = elementwise(shapeOf(schema), value);
-  const entry: Entry = { key, keySpan, value: tree };
+  const tree = elementwise(jsonSchemaOf(schema), value);
+  const entry: MapEntry = { key, keySpan, value: tree };
   const checked = check(aloneOf(endpoint, key, schema), { kind: 'map', entries: [entry], span: keySpan }, report);
-  return checked && (checked.given as Record<string, unknown>)[key];
+  return checked && (checked.written as Record<string, unknown>)[key];
 }
 
 const alone = new Map<string, z.ZodObject>();
@@ -65,7 +65,7 @@ export const unknownField = (endpoint: Endpoint, field: string): string =>
 
 /** The fields that a sync may set. */
 export const settable = ({ request, paging }: Endpoint): string[] =>
-  Object.keys(request.shape).filter((field) => !paging.owns.includes(field));
+  Object.keys(request.shape).filter((field) => !paging.ownFields.includes(field));
 
 /** The fields that a sync's window fills in. */
 export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);
@@ -74,7 +74,7 @@ export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [pag
 export const TOP_LEVEL = 'top_level';
 
 /** The values to split by, in the order in which they are tried; what is wrong goes to `report`. */
-export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: Report): SplitBy {
+export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: ReportProblem): SplitBy {
   if (endpoint.facets.length === 0) {
     report(
       keySpan,
@@ -90,7 +90,11 @@ export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report:
   return Object.fromEntries(tree.entries.flatMap((entry) => facetOf(endpoint, entry, report)));
 }
 
-function facetOf(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Report): [string, readonly unknown[]][] {
+function facetOf(
+  endpoint: Endpoint,
+  { key, keySpan, value }: MapEntry,
+  report: ReportProblem,
+): [string, readonly unknown[]][] {
   if (!endpoint.facets.includes(key)) {
     report(keySpan, `${JSON.stringify(key)} can't be split by${insteadOf(key, endpoint.facets)}`);
     return [];
@@ -99,7 +103,7 @@ function facetOf(endpoint: Endpoint, { key, keySpan, value }: Entry, report: Rep
   const words =
     key === 'industry' ? `a list of values, or ${TOP_LEVEL} for every top-level industry` : 'a list of values';
   if (value.kind !== 'list' || value.items.length === 0) {
-    if (!(value.kind === 'scalar' && value.broken))
+    if (!(value.kind === 'scalar' && value.hasProblem))
       report(value.span, `${key} is ${foundIn(value)}; allowed is ${words}`);
     return [];
   }

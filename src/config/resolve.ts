@@ -1,8 +1,8 @@
 /** Fills the variables of a tree's scalars from the environment, or from the files that `VAR_FILE` names. */
 import { readFile } from 'node:fs/promises';
-import { fill, type Part, partsOf, type Variable, variablesOf } from './document/interpolate.ts';
-import type { Report } from './document/problem.ts';
-import type { Source, Span } from './document/source.ts';
+import { interpolate, type TemplatePart, parseTemplate, type Variable, variablesOf } from './document/interpolate.ts';
+import type { ReportProblem } from './document/problem.ts';
+import type { SourceFile, Span } from './document/source.ts';
 import type { Tree } from './document/tree.ts';
 import { unstorable } from './document/yaml.ts';
 
@@ -22,8 +22,8 @@ const LONGEST_SECRET = 65_536;
 export async function resolveTree(
   tree: Tree,
   env: Env,
-  source: Source,
-  report: Report,
+  source: SourceFile,
+  report: ReportProblem,
   mayBeAbsent: (path: readonly string[]) => boolean,
 ): Promise<Tree> {
   const values = await valuesOf(namesIn(tree), env);
@@ -32,15 +32,15 @@ export async function resolveTree(
 
 interface Context {
   readonly values: Values;
-  readonly source: Source;
-  readonly report: Report;
+  readonly source: SourceFile;
+  readonly report: ReportProblem;
   readonly mayBeAbsent: (path: readonly string[]) => boolean;
 }
 
 function namesIn(tree: Tree): Set<string> {
   if (tree.kind === 'map') return new Set(tree.entries.flatMap((it) => [...namesIn(it.value)]));
   if (tree.kind === 'list') return new Set(tree.items.flatMap((it) => [...namesIn(it)]));
-  const parts = partsOf(tree.text);
+  const parts = parseTemplate(tree.text);
   return new Set('malformed' in parts ? [] : variablesOf(parts));
 }
 
@@ -72,10 +72,10 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
     return { ...tree, entries };
   }
   if (!tree.text.includes('$')) return tree;
-  const parts = partsOf(tree.text);
+  const parts = parseTemplate(tree.text);
   const refuse = (message: string, name?: string): Tree => {
     context.report(name === undefined ? tree.span : spanOfVariable(context.source, tree.span, name), message);
-    return { ...tree, broken: true };
+    return { ...tree, hasProblem: true };
   };
   if ('malformed' in parts) return refuse(parts.malformed);
   const names = variablesOf(parts);
@@ -83,29 +83,29 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
     const value = context.values.get(name);
     if (value && 'trouble' in value) return refuse(value.trouble, name);
   }
-  const filled = fill(parts, (name) => plainValue(context.values.get(name)));
+  const filled = interpolate(parts, (name) => plainValue(context.values.get(name)));
   if ('unset' in filled) {
-    const absent = isAlone(parts) && filled.unset.complaint === undefined && context.mayBeAbsent(path);
+    const absent = isAlone(parts) && filled.unset.message === undefined && context.mayBeAbsent(path);
     return absent ? { ...tree, value: null, text: '' } : refuse(unsetMessage(filled.unset), filled.unset.name);
   }
   const trouble = unstorable(filled.text);
   if (trouble !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${trouble}`);
-  const loose = tree.loose || names.length > 0;
-  return { ...tree, value: filled.text, text: filled.text, loose, variables: names };
+  const isUntyped = tree.isUntyped || names.length > 0;
+  return { ...tree, value: filled.text, text: filled.text, isUntyped, variables: names };
 }
 
-const isAlone = (parts: readonly Part[]): boolean => parts.length === 1;
+const isAlone = (parts: readonly TemplatePart[]): boolean => parts.length === 1;
 const plainValue = (value: Value | undefined): string | undefined =>
   value && 'value' in value ? value.value : undefined;
 
-function unsetMessage({ name, complaint }: Variable): string {
+function unsetMessage({ name, message: complaint }: Variable): string {
   if (complaint === undefined)
     return `the variable ${name} is not set; set it (or ${name}_FILE), or write \${${name}:-default}`;
   return `the variable ${name} is not set${complaint === '' ? '' : `: ${complaint}`}`;
 }
 
 /** Where the variable stands in the file; the scalar's beginning where escapes hide it. */
-function spanOfVariable({ text }: Source, span: Span, name: string): Span {
+function spanOfVariable({ text }: SourceFile, span: Span, name: string): Span {
   const at = text.indexOf(`\${${name}`, span.start);
   return at === -1 || at >= span.end ? span : { start: at, end: at + name.length + 2 };
 }

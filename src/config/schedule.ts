@@ -1,7 +1,7 @@
 /** Checks when a sync is to run: a cron expression and the time zone that it is read in. */
 import { foundIn } from './check.ts';
 import { cronOf } from './values/cron.ts';
-import type { Report } from './document/problem.ts';
+import type { ReportProblem } from './document/problem.ts';
 import { entryOf, type Tree } from './document/tree.ts';
 
 export interface Schedule {
@@ -11,7 +11,7 @@ export interface Schedule {
 }
 
 /** The schedule of a sync; a plain cron expression is read in UTC. Reports what is wrong with it. */
-export function scheduleOf(written: string | Schedule, tree: Tree, report: Report): Schedule {
+export function scheduleOf(written: string | Schedule, tree: Tree, report: ReportProblem): Schedule {
   const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
   const { cron, timezone } = schedule;
   const at = entryOf(tree, 'schedule')?.value;

@@ -5,16 +5,16 @@ import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 import { check, type Checked, foundIn } from './check.ts';
 import { scheduleOf } from './schedule.ts';
 import type { ForEach, SyncDefinition, Window } from './definition.ts';
-import { fieldsBrought, forEachOf } from './for-each.ts';
+import { inputFieldsOf, forEachOf } from './for-each.ts';
 import { insteadOf } from './document/nearest.ts';
-import type { Report } from './document/problem.ts';
+import type { ReportProblem } from './document/problem.ts';
 import { DAY_MS } from './values/quantity.ts';
 import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';
 import { syncSchema } from './settings.ts';
-import type { Source } from './document/source.ts';
-import { type Entry, entryOf, type Tree } from './document/tree.ts';
+import type { SourceFile } from './document/source.ts';
+import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
 import { logStartOf, windowOf } from './window.ts';
 
 /** What holds for every sync that doesn't say otherwise. */
@@ -26,8 +26,8 @@ export interface SyncDefaults {
 }
 
 interface Context {
-  readonly source: Source;
-  readonly report: Report;
+  readonly source: SourceFile;
+  readonly report: ReportProblem;
   readonly defaults: SyncDefaults;
 }
 
@@ -42,7 +42,7 @@ const NAME = new RegExp(NAME_PATTERN);
 const LOOKBACK_MS = { window: 7 * DAY_MS, cursor: DAY_MS / 24, count: 0, once: 0 } as const;
 
 /** The sync at an entry of `syncs`, or undefined when its endpoint is unknown; what is wrong goes to `report`. */
-export function syncOf(entry: Entry, context: Context): SyncDefinition | undefined {
+export function syncOf(entry: MapEntry, context: Context): SyncDefinition | undefined {
   const { report } = context;
   const { key: name, keySpan, value: tree } = entry;
   if (!NAME.test(name)) {
@@ -56,9 +56,9 @@ export function syncOf(entry: Entry, context: Context): SyncDefinition | undefin
   return endpoint && define(name, endpoint, entry, checked, context);
 }
 
-function endpointAt(tree: Tree, report: Report): Endpoint | undefined {
+function endpointAt(tree: Tree, report: ReportProblem): Endpoint | undefined {
   const named = entryOf(tree, 'endpoint')?.value;
-  if (named?.kind !== 'scalar' || named.broken) return undefined;
+  if (named?.kind !== 'scalar' || named.hasProblem) return undefined;
   const found = endpointNamed(named.text);
   if (!found) {
     const names = catalog.map((it) => it.name);
@@ -70,7 +70,7 @@ function endpointAt(tree: Tree, report: Report): Endpoint | undefined {
 function define(
   name: string,
   endpoint: Endpoint,
-  { value: tree, keySpan }: Entry,
+  { value: tree, keySpan }: MapEntry,
   checked: Checked<Settings> | undefined,
   { source, report, defaults }: Context,
 ): SyncDefinition {
@@ -79,14 +79,14 @@ function define(
   const windowAt = entryOf(tree, 'window');
   const splitAt = entryOf(tree, 'split_by');
   let known = true;
-  const reportInputs: Report = (span, message) => {
+  const reportInputs: ReportProblem = (span, message) => {
     known = false;
     report(span, message);
   };
   const forEach = forEachAt && forEachOf(forEachAt.value, { endpoint, source, report: reportInputs });
   const window = windowAt && windowOf(endpoint, windowAt, report);
-  const brought = known ? fieldsBrought(forEach ?? []) : undefined;
-  const request = requestOf({ endpoint, tree, keySpan, brought, report });
+  const inputFields = known ? inputFieldsOf(forEach ?? []) : undefined;
+  const request = requestOf({ endpoint, tree, keySpan, inputFields, report });
   const from = logStartOf(endpoint, tree, settings.from, report);
   const schedule = settings.schedule === undefined ? undefined : scheduleOf(settings.schedule, tree, report);
   const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};

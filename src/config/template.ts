@@ -2,7 +2,7 @@
 import { LOG_ENDPOINT, type Starter, starters, withNeeds } from './starters.ts';
 
 /** What somebody wants of a first config. */
-export interface Wishes {
+export interface InitAnswers {
   /** Names of the endpoints to begin with; the others are there as comments. */
   readonly endpoints: readonly string[];
   readonly warehouse: 'embedded' | 'postgres';
@@ -11,13 +11,17 @@ export interface Wishes {
 }
 
 /** What is taken where nobody says otherwise. */
-export const usualWishes: Wishes = { endpoints: ['webparser.parse'], warehouse: 'embedded', pointsPerRun: 100 };
+export const defaultInitAnswers: InitAnswers = {
+  endpoints: ['webparser.parse'],
+  warehouse: 'embedded',
+  pointsPerRun: 100,
+};
 
 /**
  * The text of a sync file to begin with; `schemaPath` is where editors find the schema, taken from the file's folder. The
  * budget of a day is that of five runs.
  */
-export function configTemplate({ endpoints, warehouse, pointsPerRun }: Wishes, schemaPath: string): string {
+export function configTemplate({ endpoints, warehouse, pointsPerRun }: InitAnswers, schemaPath: string): string {
   const taken = withNeeds(endpoints);
   const live = taken.flatMap((it) => starters[it]?.name ?? []);
   return [
@@ -50,7 +54,7 @@ service:
   # retries: 1                      # paid retries of one request after a transient answer
 `;
 
-const WAREHOUSE_URL: Readonly<Record<Wishes['warehouse'], string>> = {
+const WAREHOUSE_URL: Readonly<Record<InitAnswers['warehouse'], string>> = {
   embedded: '${DATABASE_URL:-embedded:.sluice}   # beside this file; or postgres://USER@HOST:PORT/DATABASE',
   postgres: '${DATABASE_URL:?set it to postgres://USER:PASSWORD@HOST:5432/DATABASE}',
 };
@@ -75,7 +79,7 @@ ${parents.length === 0 ? '' : `    after: [${parents.join(', ')}]\n`}    lookbac
 
 /** The text of an `.env.example`: the variables that the sync file uses. */
 export const envExample = (
-  warehouse: Wishes['warehouse'],
+  warehouse: InitAnswers['warehouse'],
 ): string => `# Copy to .env, fill in, and load it with: set -a; . ./.env; set +a
 # Each of these may come from a file instead: SLUICE_SERVICE_TOKEN_FILE=/run/secrets/token
 

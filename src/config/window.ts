@@ -5,9 +5,9 @@ import { instant, isoDay } from '../service/request.ts';
 import { microsOf } from '../service/instant.ts';
 import { check, foundIn } from './check.ts';
 import type { Window } from './definition.ts';
-import type { Report } from './document/problem.ts';
+import type { ReportProblem } from './document/problem.ts';
 import { duration } from './values/quantity.ts';
-import { type Entry, entryOf, type Tree } from './document/tree.ts';
+import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
 
 /** The word for the day on which a plan is made. */
 const TODAY = 'today';
@@ -32,8 +32,8 @@ export const windowSchema = z
 /** A sync's window with its lookback, or undefined when something was reported. */
 export function windowOf(
   { name, paging }: Endpoint,
-  { keySpan, value }: Entry,
-  report: Report,
+  { keySpan, value }: MapEntry,
+  report: ReportProblem,
 ): (Window & { readonly lookbackMs: number | undefined }) | undefined {
   if (paging.by !== 'window') {
     report(keySpan, `${name} has no dates to ask by, so it takes no window; remove it`);
@@ -57,7 +57,7 @@ export function logStartOf(
   { name, paging }: Endpoint,
   sync: Tree,
   from: string | undefined,
-  report: Report,
+  report: ReportProblem,
 ): string | undefined {
   const at = entryOf(sync, 'from');
   if (paging.by !== 'cursor') {

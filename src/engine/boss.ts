@@ -2,27 +2,27 @@
 import { sql } from 'kysely';
 import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
 import { HeldError } from '../errors.ts';
-import { type Steady, steadily } from '../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../warehouse/connect/retry-transient.ts';
 import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
 import { jobOf, type JobData, keyOf, type NewJob, syncJob } from './job.ts';
-import type { Jobs, Outcome, Reconciled, Scheduled, Tx } from './jobs.ts';
+import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts';
 import { jobsSchema, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
 
 export interface JobsOptions {
   /** What fires by the clock, for a process that keeps it; absent, this one does not. */
   readonly schedules?: readonly Scheduled[];
   /** Told of trouble that the queues go on after. */
-  readonly onTrouble: (error: Error) => void;
-  readonly steady: Steady;
+  readonly onError: (error: Error) => void;
+  readonly retry: RetryEffects;
 }
 
 type Place = Pick<Warehouse, 'db' | 'driver' | 'schema'>;
 
 /** Opens the jobs of a warehouse, and makes their tables the first time. */
-export async function openJobs(place: Place, { schedules, onTrouble, steady }: JobsOptions): Promise<Jobs> {
-  const reconciled = schedules && (await reconcile(place, schedules, onTrouble));
-  const boss = await started(place, schedules !== undefined, onTrouble);
-  return { ...jobsOn(boss, place, steady), reconciled };
+export async function openJobs(place: Place, { schedules, onError, retry }: JobsOptions): Promise<Jobs> {
+  const reconciled = schedules && (await reconcile(place, schedules, onError));
+  const boss = await started(place, schedules !== undefined, onError);
+  return { ...jobsOn(boss, place, retry), reconciled };
 }
 
 async function started(place: Place, clock: boolean, onTrouble: (error: Error) => void): Promise<PgBoss> {
@@ -69,7 +69,7 @@ async function reconcile(
   place: Place,
   wanted: readonly Scheduled[],
   onTrouble: (error: Error) => void,
-): Promise<Reconciled> {
+): Promise<ScheduleChanges> {
   const boss = await started(place, false, onTrouble);
   try {
     const known = new Map((await boss.getSchedules('sync')).map((it) => [it.key, it]));
@@ -95,7 +95,7 @@ async function reconcile(
 /** Longer than any drain: what is under way is waited for, and a second signal ends the process. */
 const DRAIN_MS = 7 * 24 * 3_600_000;
 
-function jobsOn(boss: PgBoss, { db, schema }: Place, steady: Steady): Omit<Jobs, 'reconciled'> {
+function jobsOn(boss: PgBoss, { db, schema }: Place, steady: RetryEffects): Omit<Jobs, 'reconciled'> {
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
     for (const { queue, data, afterSeconds } of jobs)
       await boss.send(queue, data, {
@@ -134,10 +134,14 @@ function jobsOn(boss: PgBoss, { db, schema }: Place, steady: Steady): Omit<Jobs,
         if (!job) return [];
         const data = jobOf(job.data);
         if (!data) return [given(job.id, 'this version does not know such a job')];
-        const outcome: Outcome = await handle({ data, signal: job.signal, keep: (other) => keep(queue, job, other) });
+        const outcome: JobOutcome = await handle({
+          data,
+          signal: job.signal,
+          saveData: (other) => keep(queue, job, other),
+        });
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
         // Done twice, it finds the job settled: a database that is away for a moment costs nothing.
-        await steadily(() => settle(queue, job, outcome.follows ?? nothing), steady);
+        await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), steady);
         return [{ id: job.id, status: 'completed' }];
       });
     },

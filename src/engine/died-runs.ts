@@ -1,7 +1,7 @@
 /** Runs whose process died without another process or job that continues them: only the scheduler notices these. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import { busySyncs } from './family.ts';
+import { busySyncs } from './child-syncs.ts';
 
 export interface DiedRun {
   readonly runId: string;

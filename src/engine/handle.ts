@@ -1,19 +1,19 @@
 /** Does the engine's jobs: a sync, or one chunk of a run; and says what follows from each. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT, SluiceError } from '../errors.ts';
-import { carryOutChunk } from '../flow/run/chunk.ts';
+import { executeChunk } from '../flow/run/chunk.ts';
 import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
-import { databaseTrouble } from '../warehouse/connect/retry-transient.ts';
-import { openTally, tidy } from '../flow/run/analyze-tables.ts';
+import { toUserError } from '../warehouse/connect/retry-transient.ts';
+import { openRowCounter, analyzeAfterLoad } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
 import type { DiedRun } from './died-runs.ts';
-import { busySyncs, childrenToBegin } from './family.ts';
+import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
-import type { JobInHand, Jobs, Outcome, Tx } from './jobs.ts';
+import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { newestRun } from './newest-run.ts';
-import { HELD_SECONDS, stepAfter } from './verdict.ts';
+import { RETRY_HELD_SECONDS, decideAfter } from './job-decision.ts';
 
 /** What happens in an engine, for logs, metrics and alerts. */
 export type EngineEvent =
@@ -31,8 +31,8 @@ export type EngineEvent =
   | { readonly kind: 'died'; readonly run: DiedRun }
   | { readonly kind: 'failed'; readonly job: JobData; readonly because: string };
 
-export interface Handling {
-  readonly it: Invocation;
+export interface HandleContext {
+  readonly invocation: Invocation;
   readonly jobs: Pick<Jobs, 'enqueue'>;
   /** Most requests of a chunk; absent where nobody else can take part. */
   readonly chunkSize: number | undefined;
@@ -42,20 +42,20 @@ export interface Handling {
 }
 
 /** Does a job and returns what became of it; a job that is stopped half-way goes back for another worker. */
-export async function handle(handling: Handling, { data, signal, keep }: JobInHand): Promise<Outcome> {
+export async function handle(handling: HandleContext, { data, signal, saveData }: ActiveJob): Promise<JobOutcome> {
   const either = AbortSignal.any([handling.signal, signal]);
-  const { config } = handling.it;
+  const { config } = handling.invocation;
   if (either.aborted) return backAgain(data);
   const definition = config.syncs.find(({ name }) => name === data.sync);
   if (!definition) return failed(handling, data, `the config names no sync ${data.sync}`);
   handling.onEvent({ kind: 'begun', job: data });
-  await handling.it.checkClock();
+  await handling.invocation.checkClock();
   try {
     return data.kind === 'sync'
-      ? ((await doneBefore(handling, data, keep)) ?? (await handleSync(handling, definition, data, either)))
+      ? ((await doneBefore(handling, data, saveData)) ?? (await handleSync(handling, definition, data, either)))
       : await handleChunk(handling, definition, data, either);
   } catch (thrown) {
-    const error = databaseTrouble(thrown);
+    const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) return failed(handling, data, String((error as Error).stack ?? error));
     if (data.kind === 'chunk' && error.exitCode !== EXIT.held) return failed(handling, data, error.message);
     return follow(handling, data, { exitCode: error.exitCode, because: error.message, next: error.next ?? null });
@@ -66,13 +66,17 @@ export async function handle(handling: Handling, { data, signal, keep }: JobInHa
  * What follows from a run that this job came to before its worker died, or lost the database, and could not say so; undefined when there is
  * something to do. To run the sync once more would buy its answers once more.
  */
-async function doneBefore(handling: Handling, data: SyncJob, keep: JobInHand['keep']): Promise<Outcome | undefined> {
-  const { mark, exitCode, error: because, byChunk } = await newestRun(handling.it.warehouse, data.sync);
+async function doneBefore(
+  handling: HandleContext,
+  data: SyncJob,
+  keep: ActiveJob['saveData'],
+): Promise<JobOutcome | undefined> {
+  const { endKey, exitCode, error: because, byChunk } = await newestRun(handling.invocation.warehouse, data.sync);
   if (data.since === undefined) {
-    await keep({ ...data, since: mark });
+    await keep({ ...data, since: endKey });
     return undefined;
   }
-  if (exitCode === null || mark === data.since) return undefined;
+  if (exitCode === null || endKey === data.since) return undefined;
   return byChunk ? leftToOthers(handling, data) : follow(handling, data, { exitCode, because, next: null });
 }
 
@@ -80,8 +84,8 @@ async function doneBefore(handling: Handling, data: SyncJob, keep: JobInHand['ke
  * The end of a job whose run others conclude. What follows from that run is theirs to see to; but as long as this job was
  * not settled they took the sync for busy, and left its children for whoever comes last.
  */
-function leftToOthers({ it }: Handling, { sync }: JobData): Outcome {
-  return { as: 'done', follows: (tx) => childrenOf(it, tx, sync, true) };
+function leftToOthers({ invocation }: HandleContext, { sync }: JobData): JobOutcome {
+  return { as: 'done', follows: (tx) => childrenOf(invocation, tx, sync, true) };
 }
 
 const childrenOf = async (
@@ -90,33 +94,33 @@ const childrenOf = async (
   parent: string,
   onlyUnbegun = false,
 ): Promise<readonly NewJob[]> =>
-  (await childrenToBegin(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
+  (await childrenToStart(tx, warehouse, config.syncs, parent, onlyUnbegun)).map((name) => jobFor(syncJob(name)));
 
 async function handleSync(
-  handling: Handling,
+  handling: HandleContext,
   definition: SyncDefinition,
   data: SyncJob,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const { it, jobs, chunkSize, onEvent } = handling;
-  const { warehouse, config, effects } = it;
+): Promise<JobOutcome> {
+  const { invocation, jobs, chunkSize, onEvent } = handling;
+  const { warehouse, config, effects } = invocation;
   const busy = await busySyncs(warehouse.db, warehouse);
   const parents = definition.after.filter((name) => busy.has(name));
   if (parents.length > 0) {
-    onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: HELD_SECONDS });
-    return again(data, HELD_SECONDS);
+    onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
+    return again(data, RETRY_HELD_SECONDS);
   }
-  const tally = openTally();
+  const rowCounter = openRowCounter();
   const summary = await runSync(
-    it,
+    invocation,
     {
       definition,
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(warehouse, config.budget, undefined, effects),
-      tally,
-      spooled: await it.spools.waiting(),
+      rowCounter,
+      spooled: await invocation.spools.waiting(),
       ...(chunkSize !== undefined && {
-        sharing: {
+        share: {
           chunkSize,
           enqueue: (tx, orders) =>
             jobs.enqueue(
@@ -137,17 +141,17 @@ async function handleSync(
   }
   onEvent({ kind: 'run ended', summary });
   if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
-  if (!signal.aborted) await tidy(warehouse, tally, effects.onNotice);
+  if (!signal.aborted) await analyzeAfterLoad(warehouse, rowCounter, effects.onNotice);
   return follow(handling, data, endOf(summary));
 }
 
 async function handleChunk(
-  handling: Handling,
+  handling: HandleContext,
   definition: SyncDefinition,
   data: ChunkJob,
   signal: AbortSignal,
-): Promise<Outcome> {
-  const end = await carryOutChunk(handling.it, definition, data, signal);
+): Promise<JobOutcome> {
+  const end = await executeChunk(handling.invocation, definition, data, signal);
   switch (end.as) {
     case 'done':
     case 'void':
@@ -175,13 +179,13 @@ const endOf = ({ exitCode, error: because, next }: SyncSummary): End => ({ exitC
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
 /** What is entered after an end, together with it. */
-function follow({ it, onEvent }: Handling, data: JobData, { exitCode, because, next }: End): Outcome {
-  const step = stepAfter(exitCode, data.tries, it.effects.random);
+function follow({ invocation, onEvent }: HandleContext, data: JobData, { exitCode, because, next }: End): JobOutcome {
+  const step = decideAfter(exitCode, data.tries, invocation.effects.random);
   switch (step.do) {
     case 'rest':
       return { as: 'done' };
     case 'follow':
-      return { as: 'done', follows: (tx) => childrenOf(it, tx, data.sync) };
+      return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data.sync) };
     case 'again':
       onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'trouble', seconds: step.afterSeconds });
       // Held by a run that an earlier worker of this job handed over in chunks, it is done when that is.
@@ -200,13 +204,13 @@ const jobFor = (data: JobData, afterSeconds?: number): NewJob => ({
   data,
   ...(afterSeconds !== undefined && { afterSeconds }),
 });
-const again = (data: JobData, afterSeconds: number): Outcome => ({
+const again = (data: JobData, afterSeconds: number): JobOutcome => ({
   as: 'done',
   follows: async () => [jobFor(data, afterSeconds)],
 });
-const backAgain = (data: JobData): Outcome => ({ as: 'done', follows: async () => [jobFor(data)] });
+const backAgain = (data: JobData): JobOutcome => ({ as: 'done', follows: async () => [jobFor(data)] });
 
-function failed({ onEvent }: Handling, job: JobData, because: string): Outcome {
+function failed({ onEvent }: HandleContext, job: JobData, because: string): JobOutcome {
   onEvent({ kind: 'failed', job, because });
   return { as: 'failed', because };
 }

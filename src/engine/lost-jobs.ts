@@ -20,8 +20,8 @@ export async function lostJobs(place: Pick<Warehouse, 'db' | 'ops' | 'schema'>):
   for (const { id, data } of rows) {
     const job = jobOf(data);
     if (!job) continue;
-    const { mark, exitCode } = await newestRun(place, job.sync);
-    const hasEndedSince = exitCode !== null && !(job.kind === 'sync' && job.since === mark);
+    const { endKey, exitCode } = await newestRun(place, job.sync);
+    const hasEndedSince = exitCode !== null && !(job.kind === 'sync' && job.since === endKey);
     if (!hasEndedSince) lost.push({ id, job });
   }
   return lost;

@@ -1,18 +1,18 @@
 /** The long-running roles: a clock with a worker, or a worker alone, until a signal ends them. */
 import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
-import { hold } from '../control/lease/keep-alive.ts';
+import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
 import { type FlowEffects, openInvocation } from '../flow/run/invocation.ts';
-import { steadily } from '../warehouse/connect/retry-transient.ts';
+import { retryTransient } from '../warehouse/connect/retry-transient.ts';
 import { acquireLease, removeLeases } from '../ledger/lease.ts';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { openJobs } from './boss.ts';
 import { diedRuns } from './died-runs.ts';
 import { type EngineEvent, handle } from './handle.ts';
-import type { Reconciled } from './jobs.ts';
+import type { ScheduleChanges } from './jobs.ts';
 import { lostJobs } from './lost-jobs.ts';
-import { PRESENCE, WORKER_DIED } from './standing.ts';
+import { ROLE_LEASE_PREFIX, WORKER_DIED } from './status.ts';
 
 /** `schedule` keeps the clock and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
@@ -28,9 +28,9 @@ export interface ServeOptions {
 export interface ServeEffects extends FlowEffects {
   readonly onEvent: (event: EngineEvent) => void;
   /** Told once jobs are taken in hand, with what the clock found to change. */
-  readonly onReady: (reconciled: Reconciled | undefined) => void;
+  readonly onReady: (reconciled: ScheduleChanges | undefined) => void;
   /** Told of trouble that work goes on after. */
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** Smaller, and a run of thousands is jobs all over; larger, and the last worker at it leaves the others idle for long. */
@@ -51,19 +51,23 @@ export async function serve(
   effects: ServeEffects,
   signal: AbortSignal,
 ): Promise<void> {
-  const { onEvent, onTrouble, onReady } = effects;
+  const { onEvent, onError, onReady } = effects;
   const ops = operationsOf(warehouse);
-  const name = `${PRESENCE}${role}:${hostname()}/${process.pid}/${effects.newId()}`;
-  const presence = hold(ops, await steadily(() => acquireLease(ops, name, name, false), effects), effects.sleep);
+  const name = `${ROLE_LEASE_PREFIX}${role}:${hostname()}/${process.pid}/${effects.newId()}`;
+  const presence = keepLeaseAlive(
+    ops,
+    await retryTransient(() => acquireLease(ops, name, name, false), effects),
+    effects.sleep,
+  );
   const it = await openInvocation(config, warehouse, effects, calls);
   try {
     const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
-    const jobs = await openJobs(warehouse, { onTrouble, steady: effects, ...(role === 'schedule' && { schedules }) });
+    const jobs = await openJobs(warehouse, { onError, retry: effects, ...(role === 'schedule' && { schedules }) });
     try {
       if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
       // Only others could take part, and an embedded warehouse has one process.
       const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
-      const handling = { it, jobs, chunkSize: shares, onEvent, signal };
+      const handling = { invocation: it, jobs, chunkSize: shares, onEvent, signal };
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
@@ -82,7 +86,7 @@ export async function serve(
 async function reportDied(
   config: Config,
   warehouse: Warehouse,
-  { onEvent, onTrouble, sleep }: ServeEffects,
+  { onEvent, onError, sleep }: ServeEffects,
   signal: AbortSignal,
 ): Promise<void> {
   const reported = new Set<string>();
@@ -100,7 +104,7 @@ async function reportDied(
       const now = new Set(died.map(({ runId }) => `run ${runId}`));
       for (const key of reported) if (key.startsWith('run ') && !now.has(key)) reported.delete(key);
     } catch (error) {
-      onTrouble(error instanceof Error ? error : new Error(String(error)));
+      onError(error instanceof Error ? error : new Error(String(error)));
     }
     await sleep(LOST_EVERY_MS, signal).catch(() => undefined);
   }

@@ -8,7 +8,7 @@ import about from '../../package.json' with { type: 'json' };
 import type { Secret } from '../config/values/secret.ts';
 import { CredentialError, UsageError } from '../errors.ts';
 import { type Redaction, redactionOf } from '../redaction/redaction.ts';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { withoutTrailing } from '../service/trailing.ts';
 import { ACCEPTED_ENCODINGS, decode } from './decode.ts';
 import { exchange, type WireHeaders } from './exchange.ts';
@@ -30,7 +30,7 @@ export interface Call {
 
 export interface Client {
   /** What came of one attempt. Rejects only when the call itself is malformed or the client is closed. */
-  readonly ask: (call: Call, signal?: AbortSignal) => Promise<Outcome>;
+  readonly send: (call: Call, signal?: AbortSignal) => Promise<Outcome>;
   /** Waits for the attempts under way, then closes every connection. */
   readonly close: () => Promise<void>;
 }
@@ -89,7 +89,7 @@ export function openClient(options: ClientOptions): Client {
       { ...wireOf(call, prefix, token), headersTimeout: deadlineMs, bodyTimeout: deadlineMs },
       { deadlineMs, maxWireBytes: maxBodyBytes, signal },
     );
-    if (!end.whole) {
+    if (!end.isComplete) {
       const reason = reasonOf(end, { deadlineMs, maxBodyBytes });
       if (!end.sent) return { kind: 'not_sent', reason };
       return lost(reason, end.status, isTooLarge(end));
@@ -110,7 +110,7 @@ export function openClient(options: ClientOptions): Client {
   };
 
   return {
-    ask: async (call, signal) => {
+    send: async (call, signal) => {
       if (closed) throw new Error('the client is closed');
       const outcome = attempt(call, signal);
       underWay.add(outcome);

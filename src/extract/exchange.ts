@@ -7,16 +7,16 @@ import { type Dispatcher, errors } from 'undici';
 
 export type WireHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface Arrived {
-  readonly whole: true;
+export interface CompleteExchange {
+  readonly isComplete: true;
   readonly status: number;
   readonly headers: WireHeaders;
   /** As it came, in whatever content encoding. */
   readonly body: Buffer;
 }
 
-export interface Lost {
-  readonly whole: false;
+export interface LostExchange {
+  readonly isComplete: false;
   /** False when not one byte of the request can have left. */
   readonly sent: boolean;
   /** Known when the answer's headers had come. */
@@ -27,7 +27,7 @@ export interface Lost {
 /** Why an exchange ended early: our own doing, or what the connection reported. */
 export type Cause = 'deadline' | 'stopped' | 'too large' | Error;
 
-export interface Limits {
+export interface ExchangeLimits {
   /** For everything, from the wait for a connection to the last byte. */
   readonly deadlineMs: number;
   readonly maxWireBytes: number;
@@ -38,9 +38,9 @@ export interface Limits {
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
-  { deadlineMs, maxWireBytes, signal }: Limits,
-): Promise<Arrived | Lost> {
-  if (signal?.aborted) return Promise.resolve({ whole: false, sent: false, status: undefined, cause: 'stopped' });
+  { deadlineMs, maxWireBytes, signal }: ExchangeLimits,
+): Promise<CompleteExchange | LostExchange> {
+  if (signal?.aborted) return Promise.resolve({ isComplete: false, sent: false, status: undefined, cause: 'stopped' });
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -57,7 +57,7 @@ export function exchange(
       end();
     };
     const lose = (cause: Cause): void => {
-      settle(() => resolve({ whole: false, sent: controller !== undefined, status, cause }));
+      settle(() => resolve({ isComplete: false, sent: controller !== undefined, status, cause }));
       controller?.abort(new errors.RequestAbortedError());
     };
     const onAbort = (): void => lose('stopped');
@@ -81,7 +81,7 @@ export function exchange(
         else if (!settled) chunks.push(chunk);
       },
       onResponseEnd: () =>
-        settle(() => resolve({ whole: true, status: status as number, headers, body: Buffer.concat(chunks) })),
+        settle(() => resolve({ isComplete: true, status: status as number, headers, body: Buffer.concat(chunks) })),
       onResponseError: (_, error) => {
         if (error instanceof errors.InvalidArgumentError) settle(() => reject(error));
         else lose(error);

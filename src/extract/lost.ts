@@ -1,6 +1,6 @@
 /** Words for an exchange that did not end in a whole answer. Made from codes alone, so no secret can be in them. */
 import { errors } from 'undici';
-import type { Cause, Lost } from './exchange.ts';
+import type { Cause, LostExchange } from './exchange.ts';
 import { MAX_HEADER_BYTES } from './interim.ts';
 
 const UNOPENED: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const UNOPENED: Readonly<Record<string, string>> = {
 
 /** Why an exchange was lost, in plain words; `limits` are those it ran under. */
 export function reasonOf(
-  { sent, status, cause }: Lost,
+  { sent, status, cause }: LostExchange,
   limits: { readonly deadlineMs: number; readonly maxBodyBytes: number },
 ): string {
   const seconds = `${limits.deadlineMs / 1000} s`;
@@ -61,7 +61,8 @@ function brokenReason(cause: Error, answering: boolean): string {
 const HEADERS_OVERFLOW = 'UND_ERR_HEADERS_OVERFLOW';
 
 /** True of an answer that came and was larger than is taken, which it would be again. */
-export const isTooLarge = ({ cause }: Lost): boolean => cause === 'too large' || codeOf(cause) === HEADERS_OVERFLOW;
+export const isTooLarge = ({ cause }: LostExchange): boolean =>
+  cause === 'too large' || codeOf(cause) === HEADERS_OVERFLOW;
 
 function codeOf(cause: Cause): string {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

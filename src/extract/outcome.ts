@@ -23,4 +23,4 @@ export type Outcome =
       readonly tooLarge?: true;
     };
 
-export type Answered = Extract<Outcome, { kind: 'answered' }>;
+export type AnsweredOutcome = Extract<Outcome, { kind: 'answered' }>;

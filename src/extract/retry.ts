@@ -4,19 +4,19 @@
  */
 import { EXIT } from '../errors.ts';
 import { printable, serviceText, statedCause } from './failure.ts';
-import type { Answered, Outcome } from './outcome.ts';
-import { backoffMs, heededMs, retryAfterMs, type Waits } from './wait.ts';
+import type { AnsweredOutcome, Outcome } from './outcome.ts';
+import { backoffMs, boundedRetryAfterMs, retryAfterMs, type RetryWaits } from './wait.ts';
 
 /** Where a request stands after an attempt. */
 export interface Attempt {
   /** Of the attempt just made, from 1. */
   readonly number: number;
   /** Attempts that earlier processes made for the same run. */
-  readonly earlier: number;
+  readonly earlierAttempts: number;
   /** Attempts so far that followed a retry with `paid`, or a doubt. */
   readonly paidRetries: number;
   /** Attempts so far that followed any other retry. */
-  readonly surelyUnpaidRetries: number;
+  readonly unpaidRetries: number;
   /** Earlier invocations that ended without its answer. */
   readonly lostInvocations: number;
   /** Whether the service has answered another request to the endpoint in this invocation. */
@@ -27,12 +27,12 @@ export interface RetryPolicy {
   /** Retries that may be billed once more. */
   readonly retries: number;
   /** Retries after what was surely not billed. */
-  readonly surelyUnpaidRetries: number;
+  readonly unpaidRetries: number;
   /** Of one request, of any kind. */
   readonly maxAttempts: number;
   /** What follows a lost answer: it is asked again as a paid retry, or stays listed. */
   readonly inDoubt: 'reconcile' | 'stop';
-  readonly waits: Waits;
+  readonly waits: RetryWaits;
 }
 
 /** The shipped policy with this many paid retries (`service.retries`). */
@@ -41,9 +41,9 @@ export const retryPolicy = (retries: number, inDoubt: RetryPolicy['inDoubt'] = '
   inDoubt,
   // Waits of up to 1, 2, 4, 8 and 16 s: outlasts a restart of the service. Fewer give up on one; more hold up a run
   // whose service is down for good.
-  surelyUnpaidRetries: 5,
+  unpaidRetries: 5,
   maxAttempts: retries + 6,
-  waits: { leastMs: 250, firstMs: 1000, longestMs: 60_000, longestRetryAfterMs: 300_000 },
+  waits: { minMs: 250, firstMs: 1000, maxMs: 60_000, maxRetryAfterMs: 300_000 },
 });
 
 export type FailureClass =
@@ -97,10 +97,10 @@ const REDIRECTED: Rule = { rule: 'redirected' };
 const REJECTED: Rule = { rule: 'permanent', class: 'rejected', scope: 'input', next: CHECK_INPUT };
 
 /** Fewer would give up on a bad hour; more would pay for an input that breaks the service again and again. */
-export const INVOCATIONS_IN_VAIN = 3;
+export const MAX_LOST_INVOCATIONS = 3;
 
 /** What to do about an input of which no answer arrives. */
-export const LOST_AGAIN =
+export const LOST_AGAIN_REASON =
   'No answer to this input arrives, and each attempt may be billed: correct or remove the input, or ask once more with --refresh.';
 
 /** Statuses that point to another address. 304 points nowhere, and 305 and 306 are out of use. */
@@ -170,12 +170,12 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
 function afterLoss(because: string, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
   if (policy.inDoubt === 'reconcile' && mayRetry('transient', attempt, policy))
     return { do: 'doubt', because, againAfterMs: backoffMs(attempt.number, policy.waits, random) };
-  return attempt.lostInvocations + 1 >= INVOCATIONS_IN_VAIN
-    ? { do: 'fail', class: 'failing', scope: 'input', because, next: LOST_AGAIN }
+  return attempt.lostInvocations + 1 >= MAX_LOST_INVOCATIONS
+    ? { do: 'fail', class: 'failing', scope: 'input', because, next: LOST_AGAIN_REASON }
     : { do: 'doubt', because, againAfterMs: undefined };
 }
 
-function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
+function afterAnswer(answer: AnsweredOutcome, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
   const it = isRedirect(answer.status)
     ? REDIRECTED
     : (BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED);
@@ -197,7 +197,9 @@ function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, ra
       if (!mayRetry(it.rule, attempt, policy)) return notManaged(it.rule, attempt, policy, because);
       const asked = retryAfterMs(answer.headers['retry-after'], answer.receivedAt);
       const afterMs =
-        asked === undefined ? backoffMs(attempt.number, policy.waits, random) : heededMs(asked, policy.waits, random);
+        asked === undefined
+          ? backoffMs(attempt.number, policy.waits, random)
+          : boundedRetryAfterMs(asked, policy.waits, random);
       return { do: 'retry', afterMs, paid: it.rule === 'transient', because };
     }
   }
@@ -205,11 +207,11 @@ function afterAnswer(answer: Answered, attempt: Attempt, policy: RetryPolicy, ra
 
 function notManaged(
   kind: 'unpaid' | 'transient',
-  { earlier, number }: Attempt,
+  { earlierAttempts, number }: Attempt,
   { retries }: RetryPolicy,
   because: string,
 ): Decision {
-  const inVain = kind === 'transient' && earlier + number >= INVOCATIONS_IN_VAIN * (retries + 1);
+  const inVain = kind === 'transient' && earlierAttempts + number >= MAX_LOST_INVOCATIONS * (retries + 1);
   return inVain
     ? { do: 'fail', class: 'failing', scope: 'input', because, next: CHECK_INPUT }
     : { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
@@ -217,17 +219,15 @@ function notManaged(
 
 function mayRetry(kind: 'unpaid' | 'transient', attempt: Attempt, policy: RetryPolicy): boolean {
   if (attempt.number >= policy.maxAttempts) return false;
-  return kind === 'unpaid'
-    ? attempt.surelyUnpaidRetries < policy.surelyUnpaidRetries
-    : attempt.paidRetries < policy.retries;
+  return kind === 'unpaid' ? attempt.unpaidRetries < policy.unpaidRetries : attempt.paidRetries < policy.retries;
 }
 
-function said({ status, body, headers }: Answered): string {
+function said({ status, body, headers }: AnsweredOutcome): string {
   const text = serviceText(body, headers);
   return text === '' ? `the service answered ${status} and gave no reason` : `the service answered ${status}: ${text}`;
 }
 
-function redirected({ status, headers }: Answered, { endpointAnswered }: Attempt): Decision {
+function redirected({ status, headers }: AnsweredOutcome, { endpointAnswered }: Attempt): Decision {
   const to = printable(headers['location'] ?? '');
   const because = `the service redirected to another address (${status}); the token was not sent there`;
   const check = to === '' ? 'Check service.url.' : `Check service.url; the service points to ${to}.`;
@@ -247,7 +247,7 @@ const OF_POINTS = /(?<![a-z])(?:points|credits|balance|quota)/i;
 const OF_TOKEN = /token|api.?key|expired|unauthori[sz]ed|credential/i;
 
 /** A refusal for want of points pauses, one of the token stops: 401 is of the token and 402 of points unless it says otherwise. */
-function refused(answer: Answered, usual: 'token' | 'payment'): Decision {
+function refused(answer: AnsweredOutcome, usual: 'token' | 'payment'): Decision {
   const stated = statedCause(answer.body, answer.headers);
   const outOfPoints = OF_POINTS.test(stated) || (usual === 'payment' && !OF_TOKEN.test(stated));
   return outOfPoints

@@ -1,25 +1,25 @@
 /** How long to wait before a retry. */
 
-export interface Waits {
+export interface RetryWaits {
   /** Never less, so that nothing is asked in a hot loop. */
-  readonly leastMs: number;
+  readonly minMs: number;
   /** Upper end of the first wait; each later one may be twice as long. */
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** The most of a `Retry-After` that is heeded. */
-  readonly longestRetryAfterMs: number;
+  readonly maxRetryAfterMs: number;
 }
 
 /** Full jitter: anything up to a bound that doubles with each attempt, so that those who failed together don't return together. */
-export function backoffMs(attemptNumber: number, waits: Waits, random: () => number): number {
-  const bound = Math.min(waits.longestMs, waits.firstMs * 2 ** Math.min(attemptNumber - 1, 32));
-  return Math.max(waits.leastMs, Math.round(random() * bound));
+export function backoffMs(attemptNumber: number, waits: RetryWaits, random: () => number): number {
+  const bound = Math.min(waits.maxMs, waits.firstMs * 2 ** Math.min(attemptNumber - 1, 32));
+  return Math.max(waits.minMs, Math.round(random() * bound));
 }
 
 /** The wait that the service asked for, and up to `firstMs` more for the same reason. */
-export function heededMs(retryAfterMs: number, waits: Waits, random: () => number): number {
-  const asked = Math.min(retryAfterMs, waits.longestRetryAfterMs);
-  return Math.max(waits.leastMs, Math.round(asked + random() * waits.firstMs));
+export function boundedRetryAfterMs(retryAfterMs: number, waits: RetryWaits, random: () => number): number {
+  const asked = Math.min(retryAfterMs, waits.maxRetryAfterMs);
+  return Math.max(waits.minMs, Math.round(asked + random() * waits.firstMs));
 }
 
 /** What a `Retry-After` header says, in milliseconds after `receivedAt`, or undefined when it says nothing readable. */

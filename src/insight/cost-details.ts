@@ -1,6 +1,6 @@
 /** Costs beyond the sums: what runs cost, what a max_age would have saved, what was charged for nothing, what is left. */
 import { type RawBuilder, sql } from 'kysely';
-import type { Books } from '../ledger/match-log.ts';
+import type { ReconcileDb } from '../ledger/match-log.ts';
 
 export interface RunCosts {
   readonly runId: string;
@@ -46,7 +46,7 @@ export interface ChargedFailure {
 }
 
 /** Points left with one token. */
-export interface Balance {
+export interface BalanceForecast {
   readonly token: string;
   /** A request of this warehouse was surely sent with it. */
   readonly isOurs: boolean;
@@ -71,7 +71,7 @@ interface BalanceDay {
 }
 
 /** What the answers of a run to one sync's requests cost and brought. Figures are texts: no digit is lost on the way. */
-export interface Bought {
+export interface BoughtAnswers {
   readonly run_id: string;
   readonly sync: string;
   readonly endpoint: string;
@@ -85,8 +85,11 @@ export interface Bought {
 }
 
 /** The sums over all answers that those by run and by sync are made of: answers by the hundred thousand are read once. */
-export async function readBought({ db, schema }: Books, since: string | undefined): Promise<Bought[]> {
-  const { rows } = await sql<Bought>`
+export async function readBoughtAnswers(
+  { db, schema }: ReconcileDb,
+  since: string | undefined,
+): Promise<BoughtAnswers[]> {
+  const { rows } = await sql<BoughtAnswers>`
     select run_id::text as run_id, sync, endpoint, date >= coalesce(${since ?? null}::date, '-infinity') as is_counted,
       count(*)::text as answers, sum(points)::text as points, sum(loaded)::text as loaded, sum(new_rows)::text as new_rows,
       (sum(points) filter (where is_nothing_new))::text as nothing_new
@@ -95,15 +98,15 @@ export async function readBought({ db, schema }: Books, since: string | undefine
 }
 
 /** These sums as a table of a statement. */
-export const boughtRows = (bought: readonly Bought[]): RawBuilder<unknown> => sql`
+export const boughtRows = (bought: readonly BoughtAnswers[]): RawBuilder<unknown> => sql`
   jsonb_to_recordset(${JSON.stringify(bought)}::jsonb) as sums (run_id bigint, sync text, endpoint text,
     is_counted boolean, answers bigint, points numeric, loaded numeric, new_rows numeric, nothing_new numeric)`;
 
 /** The runs since a UTC day, the newest first. */
 export async function readRuns(
-  { db, schema }: Books,
+  { db, schema }: ReconcileDb,
   since: string | undefined,
-  bought: readonly Bought[],
+  bought: readonly BoughtAnswers[],
 ): Promise<RunCosts[]> {
   // Columns of the view that come from answers are left out, and with them the reading of all answers.
   const { rows } = await sql<RunCosts>`
@@ -121,7 +124,7 @@ export async function readRuns(
 }
 
 /** What each max_age would have saved each sync, over all its answers. */
-export async function readSavings({ db, schema }: Books): Promise<MaxAgeSaving[]> {
+export async function readSavings({ db, schema }: ReconcileDb): Promise<MaxAgeSaving[]> {
   const { rows } = await sql<MaxAgeSaving>`
     select sync, max_age_days as "maxAgeDays", answers::float8 as answers, points::float8 as points,
       saved_answers::float8 as "savedAnswers", saved_points::float8 as "savedPoints", late_answers::float8 as "lateAnswers"
@@ -130,7 +133,7 @@ export async function readSavings({ db, schema }: Books): Promise<MaxAgeSaving[]
 }
 
 /** What was charged for nothing since a UTC day, the dearest first. */
-export async function readFailures({ db, schema }: Books, since: string | undefined): Promise<ChargedFailure[]> {
+export async function readFailures({ db, schema }: ReconcileDb, since: string | undefined): Promise<ChargedFailure[]> {
   const { rows } = await sql<ChargedFailure>`
     select sync, endpoint, kind, status::float8 as status, count(*)::float8 as requests, sum(points)::float8 as points,
       max(started_at) as "newestAt",
@@ -143,8 +146,8 @@ export async function readFailures({ db, schema }: Books, since: string | undefi
 }
 
 /** What is left with each token and when it runs out, this warehouse's own tokens first; days since a UTC day. */
-export async function readBalances({ db, schema }: Books, since: string | undefined): Promise<Balance[]> {
-  const { rows } = await sql<Omit<Balance, 'days'>>`
+export async function readBalances({ db, schema }: ReconcileDb, since: string | undefined): Promise<BalanceForecast[]> {
+  const { rows } = await sql<Omit<BalanceForecast, 'days'>>`
     select token, is_ours as "isOurs", points_left::float8 as "pointsLeft", told_at as "toldAt", newest_at as "newestAt",
       points_per_day_7d as "pointsPerDay7", points_per_day_30d as "pointsPerDay30",
       runs_out_at as "runsOutAt7", runs_out_at_30d as "runsOutAt30"

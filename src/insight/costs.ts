@@ -1,19 +1,19 @@
 /** What requests cost and what they brought, read from the views of costs: sums by day, endpoint, plan, sync and run. */
 import { sql } from 'kysely';
 import {
-  type Balance,
-  type Bought,
+  type BalanceForecast,
+  type BoughtAnswers,
   type ChargedFailure,
   type MaxAgeSaving,
   readBalances,
   boughtRows,
-  readBought,
+  readBoughtAnswers,
   readFailures,
   readRuns,
   readSavings,
   type RunCosts,
 } from './cost-details.ts';
-import type { Books } from '../ledger/match-log.ts';
+import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
 /** Sums over rows of the request log. Points are those charged. */
@@ -63,7 +63,7 @@ export interface Costs {
   readonly runs: readonly RunCosts[];
   readonly savings: readonly MaxAgeSaving[];
   readonly failures: readonly ChargedFailure[];
-  readonly balances: readonly Balance[];
+  readonly balances: readonly BalanceForecast[];
   /** Absent when the request log was never read. */
   readonly reconciliation?: Reconciliation;
 }
@@ -79,7 +79,7 @@ export interface Verification {
   readonly quotedPoints: number;
 }
 
-async function readVerification({ db, schema, ops }: Books, since: string | undefined): Promise<Verification> {
+async function readVerification({ db, schema, ops }: ReconcileDb, since: string | undefined): Promise<Verification> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<Verification>`
     select count(*) filter (where charged is not null)::float8 as "verifiedRequests",
@@ -103,37 +103,37 @@ export const NOT_SPENT: Verification = {
 };
 
 /** The costs since a UTC day, YYYY-MM-DD, or all. Every figure is of the same moment. */
-export async function readCosts({ db, ...names }: Books, since: string | undefined, now: Date): Promise<Costs> {
+export async function readCosts({ db, ...names }: ReconcileDb, since: string | undefined, now: Date): Promise<Costs> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (tx) => {
-      const books = { ...names, db: tx };
-      const cells = await readCostCells(books, since);
-      const bought = await readBought(books, since);
+      const database = { ...names, db: tx };
+      const cells = await readCostCells(database, since);
+      const bought = await readBoughtAnswers(database, since);
       const days = summed(cells, ({ date }) => date).map(([date, sums]) => ({ date, ...sums }));
       const first = since ?? days[0]?.date;
-      const reconciliation = await readReconciliation(books, now, first === undefined ? undefined : new Date(first));
+      const reconciliation = await readReconciliation(database, now, first === undefined ? undefined : new Date(first));
       return {
         since: since ?? null,
         total: { ...sumOf(cells), firstDay: days[0]?.date ?? null, lastDay: days.at(-1)?.date ?? null },
-        verification: await readVerification(books, since),
+        verification: await readVerification(database, since),
         days,
         endpoints: dearestFirst(summed(cells, (it) => it.endpoint).map(([endpoint, sums]) => ({ endpoint, ...sums }))),
         plans: dearestFirst(summed(cells, (it) => it.plan).map(([plan, sums]) => ({ plan, ...sums }))),
-        syncs: await readSyncs(books, since, bought),
-        runs: await readRuns(books, since, bought),
-        savings: await readSavings(books),
-        failures: await readFailures(books, since),
-        balances: await readBalances(books, since),
+        syncs: await readSyncs(database, since, bought),
+        runs: await readRuns(database, since, bought),
+        savings: await readSavings(database),
+        failures: await readFailures(database, since),
+        balances: await readBalances(database, since),
         ...(reconciliation && { reconciliation }),
       };
     });
 }
 
 /** The sums that all others are made of: by day, endpoint, plan and sync, in this order. */
-export async function readCostCells({ db, schema }: Books, since: string | undefined): Promise<CostCell[]> {
+export async function readCostCells({ db, schema }: ReconcileDb, since: string | undefined): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`
     select date::text as date, endpoint, plan, sync, requests::float8 as requests, points::float8 as points,
       failed_requests::float8 as "failedRequests", failed_points::float8 as "failedPoints"
@@ -160,9 +160,9 @@ const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorte
 
 /** As the view sync_costs has it, of what was sent, received and logged since a day. The dearest come first. */
 async function readSyncs(
-  { db, schema, ops }: Books,
+  { db, schema, ops }: ReconcileDb,
   since: string | undefined,
-  bought: readonly Bought[],
+  bought: readonly BoughtAnswers[],
 ): Promise<SyncCosts[]> {
   const first = sql`coalesce(${since ?? null}::date, '-infinity')`;
   const { rows } = await sql<SyncCosts>`

@@ -1,6 +1,6 @@
 /** How things stand: last runs, freshness, backlog, rejects and coverage of every sync, from the operations schema alone. */
 import { sql } from 'kysely';
-import { type StandingBound, standingBounds } from '../ledger/coverage.ts';
+import { type CurrentLowerBound, currentLowerBounds } from '../ledger/coverage.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
 import { gapsOf, type SyncGap, UNREADABLE } from '../ledger/unreadable-answers.ts';
@@ -57,7 +57,7 @@ export interface Status {
   /** Requests of the newest runs whose answer could not be read, at most 20. */
   readonly gaps: readonly SyncGap[];
   /** Slices of which more may exist than was returned, as things stand, at most 20, the newest first. */
-  readonly lowerBounds: readonly StandingBound[];
+  readonly lowerBounds: readonly CurrentLowerBound[];
   /** What differs most from the contract, at most 20 places. */
   readonly drift: readonly DriftStatus[];
 }
@@ -67,7 +67,7 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
   const ops = operationsOf(warehouse);
   const newest = await newestRuns(ops, warehouse.schema);
   const bySync = new Map((await sumsBySync(ops, warehouse.ops)).map((row) => [row.sync, row]));
-  const bounds = await standingBounds(ops);
+  const bounds = await currentLowerBounds(ops);
   const gaps = await gapsOf(
     ops,
     newest.map(({ id }) => id),

@@ -1,15 +1,15 @@
 /** The answers that were kept, to the byte, and what rests of them. */
 import { sql } from 'kysely';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import type { StoredBytes } from './exchange.ts';
-import { packedOf, sha256Of, unpackedBody } from './compression.ts';
-import { isOf, type Part } from './part.ts';
+import type { StoredBytes } from './store-and-mark-sent.ts';
+import { compressBody, sha256Of, decompressBody } from './compression.ts';
+import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */
 export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
-  const packed = await packedOf(body ?? NOTHING);
+  const packed = await compressBody(body ?? NOTHING);
   await ops
     .updateTable('answers')
     .set({
@@ -26,7 +26,7 @@ export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null,
 const NOTHING = new Uint8Array();
 
 /** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
-export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
+export async function storedAnswerId(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
   const row = await ops
     .selectFrom('answers')
     .select('id')
@@ -38,7 +38,7 @@ export async function storedAs(ops: Ops, requestId: string, answer: StoredBytes)
 }
 
 /** An answer as it rests in the vault, with what was asked. */
-export interface VaultAnswer {
+export interface StoredAnswer {
   readonly id: string;
   readonly requestId: string;
   readonly runId: string;
@@ -57,11 +57,11 @@ export interface VaultAnswer {
 }
 
 /** The answer of that id; undefined when it is not there, or its body is not there any more. */
-export const readAnswer = async (ops: Ops, id: string): Promise<VaultAnswer | undefined> =>
+export const readAnswer = async (ops: Ops, id: string): Promise<StoredAnswer | undefined> =>
   (await readAnswers(ops, [id])).get(id);
 
 /** The answers of these ids, by id, as `readAnswer` tells each; one statement, so the caller bounds what they weigh. */
-export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, VaultAnswer>> {
+export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
   const rows = await ops
     .selectFrom('answers as a')
     .innerJoin('requests as r', 'r.id', 'a.request_id')
@@ -83,9 +83,9 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
     .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
     .where('a.body', 'is not', null)
     .execute();
-  const answers = rows.map(async (row): Promise<VaultAnswer> => {
-    const resting = row.body ?? NOTHING;
-    const body = await unpackedBody(resting, row.encoding);
+  const answers = rows.map(async (row): Promise<StoredAnswer> => {
+    const stored = row.body ?? NOTHING;
+    const body = await decompressBody(stored, row.encoding);
     const whole = body !== undefined && sha256Of(body) === row.sha256;
     return {
       id: row.id,
@@ -97,7 +97,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
       request: row.request,
       receivedAt: row.received_at,
       status: Number(row.status),
-      body: body ?? resting,
+      body: body ?? stored,
       damage: whole ? undefined : 'the bytes in the vault are not those that were received',
       loaded: row.loaded,
     };
@@ -109,7 +109,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
 export async function unloadedAnswers(
   ops: Ops,
   sync: string,
-  part?: Part,
+  part?: RunScope,
 ): Promise<{ readonly id: string; readonly bytes: number }[]> {
   const rows = await ops
     .selectFrom('answers')
@@ -121,7 +121,7 @@ export async function unloadedAnswers(
         eb
           .selectFrom('requests')
           .select('id')
-          .where(part ? isOf(part) : sql<boolean>`true`),
+          .where(part ? isInScope(part) : sql<boolean>`true`),
       ),
     )
     .orderBy('id')

@@ -13,8 +13,8 @@ const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
   body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body, { chunkSize: body.byteLength }) : packApart(body);
 
 interface Unpacking {
-  readonly here: (resting: Uint8Array) => Buffer;
-  readonly apart: (resting: Uint8Array) => Promise<Buffer>;
+  readonly here: (stored: Uint8Array) => Buffer;
+  readonly apart: (stored: Uint8Array) => Promise<Buffer>;
 }
 
 /** By encoding; some answers were stored by a version that compressed by zstd. */
@@ -23,26 +23,26 @@ const UNPACKING: ReadonlyMap<string, Unpacking> = new Map([
   ['zstd', { here: zstdDecompressSync, apart: promisify(zstdDecompress) }],
 ]);
 
-const unpack = async (resting: Uint8Array, { here, apart }: Unpacking): Promise<Buffer> =>
-  resting.byteLength < WORTH_A_THREAD_BYTES / 8 ? here(resting) : apart(resting);
+const unpack = async (stored: Uint8Array, { here, apart }: Unpacking): Promise<Buffer> =>
+  stored.byteLength < WORTH_A_THREAD_BYTES / 8 ? here(stored) : apart(stored);
 
-export interface Packed {
+export interface CompressedBody {
   readonly bytes: Buffer;
   readonly encoding: 'gzip' | 'identity';
 }
 
 /** A body as it is to rest. */
-export async function packedOf(body: Uint8Array): Promise<Packed> {
+export async function compressBody(body: Uint8Array): Promise<CompressedBody> {
   return body.byteLength >= WORTH_COMPRESSING_BYTES
     ? { bytes: await pack(body), encoding: 'gzip' }
     : { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding: 'identity' };
 }
 
 /** The body as it was before it was compressed; undefined when it can't be unpacked. */
-export async function unpackedBody(resting: Uint8Array, encoding: string): Promise<Uint8Array | undefined> {
-  if (encoding === 'identity') return resting;
+export async function decompressBody(stored: Uint8Array, encoding: string): Promise<Uint8Array | undefined> {
+  if (encoding === 'identity') return stored;
   const unpacking = UNPACKING.get(encoding);
-  return unpacking && unpack(resting, unpacking).catch(() => undefined);
+  return unpacking && unpack(stored, unpacking).catch(() => undefined);
 }
 
 /** The SHA-256 of an answer's bytes, in hex: what the vault knows them by. */

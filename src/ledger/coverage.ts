@@ -1,15 +1,15 @@
 /** What was asked of a search, slice by slice, and whether the answer was all there is. */
 import { sql } from 'kysely';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { isSync } from './log-reads.ts';
-import { isCut } from './skipped.ts';
+import { isSplit } from './skip-for-split.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { LowerBound } from './summary.ts';
 
-export interface Slice {
+export interface CoverageSlice {
   readonly requestId: string;
   readonly runId: string;
   readonly sync: string;
@@ -30,9 +30,10 @@ export interface Slice {
 }
 
 /** Records slices, each of another request; one that was asked before takes the place of what it said then. */
-export async function recordSlices(ops: Ops, slices: readonly Slice[]): Promise<void> {
+export async function recordSlices(ops: Ops, slices: readonly CoverageSlice[]): Promise<void> {
   if (slices.length === 0) return;
-  const array = (of: (slice: Slice) => string | number | boolean | null) => sql`${arrayLiteral(slices.map(of))}`;
+  const array = (of: (slice: CoverageSlice) => string | number | boolean | null) =>
+    sql`${arrayLiteral(slices.map(of))}`;
   await ops
     .deleteFrom('coverage')
     .where('request_id', '=', sql<string>`any(${array(({ requestId }) => requestId)}::bigint[])`)
@@ -86,7 +87,12 @@ export interface InputSlices {
 }
 
 /** The newest slices of a sync that are parts of a question or were full, at most so many, by input. */
-export async function slicesAsked(ops: Ops, sync: string, endpoint: string, most: number): Promise<InputSlices[]> {
+export async function readEarlierSlices(
+  ops: Ops,
+  sync: string,
+  endpoint: string,
+  most: number,
+): Promise<InputSlices[]> {
   const rows = await ops
     .selectFrom('coverage as c')
     .innerJoin('requests as r', 'r.id', 'c.request_id')
@@ -130,7 +136,7 @@ export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Prom
 }
 
 /** A slice that is a lower bound as things stand. */
-export interface StandingBound extends LowerBound {
+export interface CurrentLowerBound extends LowerBound {
   readonly sync: string;
   readonly runId: string;
   readonly input: RequestBody;
@@ -141,7 +147,7 @@ export interface StandingBound extends LowerBound {
  * Slices that are lower bounds as things stand, of one sync or of all, the newest first: no later answer told more of the
  * same or of a wider question, nor was the slice cut into parts since.
  */
-export async function standingBounds(ops: Ops, sync?: string): Promise<StandingBound[]> {
+export async function currentLowerBounds(ops: Ops, sync?: string): Promise<CurrentLowerBound[]> {
   const named = await ops
     .selectFrom('coverage')
     .select('endpoint')
@@ -160,7 +166,7 @@ async function standing(
   ops: Ops,
   endpoint: string,
   sync: string | undefined,
-): Promise<{ readonly id: string; readonly bound: StandingBound }[]> {
+): Promise<{ readonly id: string; readonly bound: CurrentLowerBound }[]> {
   const { facets, from, to } = narrowingOf(endpoint);
   const day = (name: string | undefined) =>
     name === undefined ? sql<string>`''` : sql<string>`(filters -> ${sql.lit(name)})::text`;
@@ -247,7 +253,7 @@ async function standing(
             .whereRef('s.sync', '=', 'c.sync')
             .whereRef('s.request_key', '=', 'c.request_key')
             .whereRef('s.id', '>', 'c.request_id')
-            .where(isCut('s')),
+            .where(isSplit('s')),
         ),
       ),
     )

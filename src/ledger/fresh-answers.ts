@@ -24,7 +24,7 @@ const CHUNK = 1000;
  * syncs. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. There is none for
  * a request whose newest answer could not be read: an older one does not say what was asked for since.
  */
-export async function freshAnswers(
+export async function freshAnswersByKey(
   ops: Ops,
   asked: readonly ({ readonly requestKey: string } & Received)[],
   { withMissing = true }: { readonly withMissing?: boolean } = {},

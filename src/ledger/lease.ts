@@ -9,7 +9,7 @@ export interface Lease {
   /** Rises with each take-over; a load by a former holder is refused by it. */
   readonly token: string;
   /** The lease of the whole that this one is for a part of; who lost that has lost this too. */
-  readonly within?: Lease;
+  readonly parent?: Lease;
 }
 
 /** What the lease of a sync is called. */
@@ -128,7 +128,7 @@ export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
 }
 
 /** A condition of statements that only the holder may do. */
-export function isHeld(lease: Lease): Expression<SqlBool> {
+export function isLeaseHeld(lease: Lease): Expression<SqlBool> {
   const eb = expressionBuilder<OpsDatabase>();
   return eb.and(
     withOuter(lease).map(({ name, token }) =>
@@ -137,10 +137,10 @@ export function isHeld(lease: Lease): Expression<SqlBool> {
   );
 }
 
-const withOuter = (lease: Lease): readonly Lease[] => (lease.within ? [...withOuter(lease.within), lease] : [lease]);
+const withOuter = (lease: Lease): readonly Lease[] => (lease.parent ? [...withOuter(lease.parent), lease] : [lease]);
 
 /** Who holds it by now; undefined when the lease was lost. */
-export async function holderNow(ops: Ops, { name, token }: Lease): Promise<string | undefined> {
+export async function currentHolder(ops: Ops, { name, token }: Lease): Promise<string | undefined> {
   const row = await ops
     .selectFrom('leases')
     .select('holder')
@@ -159,7 +159,7 @@ export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
 }
 
 /** What a rebuild of all tables and an erasure hold beside the leases of the syncs that they know of. */
-export const REBUILD = 'rebuild';
+export const REBUILD_LEASE = 'rebuild';
 
 /**
  * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or
@@ -167,7 +167,7 @@ export const REBUILD = 'rebuild';
  * one.
  */
 export async function assertNoRebuild(ops: Ops): Promise<void> {
-  const [rebuild] = await liveLeases(ops, REBUILD);
+  const [rebuild] = await liveLeases(ops, REBUILD_LEASE);
   if (rebuild)
     throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, {
       next: 'Wait for it to end.',

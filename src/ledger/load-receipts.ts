@@ -4,13 +4,13 @@ import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import { unguessed } from './planner-hints.ts';
+import { hideFromStatistics } from './planner-hints.ts';
 import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
-import type { VaultAnswer } from './answers.ts';
+import type { StoredAnswer } from './answers.ts';
 
 /** One answer's load, as the books need it. */
 export interface RecordedLoad {
-  readonly answer: Pick<VaultAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
+  readonly answer: Pick<StoredAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
   /** The contract's name of what the answer holds. */
   readonly resource: string;
   readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects' | 'foreign'>;
@@ -100,7 +100,7 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     .from(states.as('s'))
     .set((eb) => ({ state: eb.ref('s.state'), finished_at: now }))
     .whereRef('requests.id', '=', 's.id')
-    .where((eb) => unguessed(eb('requests.state', '=', 'stored')))
+    .where((eb) => hideFromStatistics(eb('requests.state', '=', 'stored')))
     .execute();
   await recordDrift(ops, loads);
 }
@@ -185,7 +185,7 @@ async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> 
     .set((eb) => ({ state: eb.ref('r.state') }))
     .whereRef('requests.id', '=', 'r.request_id')
     .whereRef('requests.answer_id', '=', 'r.id')
-    .where((eb) => unguessed(eb('requests.state', '=', 'quarantined')))
+    .where((eb) => hideFromStatistics(eb('requests.state', '=', 'quarantined')))
     .execute();
 }
 

@@ -4,7 +4,7 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { LOG_ENDPOINT } from './log-reads.ts';
 import type { UnverifiedPoints } from './summary.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import { type Books, booksOf, instant, isOfEndpoint } from './match-log.ts';
+import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
 export interface LoggedCost {
   /** Points charged for all its rows; undefined while one is missing or not complete. */
@@ -14,8 +14,11 @@ export interface LoggedCost {
 }
 
 /** What these requests cost by the log, by id. */
-export async function loggedCosts(books: Books, ids: readonly string[]): Promise<ReadonlyMap<string, LoggedCost>> {
-  const { requests, matches } = booksOf(books);
+export async function loggedCosts(
+  books: ReconcileDb,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LoggedCost>> {
+  const { requests, matches } = reconcileTables(books);
   const { rows } = await sql<{ id: string; charged: string | null; rows: number }>`
     select r.id::text as id, r.charged,
       (select count(*) from ${matches} m where m.request_id = r.id and m.sure <> 'ambiguous')::int as rows
@@ -26,8 +29,8 @@ export async function loggedCosts(books: Books, ids: readonly string[]): Promise
 }
 
 /** Points that the log charged for these runs' requests. */
-export async function chargedFor(books: Books, runIds: readonly string[]): Promise<number> {
-  const { requests } = booksOf(books);
+export async function chargedFor(books: ReconcileDb, runIds: readonly string[]): Promise<number> {
+  const { requests } = reconcileTables(books);
   const { rows } = await sql<{ points: string }>`
     select coalesce(sum(charged), 0) as points from ${requests} where run_id = any(${arrayLiteral(runIds)}::bigint[])`.execute(
     books.db,
@@ -37,11 +40,11 @@ export async function chargedFor(books: Books, runIds: readonly string[]): Promi
 
 /** Points that may still be charged for requests other than these: those under way, and those sent since that are not in the log. */
 export async function outstandingBeside(
-  books: Books,
+  books: ReconcileDb,
   ids: readonly string[],
   { underWaySince, sentSince }: { readonly underWaySince: Date; readonly sentSince: Date },
 ): Promise<number> {
-  const { requests } = booksOf(books);
+  const { requests } = reconcileTables(books);
   const { rows } = await sql<{ points: string }>`
     select coalesce(sum(points), 0) as points from ${requests}
     where endpoint <> ${LOG_ENDPOINT} and charged is null and points > 0 and id <> all(${arrayLiteral(ids)}::bigint[])
@@ -79,15 +82,15 @@ export async function unverifiedPoints(
 }
 
 /** The newest start among all rows that were read of the log, by the service's clock; undefined without rows. */
-export async function newestStart(books: Books): Promise<Date | undefined> {
-  const { log } = booksOf(books);
+export async function newestStart(books: ReconcileDb): Promise<Date | undefined> {
+  const { log } = reconcileTables(books);
   const { rows } = await sql<{ at: Date | null }>`select max(started_at) as at from ${log}`.execute(books.db);
   return rows[0]?.at ?? undefined;
 }
 
 /** The start of the only row of an endpoint since an instant; undefined when there are none or several. */
-export async function onlyStart(books: Books, endpoint: string, since: Date): Promise<Date | undefined> {
-  const { log } = booksOf(books);
+export async function onlyStart(books: ReconcileDb, endpoint: string, since: Date): Promise<Date | undefined> {
+  const { log } = reconcileTables(books);
   const { rows } = await sql<{ at: Date }>`
     select c.started_at as at from ${log} c
     where c.started_at > ${instant(since)} and ${isOfEndpoint(sql`c.endpoint`, sql`${endpoint}`)} limit 2`.execute(
@@ -97,8 +100,8 @@ export async function onlyStart(books: Books, endpoint: string, since: Date): Pr
 }
 
 /** The token of the rows that are surely these requests, by an identifier; undefined when none shows one. */
-export async function tokenOf(books: Books, ids: readonly string[]): Promise<string | undefined> {
-  const { log, matches } = booksOf(books);
+export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promise<string | undefined> {
+  const { log, matches } = reconcileTables(books);
   const { rows } = await sql<{ token_id: string }>`
     select c.token_id from ${matches} m join ${log} c on c.id = m.log_id
     where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.sure = 'identifier' and c.token_id is not null limit 1`.execute(
@@ -108,8 +111,8 @@ export async function tokenOf(books: Books, ids: readonly string[]): Promise<str
 }
 
 /** The balance that the answers to these runs' requests show in their headers, the newest first. */
-export async function headerBalances(books: Books, runIds: readonly string[]): Promise<(string | null)[]> {
-  const { answers } = booksOf(books);
+export async function headerBalances(books: ReconcileDb, runIds: readonly string[]): Promise<(string | null)[]> {
+  const { answers } = reconcileTables(books);
   const { rows } = await sql<{ points: string | null }>`
     select headers ->> 'x-token-points' as points from ${answers}
     where run_id = any(${arrayLiteral(runIds)}::bigint[]) order by id desc`.execute(books.db);
@@ -117,8 +120,8 @@ export async function headerBalances(books: Books, runIds: readonly string[]): P
 }
 
 /** Replaces what the price list says by what the log charged, for the requests of a run whose attempts are all accounted for. */
-export async function settleCharged(books: Books, runId: string): Promise<void> {
-  const { requests, doubts } = booksOf(books);
+export async function settleCharged(books: ReconcileDb, runId: string): Promise<void> {
+  const { requests, doubts } = reconcileTables(books);
   await sql`
     update ${requests} r set points = r.charged
     where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged

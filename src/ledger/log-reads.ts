@@ -9,7 +9,7 @@ export const LOG_ENDPOINT = 'token.requests';
 const MARK = ':';
 
 /** The name under which a sync's own readings of the log are kept; chunks of a shared run read it each for themselves. */
-export const logReadingOf = (sync: string, chunk?: string): string =>
+export const logReadName = (sync: string, chunk?: string): string =>
   [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
 
 /** True of what is a sync's own, and not of such a reading. */
@@ -34,7 +34,7 @@ export async function newestLogged(
 }
 
 /** Where the stretch begins that a run read of the log; undefined when it began with the log itself. */
-export async function readingStart(ops: Ops, runId: string): Promise<Date | undefined> {
+export async function logReadStart(ops: Ops, runId: string): Promise<Date | undefined> {
   const row = await ops
     .selectFrom('requests')
     .select(
@@ -52,7 +52,7 @@ export async function readingStart(ops: Ops, runId: string): Promise<Date | unde
  * SQL for the ids of the readings of other syncs, as long as no sync reads the log itself: the few stretches of the log
  * that these brought would be taken for all that was spent.
  */
-export const readingsAlone = (opsSchema: string) => {
+export const standaloneLogReads = (opsSchema: string) => {
   const runs = sql.id(opsSchema, 'runs');
   return sql`select r.id from ${runs} r where r.endpoint = ${LOG_ENDPOINT} and strpos(r.sync, ${MARK}) > 0
     and not exists (select from ${runs} o where o.endpoint = ${LOG_ENDPOINT} and strpos(o.sync, ${MARK}) = 0)`;

@@ -1,16 +1,16 @@
 /** Attempts whose answers were lost: listed when that is noticed, settled when the request log tells what became of them. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { isOf, type Part } from './part.ts';
+import { isInScope, type RunScope } from './run-scope.ts';
 import { LOG_ENDPOINT } from './log-reads.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import type { DoubtSummary } from './summary.ts';
+import type { LostAnswerSummary } from './summary.ts';
 
 /** What the log says of a lost attempt. */
-export type Verdict = NonNullable<DoubtSummary['verdict']>;
+export type LossVerdict = NonNullable<LostAnswerSummary['verdict']>;
 
 /** How the loss of an answer was noticed. */
-export interface Loss {
+export interface LossRecord {
   readonly at: Date;
   readonly reason: string;
   /** Invocations without an answer that it stands for; see `lostInvocations`. */
@@ -18,13 +18,17 @@ export interface Loss {
 }
 
 /** Whose last attempts were lost: one request's, or those of a run or a chunk that were under way or in doubt. */
-export type Lost = { readonly requestId: string } | { readonly part: Part };
+export type LossScope = { readonly requestId: string } | { readonly part: RunScope };
 
 /**
  * Lists last attempts as lost, each once however often it is noticed. Of readings of the log nothing is ever known: to
  * look for them there would lead to more of them.
  */
-export async function recordLosses(ops: Ops, whose: Lost, { at, reason, invocations = 0 }: Loss): Promise<void> {
+export async function recordLosses(
+  ops: Ops,
+  whose: LossScope,
+  { at, reason, invocations = 0 }: LossRecord,
+): Promise<void> {
   const noticed = at.toISOString();
   await ops
     .insertInto('doubts')
@@ -54,7 +58,7 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason, invocati
           sql<Date>`least(sent_at, ${noticed}::timestamptz)`.as('sent_at'),
           sql<Date>`${noticed}::timestamptz`.as('noticed_at'),
           sql<string>`${reason}::text`.as('reason'),
-          sql<Verdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
+          sql<LossVerdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
           sql<Date | null>`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`.as('settled_at'),
           // The log is free, and a sync that did not read it any more would be blind.
           sql<string>`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`.as(
@@ -65,7 +69,7 @@ export async function recordLosses(ops: Ops, whose: Lost, { at, reason, invocati
         .where('sent_at', 'is not', null);
       return 'requestId' in whose
         ? lost.where('id', '=', whose.requestId)
-        : lost.where(isOf(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
+        : lost.where(isInScope(whose.part)).where('state', 'in', ['sent', 'in_doubt']);
     })
     .onConflict((conflict) => conflict.columns(['request_id', 'attempt']).doNothing())
     .execute();
@@ -133,7 +137,7 @@ export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
 }
 
 /** A lost attempt of which nothing certain is known yet. */
-export interface OpenDoubt {
+export interface LostAnswer {
   readonly requestId: string;
   readonly attempt: number;
   readonly endpoint: string;
@@ -147,7 +151,7 @@ export interface OpenDoubt {
 const USUAL_TIMEOUT_SECONDS = 300;
 
 /** Whose doubts: these requests', or those of requests that no run asks any more, sent since an instant. */
-export type Doubtful =
+export type LostAnswerFilter =
   | { readonly requestIds: readonly string[] }
   | { readonly over: true; readonly since: Date; readonly limit: number };
 
@@ -156,7 +160,7 @@ const ASKED = ['planned', 'sent', 'stored', 'in_doubt'] as const;
 const OPEN_RUNS = ['running', 'interrupted', 'out_of_points'] as const;
 
 /** Doubts without a certain verdict, newest first. */
-export async function openDoubts(ops: Ops, which: Doubtful): Promise<OpenDoubt[]> {
+export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promise<LostAnswer[]> {
   const open = ops
     .selectFrom('doubts as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
@@ -186,17 +190,17 @@ export async function openDoubts(ops: Ops, which: Doubtful): Promise<OpenDoubt[]
 }
 
 /** What was found out about a lost attempt. */
-export interface SettledDoubt {
+export interface SettledLostAnswer {
   readonly requestId: string;
   readonly attempt: number;
-  readonly verdict: Verdict;
+  readonly verdict: LossVerdict;
   readonly logId: string | null;
   /** What it cost; null when that is not known. */
   readonly points: number | null;
 }
 
 /** Records verdicts. One that says the same again keeps its time. */
-export async function settleDoubts(ops: Ops, settled: readonly SettledDoubt[], at: Date): Promise<void> {
+export async function settleLostAnswers(ops: Ops, settled: readonly SettledLostAnswer[], at: Date): Promise<void> {
   for (const { requestId, attempt, verdict, logId, points } of settled)
     await ops
       .updateTable('doubts')
@@ -212,7 +216,11 @@ export async function settleDoubts(ops: Ops, settled: readonly SettledDoubt[], a
 }
 
 /** The lost attempts of a run and of some requests besides, as its summary tells them, in the order of sending. */
-export async function doubtsOf(ops: Ops, runId: string, requestIds: readonly string[]): Promise<DoubtSummary[]> {
+export async function lostAnswersOf(
+  ops: Ops,
+  runId: string,
+  requestIds: readonly string[],
+): Promise<LostAnswerSummary[]> {
   const rows = await ops
     .selectFrom('doubts as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')

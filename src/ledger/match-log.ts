@@ -7,10 +7,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 
 /** What a reconciliation works on: a transaction, and the names of both schemas. */
-export type Books = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
+export type ReconcileDb = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** The tables of the ledger and of the log. */
-export const booksOf = ({ schema, ops }: Pick<Books, 'schema' | 'ops'>) => ({
+export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'ops'>) => ({
   log: sql.table(`${schema}.fact_request_costs`),
   runs: sql.table(`${ops}.runs`),
   requests: sql.table(`${ops}.requests`),
@@ -20,9 +20,9 @@ export const booksOf = ({ schema, ops }: Pick<Books, 'schema' | 'ops'>) => ({
 });
 
 /** What rows with an identifier tell of the service. */
-export interface Identifiers {
+export interface LogIdentifiers {
   /** Its log keeps the identifiers that we send. */
-  readonly areOurs: boolean;
+  readonly areKept: boolean;
   /** How far its clock is ahead of ours; undefined without such rows. */
   readonly offsetMs: number | undefined;
 }
@@ -31,23 +31,23 @@ export interface Identifiers {
 const KNOWN_CLOCK_MS = 15_000;
 const UNKNOWN_CLOCK_MS = 120_000;
 /** The most that a row may lie from its request's time for the two to be brought together. */
-export const toleranceMs = ({ offsetMs }: Pick<Identifiers, 'offsetMs'>): number =>
+export const toleranceMs = ({ offsetMs }: Pick<LogIdentifiers, 'offsetMs'>): number =>
   offsetMs === undefined ? UNKNOWN_CLOCK_MS : KNOWN_CLOCK_MS;
 
 /** Newest rows that tell the service's clock. */
 const PAIRS = 200;
 
 /** What the newest rows with an identifier of ours tell. */
-export async function identifiersOf(books: Books): Promise<Identifiers> {
-  const { log, requests, matches } = booksOf(books);
+export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIdentifiers> {
+  const { log, requests, matches } = reconcileTables(database);
   const { rows } = await sql<{ ours: boolean | null; offset_ms: number | null }>`
     select bool_or(c.response_request_id = r.x_request_id::text) as ours,
       percentile_cont(0.5) within group (order by extract(epoch from c.started_at - r.sent_at)::float8 * 1000)
         filter (where r.attempts = 1) as offset_ms
     from (select request_id, log_id from ${matches} where sure = 'identifier' order by request_id desc limit ${PAIRS}) m
     join ${requests} r on r.id = m.request_id
-    join ${log} c on c.id = m.log_id`.execute(books.db);
-  return { areOurs: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
+    join ${log} c on c.id = m.log_id`.execute(database.db);
+  return { areKept: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
 }
 
 export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::timestamptz`;
@@ -57,7 +57,7 @@ const BEFORE_MS = 3_600_000;
 
 /** Requests that may be in the log from an instant on; all that were ever sent without one. */
 export function requestsSince(
-  { requests, runs }: ReturnType<typeof booksOf>,
+  { requests, runs }: ReturnType<typeof reconcileTables>,
   since: Date | undefined,
 ): RawBuilder<unknown> {
   if (since === undefined) return sql`(select * from ${requests} where attempts > 0 and sent_at is not null)`;
@@ -67,8 +67,8 @@ export function requestsSince(
 }
 
 /** Matches by identifier the requests sent since an instant that are not accounted for. */
-export async function matchIdentifiers(books: Books, since: Date | undefined, now: Date): Promise<void> {
-  const tables = booksOf(books);
+export async function matchIdentifiers(database: ReconcileDb, since: Date | undefined, now: Date): Promise<void> {
+  const tables = reconcileTables(database);
   const { log, answers, matches } = tables;
   // A row is one request's: should several have been sent with one identifier, that of the nearest.
   const enter = (pairs: RawBuilder<unknown>) =>
@@ -81,7 +81,7 @@ export async function matchIdentifiers(books: Books, since: Date | undefined, no
       ) nearest
       order by request_id, log_id
       on conflict (request_id, log_id) do update set sure = 'identifier', matched_at = excluded.matched_at`.execute(
-      books.db,
+      database.db,
     );
   await enter(sql`
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
@@ -120,25 +120,25 @@ const STRETCH_SECONDS = 600;
  * matched so before and does not hold any more is taken back; returns the requests whose sure matches changed so.
  */
 export async function matchCandidates(
-  books: Books,
-  { areOurs, offsetMs }: Identifiers,
+  database: ReconcileDb,
+  { areKept, offsetMs }: LogIdentifiers,
   since: Date | undefined,
   now: Date,
 ): Promise<string[]> {
-  const tables = booksOf(books);
+  const tables = reconcileTables(database);
   const { log, answers, doubts, matches } = tables;
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${instant(new Date(since.getTime() - BEFORE_MS))}`;
   // What lies before may be another's of whom nothing is seen here.
   const decided = since === undefined ? sql`true` : sql`c.started_at >= ${instant(since)}`;
   // Where identifiers are kept, only a row that has yet to get one can be ours without it.
-  const open = areOurs
+  const open = areKept
     ? sql`c.response_request_id is null and c.response_status_code is null and c.duration is null`
     : sql`true`;
   const { rows: some } = await sql<{ are_open: boolean }>`
     select exists (
       select from ${log} c where ${from} and ${open} and not exists (
         select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
-    ) or exists (select from ${matches} where sure not in ('identifier', 'in_order')) as are_open`.execute(books.db);
+    ) or exists (select from ${matches} where sure not in ('identifier', 'in_order')) as are_open`.execute(database.db);
   // As it is where every row has its identifier: then there is nothing to weigh up.
   if (some[0]?.are_open !== true) return [];
   const early = sql`${(offsetMs ?? 0) - toleranceMs({ offsetMs })}::float8 * interval '1 millisecond'`;
@@ -215,6 +215,8 @@ export async function matchCandidates(
         where m.sure <> excluded.sure and m.sure not in ('identifier', 'in_order')
       returning m.request_id
     )
-    select request_id from gone where sure = 'only_candidate' union select request_id from entered`.execute(books.db);
+    select request_id from gone where sure = 'only_candidate' union select request_id from entered`.execute(
+    database.db,
+  );
   return rows.map(({ request_id: id }) => id);
 }

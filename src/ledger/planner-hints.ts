@@ -6,5 +6,5 @@ import { type Expression, type SqlBool, sql } from 'kysely';
  * by them a table holds no row in the state of one that is under way, and a join by key would begin with a look at them
  * all, and compare each that there is with all the keys.
  */
-export const unguessed = (condition: Expression<SqlBool>): Expression<SqlBool> =>
+export const hideFromStatistics = (condition: Expression<SqlBool>): Expression<SqlBool> =>
   sql<SqlBool>`case when ${condition} then true else false end`;

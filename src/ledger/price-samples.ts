@@ -1,11 +1,11 @@
 /** What the request log and the ledger tell of prices: samples to learn from, and what a loaded answer settles at. */
 import { sql } from 'kysely';
-import type { Returned } from '../plan/pricing/price-book.ts';
-import type { Sample } from '../plan/pricing/price-model.ts';
+import type { ReturnedCount } from '../plan/pricing/price-book.ts';
+import type { PriceSample } from '../plan/pricing/price-model.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import { booksOf } from './match-log.ts';
+import { reconcileTables } from './match-log.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** Newest rows of an endpoint that teach its price: enough for a median, few enough to learn a change from. */
@@ -33,8 +33,8 @@ export async function readSamples(
   { db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
   { name, path }: Pick<Endpoint, 'name' | 'path'>,
   sync: string,
-): Promise<Sample[]> {
-  const { log, runs, requests, answers, matches } = booksOf({ schema, ops });
+): Promise<PriceSample[]> {
+  const { log, runs, requests, answers, matches } = reconcileTables({ schema, ops });
   const columns = sql`id, started_at, cost, is_paid, response_status_code as status, response_count as returned`;
   const { rows } = await sql<Row>`
     with recent as (
@@ -80,7 +80,7 @@ const loggedAs = (name: string, path: string): string[] => [
 ];
 
 /** Undefined for a row that teaches nothing: one under way, one that failed unpaid, or a gift. */
-function sampleOf({ cost, is_paid: isPaid, status, returned, asked, is_own: isOwn }: Row): Sample | undefined {
+function sampleOf({ cost, is_paid: isPaid, status, returned, asked, is_own: isOwn }: Row): PriceSample | undefined {
   const outcome = outcomeOf(status === null ? undefined : Number(status));
   if (outcome === undefined || (outcome === 'failed' && isPaid !== true)) return undefined;
   // Assumed: what has a price and was not charged is charged another time. A price of 0 needs no charge.
@@ -94,7 +94,7 @@ function sampleOf({ cost, is_paid: isPaid, status, returned, asked, is_own: isOw
   };
 }
 
-function outcomeOf(status: number | undefined): Sample['outcome'] | undefined {
+function outcomeOf(status: number | undefined): PriceSample['outcome'] | undefined {
   if (status === undefined) return undefined;
   if (status >= 200 && status < 300) return 'answered';
   return status === 412 ? 'missing' : 'failed';
@@ -107,7 +107,7 @@ const count = (text: string | null): number | undefined =>
 const ANSWERS = 200;
 
 /** How many items a sync's last answers had, of those that it asked for before any was cut into parts. */
-export async function readReturned(ops: Ops, sync: string): Promise<Returned[]> {
+export async function readReturned(ops: Ops, sync: string): Promise<ReturnedCount[]> {
   const newest = ops
     .selectFrom('coverage')
     .select(['asked', 'returned'])
@@ -129,17 +129,17 @@ export async function readReturned(ops: Ops, sync: string): Promise<Returned[]> 
 }
 
 /** What an attempt at a request cost, and what was set aside for it. */
-export interface Settled {
+export interface SettledPoints {
   readonly requestId: string;
   readonly points: number;
-  readonly aside: number;
+  readonly reserved: number;
 }
 
 /**
  * Puts what answers cost in the place of what was set aside for them. Of a request sent once that is all it cost,
  * whatever the price was when it was sent.
  */
-export async function settlePoints(ops: Ops, settled: readonly Settled[]): Promise<void> {
+export async function settlePoints(ops: Ops, settled: readonly SettledPoints[]): Promise<void> {
   if (settled.length === 0) return;
   const source = sql<{
     id: string;
@@ -148,7 +148,7 @@ export async function settlePoints(ops: Ops, settled: readonly Settled[]): Promi
   }>`(select id, sum(points) as points, sum(aside) as aside from unnest(
     ${arrayLiteral(settled.map(({ requestId }) => requestId))}::bigint[],
     ${arrayLiteral(settled.map(({ points }) => points))}::numeric[],
-    ${arrayLiteral(settled.map(({ aside }) => aside))}::numeric[]) as u(id, points, aside) group by id)`;
+    ${arrayLiteral(settled.map(({ reserved }) => reserved))}::numeric[]) as u(id, points, aside) group by id)`;
   const costs = sql<string>`case when requests.attempts <= 1 then coalesce(requests.charged, t.points)
     else greatest(coalesce(requests.points, 0) + t.points - t.aside, 0) end`;
   await ops

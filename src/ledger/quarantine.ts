@@ -4,7 +4,7 @@ import { readAnswer } from './answers.ts';
 
 type Where = Parameters<typeof operationsOf>[0];
 
-export interface Rejected {
+export interface QuarantineEntry {
   readonly id: string;
   readonly answerId: string;
   readonly sync: string;
@@ -40,7 +40,7 @@ const rejectedOf = (row: {
   pointer: string;
   reason: string;
   created_at: Date;
-}): Rejected => ({
+}): QuarantineEntry => ({
   id: row.id,
   answerId: row.answer_id,
   sync: row.sync,
@@ -53,7 +53,7 @@ const rejectedOf = (row: {
 });
 
 /** Open entries, newest first. */
-export async function listQuarantine(warehouse: Where, limit: number): Promise<Rejected[]> {
+export async function listQuarantine(warehouse: Where, limit: number): Promise<QuarantineEntry[]> {
   const rows = await operationsOf(warehouse)
     .selectFrom('quarantine')
     .select([...COLUMNS])
@@ -68,7 +68,7 @@ export async function listQuarantine(warehouse: Where, limit: number): Promise<R
 export async function showQuarantine(
   warehouse: Where,
   id: string,
-): Promise<{ readonly entry: Rejected; readonly body: Uint8Array | undefined } | undefined> {
+): Promise<{ readonly entry: QuarantineEntry; readonly body: Uint8Array | undefined } | undefined> {
   const ops = operationsOf(warehouse);
   const row = await ops
     .selectFrom('quarantine')

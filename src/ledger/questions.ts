@@ -1,6 +1,6 @@
 /** What earlier runs asked of the questions of a sync: how many requests each took, and which stored answers were full. */
 import { sql } from 'kysely';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { countOf } from '../service/endpoint.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';

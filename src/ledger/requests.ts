@@ -2,13 +2,13 @@
 import { setImmediate as sent } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral, arrayLiteralOf } from '../warehouse/sql/array-literal.ts';
-import { isHeld, type Lease } from './lease.ts';
-import { isOf, type Part } from './part.ts';
+import { isLeaseHeld, type Lease } from './lease.ts';
+import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
-import { type Failing, UNREADABLE } from './unreadable-answers.ts';
+import { type FailingRequest, UNREADABLE } from './unreadable-answers.ts';
 
 /** A request as the ledger holds it, without its answer. */
 export interface LedgerRequest {
@@ -25,22 +25,22 @@ export interface LedgerRequest {
 }
 
 /** What stored answers mean for the requests of a plan, by request key. */
-export interface StoredAnswers {
+export interface AnswerAvailability {
   /** The answer that serves. */
   readonly fresh: ReadonlyMap<string, string>;
   /** Requests that are asked no more for now, since their last answers could not be read. */
-  readonly failing: ReadonlyMap<string, Failing>;
+  readonly failing: ReadonlyMap<string, FailingRequest>;
 }
 
 /** Rows a statement takes at once; more would only hold more memory. */
 const CHUNK = 1000;
 
 /** What tasks are entered with. */
-export interface Entering {
+export interface PlanRequestsOptions {
   readonly at: Date;
   /** The request that led to them, whose chunk is theirs too. */
   readonly parentId?: string;
-  readonly freshAnswers?: StoredAnswers;
+  readonly freshAnswers?: AnswerAvailability;
   /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
   readonly chunks?: readonly number[];
 }
@@ -53,7 +53,7 @@ export async function planRequests(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
-  more: Entering,
+  more: PlanRequestsOptions,
 ): Promise<number> {
   let added = 0;
   let entered = Promise.resolve(0);
@@ -77,9 +77,9 @@ function entryOf(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
   tasks: readonly Task[],
-  { at, parentId, freshAnswers, chunks }: Entering,
+  { at, parentId, freshAnswers, chunks }: PlanRequestsOptions,
 ) {
-  const failing = (key: string): Failing | undefined => freshAnswers?.failing.get(key);
+  const failing = (key: string): FailingRequest | undefined => freshAnswers?.failing.get(key);
   const source = sql<{
     request_key: string;
     body: RequestBody;
@@ -152,7 +152,7 @@ function entryOf(
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }
 
-const errorOf = (failing: Failing | undefined): string | null =>
+const errorOf = (failing: FailingRequest | undefined): string | null =>
   failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
 
 const askedAgainBy = (sync: string): string =>
@@ -162,7 +162,7 @@ const askedAgainBy = (sync: string): string =>
  * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
  * there are no more.
  */
-export async function openRequests(ops: Ops, part: Part, afterId: string, limit: number): Promise<LedgerRequest[]> {
+export async function openRequests(ops: Ops, part: RunScope, afterId: string, limit: number): Promise<LedgerRequest[]> {
   const open = planned(ops, part).where('attempts', '=', '0');
   for (let after = afterId; ; ) {
     // Most requests of a run have ids in a row. Without the second bound, each page would sort all that is open.
@@ -181,11 +181,11 @@ export async function openRequests(ops: Ops, part: Part, afterId: string, limit:
 }
 
 /** Requests of a run that were sent and are planned again, in the order planned. */
-export async function triedRequests(ops: Ops, part: Part): Promise<LedgerRequest[]> {
+export async function triedRequests(ops: Ops, part: RunScope): Promise<LedgerRequest[]> {
   return ledgerRequests(await planned(ops, part).where('attempts', '>', '0').execute());
 }
 
-const planned = (ops: Ops, part: Part) =>
+const planned = (ops: Ops, part: RunScope) =>
   ops
     .selectFrom('requests')
     .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
@@ -200,7 +200,7 @@ const planned = (ops: Ops, part: Part) =>
         )
         .as('asks_again'),
     )
-    .where(isOf(part))
+    .where(isInScope(part))
     .where('state', '=', 'planned')
     .orderBy('id');
 
@@ -218,7 +218,7 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
 }
 
 /** The states of a request that is not settled; nothing moves one that is. */
-export const UNSETTLED: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
+export const UNSETTLED_STATES: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
 
 /** The end of a request that brought no answer to load, or its return to the plan. */
 export interface Settlement {
@@ -233,7 +233,7 @@ export interface Settlement {
 }
 
 /** Records how a request ended, or that it is planned again; one that was settled meanwhile is left as it is. */
-export async function settle(ops: Ops, id: string, it: Settlement): Promise<void> {
+export async function settleRequest(ops: Ops, id: string, it: Settlement): Promise<void> {
   await ops
     .updateTable('requests')
     .set({
@@ -246,7 +246,7 @@ export async function settle(ops: Ops, id: string, it: Settlement): Promise<void
       points: sql`greatest(coalesce(points, 0) - ${String(it.pointsBack ?? 0)}::numeric, 0)`,
     })
     .where('id', '=', id)
-    .where('state', 'in', [...UNSETTLED])
+    .where('state', 'in', [...UNSETTLED_STATES])
     .execute();
 }
 
@@ -260,34 +260,34 @@ export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: st
     .where((eb) =>
       eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
     )
-    .where(isHeld(lease))
+    .where(isLeaseHeld(lease))
     .returning('id')
     .executeTakeFirst();
   return served !== undefined;
 }
 
 /** Requests of a run by state. */
-export async function countByState(ops: Ops, part: Part): Promise<Readonly<Partial<Record<RequestState, number>>>> {
+export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<Partial<Record<RequestState, number>>>> {
   const rows = await ops
     .selectFrom('requests')
     .select(['state', sql<string>`count(*)`.as('n')])
-    .where(isOf(part))
+    .where(isInScope(part))
     .groupBy('state')
     .execute();
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
 }
 
 /** Moves every request of a run from one state to another and returns their ids. */
-export async function moveAll(
+export async function moveRequests(
   ops: Ops,
-  part: Part,
+  part: RunScope,
   from: readonly RequestState[],
   to: RequestState,
 ): Promise<string[]> {
   const rows = await ops
     .updateTable('requests')
     .set({ state: to })
-    .where(isOf(part))
+    .where(isInScope(part))
     .where('state', 'in', [...from])
     .returning('id')
     .execute();

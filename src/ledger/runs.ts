@@ -1,10 +1,10 @@
 /** Runs: one row for each time a sync was carried out, continued where it was cut short. */
 import { sql } from 'kysely';
-import { isCut } from './skipped.ts';
+import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-import { moveAll } from './requests.ts';
+import { moveRequests } from './requests.ts';
 
 import type { QuotedPoints, RunState } from './summary.ts';
 
@@ -29,7 +29,7 @@ export interface Run {
 const CONTINUED_WITHIN_MS = 24 * 3_600_000;
 
 /** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
-export const OPEN: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
+export const OPEN_STATES: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
 
 export interface RunRequest {
   readonly sync: string;
@@ -48,7 +48,7 @@ export interface NewRun extends RunRequest {
 }
 
 /** What the runs that were left open come to. */
-export interface Continued {
+export interface ContinuedRun {
   /** The one to go on with; undefined when there is none. */
   readonly run: Run | undefined;
   /** Requests of runs that were given up whose answers never arrived: they may have been paid for. */
@@ -80,7 +80,7 @@ export async function openRuns(
     .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
     .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
     .where('sync', '=', it.sync)
-    .where('state', 'in', [...OPEN])
+    .where('state', 'in', [...OPEN_STATES])
     .orderBy('id', 'desc')
     .execute();
   const last = open.find(
@@ -102,7 +102,7 @@ export async function continueRun(
   it: RunRequest,
   also: readonly string[] = [],
   beforeGivingUp: (runId: string) => void = () => undefined,
-): Promise<Continued> {
+): Promise<ContinuedRun> {
   const now = it.now.toISOString();
   const { open, last } = await openRuns(ops, it, also);
   const lost: string[] = [];
@@ -133,7 +133,7 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
     .select('sync')
     .distinct()
     .where((eb) => eb.fn<boolean>('starts_with', ['sync', eb.val(beginning)]))
-    .where('state', 'in', [...OPEN])
+    .where('state', 'in', [...OPEN_STATES])
     .execute();
   return rows.map(({ sync }) => sync);
 }
@@ -168,8 +168,8 @@ async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> 
     { part: { id } },
     { at: new Date(now), reason: 'its run was given up before the answer came' },
   );
-  const lost = await moveAll(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
-  await moveAll(ops, { id }, ['planned'], 'abandoned');
+  const lost = await moveRequests(ops, { id }, ['sent', 'in_doubt'], 'abandoned');
+  await moveRequests(ops, { id }, ['planned'], 'abandoned');
   await ops.updateTable('runs').set({ state: 'abandoned', ended_at: now }).where('id', '=', id).execute();
   return lost;
 }
@@ -205,14 +205,14 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
     .selectFrom('requests')
     .select([
       // Parts stand in the plan for the questions that were cut into them.
-      sql<string>`count(*) filter (where not ${isCut('requests')})`.as('planned'),
+      sql<string>`count(*) filter (where not ${isSplit('requests')})`.as('planned'),
       count("state = 'fresh'").as('fresh'),
       sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
       count('attempts > 0').as('asked'),
       count("state = 'missing'").as('missing'),
       count("state = 'failed'").as('failed'),
       count("state in ('in_doubt', 'sent')").as('in_doubt'),
-      sql<string>`count(*) filter (where state = 'planned' or (state = 'skipped' and not ${isCut('requests')}))`.as(
+      sql<string>`count(*) filter (where state = 'planned' or (state = 'skipped' and not ${isSplit('requests')}))`.as(
         'open',
       ),
       sql<string>`coalesce(sum(points), 0)`.as('points'),

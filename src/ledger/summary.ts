@@ -49,7 +49,7 @@ export interface SyncSummary {
   /** What the plan was quoted at before anything was sent, in points; null for a run that was not begun. */
   readonly quote: QuotedPoints | null;
   /** Attempts of this run whose answers were lost, each with what the request log says became of it. */
-  readonly doubts: readonly DoubtSummary[];
+  readonly doubts: readonly LostAnswerSummary[];
   /** Slices of this run of which more may exist than was returned, at most 20. */
   readonly lowerBounds: readonly LowerBound[];
   /** What is missing because an answer could not be read, at most 20 requests. */
@@ -85,7 +85,7 @@ export interface QuotedPoints {
 }
 
 /** An attempt whose answer was lost. */
-export interface DoubtSummary {
+export interface LostAnswerSummary {
   readonly requestId: string;
   readonly attempt: number;
   /** The fields that tell the request from the others of its sync. */

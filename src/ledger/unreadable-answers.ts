@@ -8,7 +8,7 @@ import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { Gap } from './summary.ts';
 
 /** A request is asked so often within `max_age` while its answers cannot be read: once, and twice more. */
-export const MOST_UNREADABLE = 3;
+export const MAX_UNREADABLE = 3;
 
 /** The failure class of a request that is not asked because its last answers could not be read. */
 export const UNREADABLE = 'unreadable';
@@ -24,7 +24,7 @@ export const unreadableReason = (batch: Judged): string | undefined =>
   isUnreadable(batch) ? batch.rejects[0]?.reason : undefined;
 
 /** A request that is asked no more for now. */
-export interface Failing {
+export interface FailingRequest {
   /** The newest of its answers. */
   readonly answerId: string;
   /** Answers within `max_age` that could not be read. */
@@ -36,14 +36,14 @@ export interface Failing {
 const CHUNK = 1000;
 
 /**
- * By request key, each of these requests that was answered `MOST_UNREADABLE` times within its times without an answer
+ * By request key, each of these requests that was answered `MAX_UNREADABLE` times within its times without an answer
  * that could be read. The caller leaves out what a readable answer serves.
  */
 export async function failingRequests(
   ops: Ops,
   asked: readonly ({ readonly requestKey: string } & Received)[],
-): Promise<Map<string, Failing>> {
-  const found = new Map<string, Failing>();
+): Promise<Map<string, FailingRequest>> {
+  const found = new Map<string, FailingRequest>();
   for (let start = 0; start < asked.length; start += CHUNK) {
     const part = asked.slice(start, start + CHUNK);
     const source = sql<{ request_key: string; since: Date; until: Date }>`(select * from unnest(
@@ -58,7 +58,7 @@ export async function failingRequests(
       .whereRef('a.received_at', '<=', 't.until')
       .where('a.unreadable', '=', sql<boolean>`true`)
       .groupBy('t.request_key')
-      .having(sql<boolean>`count(*) >= ${MOST_UNREADABLE}`)
+      .having(sql<boolean>`count(*) >= ${MAX_UNREADABLE}`)
       .execute();
     const reasons = await reasonsOf(
       ops,
@@ -192,7 +192,7 @@ export async function recordFailingSlices(ops: Ops, runId: string): Promise<void
 }
 
 /** An answer that was loaded again, as the coverage needs it. */
-export interface ReadAgain {
+export interface ReparsedSlice {
   readonly answerId: string;
   readonly requestKey: string;
   readonly receipt: Pick<Receipt, 'received'>;
@@ -201,7 +201,7 @@ export interface ReadAgain {
 }
 
 /** Corrects the slices of answers that could not be read at first and now can. */
-export async function recordReadSlices(ops: Ops, read: readonly ReadAgain[]): Promise<void> {
+export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
   const source = sql<{ answer_id: string; request_key: string; returned: string; complete: boolean }>`(
     select distinct on (answer_id, request_key) * from unnest(

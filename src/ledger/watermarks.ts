@@ -2,7 +2,7 @@
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** The mark of that name; undefined when there is none. */
-export async function readMark(ops: Ops, sync: string, name: string): Promise<string | undefined> {
+export async function readWatermark(ops: Ops, sync: string, name: string): Promise<string | undefined> {
   const row = await ops
     .selectFrom('marks')
     .select('value')
@@ -13,13 +13,13 @@ export async function readMark(ops: Ops, sync: string, name: string): Promise<st
 }
 
 /** All marks of a sync, by name. */
-export async function readMarks(ops: Ops, sync: string): Promise<ReadonlyMap<string, string>> {
+export async function readWatermarks(ops: Ops, sync: string): Promise<ReadonlyMap<string, string>> {
   const rows = await ops.selectFrom('marks').select(['name', 'value']).where('sync', '=', sync).execute();
   return new Map(rows.map(({ name, value }) => [name, value]));
 }
 
 /** Sets a mark. */
-export async function writeMark(ops: Ops, sync: string, name: string, value: string, at: Date): Promise<void> {
+export async function writeWatermark(ops: Ops, sync: string, name: string, value: string, at: Date): Promise<void> {
   const updated_at = at.toISOString();
   await ops
     .insertInto('marks')

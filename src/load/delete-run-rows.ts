@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 
 /** Where rows are withdrawn, and which: those that runs wrote. */
-export interface Withdrawal {
+export interface RunRows {
   readonly schema: string;
   readonly table: string;
   /** SQL for the ids of the runs. */
@@ -10,6 +10,6 @@ export interface Withdrawal {
 }
 
 /** Deletes the rows of one root table that these runs wrote; what they told stays in the vault. */
-export async function withdrawRows<D>(db: Kysely<D>, { schema, table, runs }: Withdrawal): Promise<void> {
+export async function deleteRunRows<D>(db: Kysely<D>, { schema, table, runs }: RunRows): Promise<void> {
   await sql`delete from ${sql.id(schema, table)} where _run_id in (${runs})`.execute(db);
 }

@@ -3,7 +3,7 @@ import { rootTables } from '../warehouse/schema/tables.ts';
 import type { Batch } from '../normalize/batch.ts';
 
 /** How much one group may hold, so that memory and the time for which rows are locked stay bounded. */
-export interface Bounds {
+export interface LoadLimits {
   /** Rows of root tables, child tables and bridges. */
   readonly rows: number;
   /** Bytes of the answers. */
@@ -12,10 +12,10 @@ export interface Bounds {
 }
 
 /** Enough for the cost of statements and commits to vanish, with rows locked for well under a second. */
-export const TOGETHER: Bounds = { rows: 5_000, bytes: 8 * 2 ** 20 };
+export const DEFAULT_LOAD_LIMITS: LoadLimits = { rows: 5_000, bytes: 8 * 2 ** 20 };
 
 /** An answer's rows, and how long it was. */
-export interface Weighed {
+export interface SizedBatch {
   readonly batch: Batch;
   readonly bytes: number;
 }
@@ -32,7 +32,7 @@ export interface Group<T> {
  * owner or the bridge of one question, because what an answer finds there depends on what the one before left; nor when
  * the group would grow beyond the bounds. An answer that is beyond them by itself is a group of its own.
  */
-export function openGroup<T extends Weighed>(most: Bounds): Group<T> {
+export function openGroup<T extends SizedBatch>(most: LoadLimits): Group<T> {
   const answers: T[] = [];
   const sets = new Set<string>();
   let rows = 0;
@@ -58,7 +58,7 @@ const ownedTables = rootTables.flatMap(({ name, resource }) =>
 );
 
 /** What answers touch: their sets, and the entities that they show. */
-export const touchesOf = (answers: readonly Pick<Weighed, 'batch'>[]): ReadonlySet<string> =>
+export const conflictKeys = (answers: readonly Pick<SizedBatch, 'batch'>[]): ReadonlySet<string> =>
   new Set(
     answers.flatMap(({ batch }) => [
       ...setsOf(batch),
@@ -69,7 +69,7 @@ export const touchesOf = (answers: readonly Pick<Weighed, 'batch'>[]): ReadonlyS
 /** The sets that an answer touches. */
 function setsOf({ bridge, owner, roots }: Batch): ReadonlySet<string> {
   return new Set([
-    ...(bridge ? [JSON.stringify([bridge.table, ...Object.values(bridge.asked)])] : []),
+    ...(bridge ? [JSON.stringify([bridge.table, ...Object.values(bridge.questionCells)])] : []),
     ...(owner ? [JSON.stringify([owner.table, ...Object.values(owner.key)])] : []),
     ...ownedTables.flatMap(({ table, owner: names }) =>
       (roots.get(table) ?? []).map(({ cells }) => JSON.stringify([table, ...names.map((it) => cells[it])])),

@@ -1,17 +1,17 @@
 /** Batches in, receipts out: writes the rows of many answers inside the caller's transaction, a set of statements a table. */
 import { bridgeTables, rootTables } from '../warehouse/schema/tables.ts';
 import type { RootTable } from '../warehouse/schema/table-types.ts';
-import { type Books, type Loading, openBooks } from './merge/receipts.ts';
+import { type ReceiptBuilder, type LoadItem, openReceiptBuilder } from './merge/receipt-builder.ts';
 import { loadBridges } from './sets/bridges.ts';
-import { writeDays } from './history/daily.ts';
-import { type Draft, draftOf } from './merge/changeset.ts';
-import type { Sighting } from './merge/merge.ts';
-import { lookAt, type Target } from './merge/compare.ts';
+import { writeDailyRows } from './history/daily.ts';
+import { type ChangeSet, buildChangeSet } from './merge/changeset.ts';
+import type { Observation } from './merge/merge.ts';
+import { readStoredFor, type MergeTarget } from './merge/compare-rows.ts';
 import { ownedSets } from './sets/owned-sets.ts';
 import type { Receipt } from './merge/receipt.ts';
-import type { Resting } from './merge/stored-rows.ts';
-import { type Gone, loadRoot } from './write-table.ts';
-import type { Run } from './sql/executor.ts';
+import type { StoredRows } from './merge/stored-rows.ts';
+import { type DeletedRow, writeTable } from './write-table.ts';
+import type { SqlExecutor } from './sql/executor.ts';
 
 /**
  * Writes all rows of the answers of a group, what others refer to first, and returns a receipt for each. Rows and
@@ -19,25 +19,25 @@ import type { Run } from './sql/executor.ts';
  * together. What did not change is not written; what a newer answer said is not overwritten. Throws a TransientError
  * when other writers get in between too often; the database's own errors pass through, and nothing is then committed.
  */
-export async function load(run: Run, schema: string, group: readonly Loading[]): Promise<Receipt[]> {
-  const books = group.map(({ batch }) => openBooks(batch));
-  const wrote = (answer: number, table: string, rows: number): void => books[answer]?.wrote(table, rows);
-  await run.write(BY_INDEX, []);
+export async function load(executor: SqlExecutor, schema: string, group: readonly LoadItem[]): Promise<Receipt[]> {
+  const receipts = group.map(({ batch }) => openReceiptBuilder(batch));
+  const wrote = (answer: number, table: string, rows: number): void => receipts[answer]?.addWritten(table, rows);
+  await executor.write(BY_INDEX, []);
   const contexts = group.map(({ context }) => context);
   const targets = rootTables
     .filter(({ name }) => group.some(({ batch }) => batch.roots.has(name) || batch.owner?.table === name))
-    .map((table): Target => ({ run, schema, table, contexts }));
-  const ahead = draftAhead(targets, group);
+    .map((table): MergeTarget => ({ executor, schema, table, contexts }));
+  const prefetched = prefetchTables(targets, group);
   try {
-    for (const target of targets) await loadTable(target, group, books, ahead.get(target.table));
+    for (const target of targets) await loadTable(target, group, receipts, prefetched.get(target.table));
   } finally {
     // None may ask for anything when the transaction has ended.
-    await Promise.allSettled([...ahead.values()].map(({ draft }) => draft));
+    await Promise.allSettled([...prefetched.values()].map(({ changeSet }) => changeSet));
   }
   for (const table of bridgeTables)
-    await loadBridges(run, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
-  await run.settled();
-  return books.map((it) => it.receipt());
+    await loadBridges(executor, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
+  await executor.drain();
+  return receipts.map((it) => it.build());
 }
 
 /**
@@ -50,9 +50,9 @@ const BY_INDEX = `select ${['hashjoin', 'mergejoin', 'material', 'seqscan']
   .join(', ')}`;
 
 /** What the answers show of a table's entities, and what becomes of these. */
-interface Ahead {
-  readonly seen: ReadonlyMap<string, readonly Sighting[]>;
-  readonly draft: Promise<Draft>;
+interface PrefetchedTable {
+  readonly seen: ReadonlyMap<string, readonly Observation[]>;
+  readonly changeSet: Promise<ChangeSet>;
 }
 
 /**
@@ -60,91 +60,97 @@ interface Ahead {
  * the other, which goes on while rows of those before are written. Not one with rows of owners: it is looked at when they
  * are held.
  */
-function draftAhead(targets: readonly Target[], group: readonly Loading[]): ReadonlyMap<RootTable, Ahead> {
+function prefetchTables(
+  targets: readonly MergeTarget[],
+  group: readonly LoadItem[],
+): ReadonlyMap<RootTable, PrefetchedTable> {
   const looks = targets
     .filter(({ table }) => !group.some(({ batch }) => batch.owner?.table === table.name))
-    .map((target) => lookedAt(target, sightingsOf(target.table, group, new Set())))
+    .map((target) => lookUp(target, observationsOf(target.table, group, new Set())))
     .filter(({ ids }) => ids.length > 0);
   let before: Promise<unknown> | undefined;
   return new Map(
     looks.map((look) => {
       const { target, seen } = look;
-      const { sent } = target.run;
-      const draft = drafted(look, before && { turn: before, pause: sent });
+      const { yieldToEventLoop } = target.executor;
+      const draft = buildWhenReady(look, before && { turn: before, pause: yieldToEventLoop });
       before = draft.then(async ({ lists }) => {
-        await sent();
+        await yieldToEventLoop();
         lists();
       });
       // A table before it may fail first.
       before.catch(() => undefined);
-      return [target.table, { seen, draft }];
+      return [target.table, { seen, changeSet: draft }];
     }),
   );
 }
 
-interface Look {
-  readonly target: Target;
-  readonly seen: Ahead['seen'];
+interface StoredLookup {
+  readonly target: MergeTarget;
+  readonly seen: PrefetchedTable['seen'];
   /** In key order. */
   readonly ids: readonly string[];
-  readonly resting: Promise<Resting>;
+  readonly stored: Promise<StoredRows>;
 }
 
-function lookedAt(target: Target, seen: Ahead['seen']): Look {
+function lookUp(target: MergeTarget, seen: PrefetchedTable['seen']): StoredLookup {
   const ids = [...seen.keys()].toSorted();
-  const resting = lookAt(target, ids, seen);
+  const resting = readStoredFor(target, ids, seen);
   // It fails where it is waited for.
   resting.catch(() => undefined);
-  return { target, seen, ids, resting };
+  return { target, seen, ids, stored: resting };
 }
 
 /** Drafts a table; behind another one it waits for its turn, and lets the load go on between its parts. */
-async function drafted(
-  { target, seen, ids, resting }: Look,
+async function buildWhenReady(
+  { target, seen, ids, stored: resting }: StoredLookup,
   behind?: { readonly turn: Promise<unknown>; readonly pause: () => Promise<unknown> },
-): Promise<Draft> {
+): Promise<ChangeSet> {
   await behind?.turn;
-  return draftOf(target, ids, seen, await resting, behind?.pause);
+  return buildChangeSet(target, ids, seen, await resting, behind?.pause);
 }
 
 async function loadTable(
-  target: Target,
-  group: readonly Loading[],
-  books: readonly Books[],
-  ahead: Ahead | undefined,
+  target: MergeTarget,
+  group: readonly LoadItem[],
+  receipts: readonly ReceiptBuilder[],
+  prefetched: PrefetchedTable | undefined,
 ): Promise<void> {
-  const { run, schema, table, contexts } = target;
-  const sets = ownedSets(run, schema, table, group);
+  const { executor, schema, table, contexts } = target;
+  const sets = ownedSets(executor, schema, table, group);
   const late = await sets.late();
-  for (const answer of late) books[answer]?.superseded(itemsIn(table, group[answer]));
-  const goneOf = (): Promise<readonly Gone[]> => sets.goneBut(late);
-  const { seen, draft } = ahead ?? draftNow(target, sightingsOf(table, group, late));
-  const { fates, deleted } = await loadRoot(target, seen, await draft, goneOf);
-  const added = new Set(fates.filter(({ resting }) => !resting).map(({ id }) => id));
-  await writeDays(run, schema, table, contexts, seen, added);
-  for (const { steps } of fates)
-    for (const { answer, items, verdict, lists } of steps) {
-      const book = books[answer];
-      book?.judged(verdict, items);
-      if (verdict === 'unchanged' || verdict === 'superseded') continue;
-      book?.wrote(table.name, 1);
-      for (const [index, rows] of lists) book?.wrote(table.children[index]?.name ?? '', rows.length);
+  for (const answer of late) receipts[answer]?.addSuperseded(itemsIn(table, group[answer]));
+  const goneOf = (): Promise<readonly DeletedRow[]> => sets.deletedRows(late);
+  const { seen, changeSet } = prefetched ?? buildNow(target, observationsOf(table, group, late));
+  const { results, deleted } = await writeTable(target, seen, await changeSet, goneOf);
+  const added = new Set(results.filter(({ stored }) => !stored).map(({ id }) => id));
+  await writeDailyRows(executor, schema, table, contexts, seen, added);
+  for (const { steps } of results)
+    for (const { answer, items, change, lists } of steps) {
+      const book = receipts[answer];
+      book?.addItems(change, items);
+      if (change === 'unchanged' || change === 'superseded') continue;
+      book?.addWritten(table.name, 1);
+      for (const [index, rows] of lists) book?.addWritten(table.children[index]?.name ?? '', rows.length);
     }
-  for (const { answer } of deleted) books[answer]?.wrote(table.name, 1);
+  for (const { answer } of deleted) receipts[answer]?.addWritten(table.name, 1);
 }
 
-const draftNow = (target: Target, seen: Ahead['seen']): Ahead => ({ seen, draft: drafted(lookedAt(target, seen)) });
+const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): PrefetchedTable => ({
+  seen,
+  changeSet: buildWhenReady(lookUp(target, seen)),
+});
 
-const itemsIn = (table: RootTable, loading: Loading | undefined): number =>
+const itemsIn = (table: RootTable, loading: LoadItem | undefined): number =>
   (loading?.batch.roots.get(table.name) ?? []).filter(({ item }) => item !== undefined).length;
 
 /** What the answers show of each entity, in their order; those that are late show nothing. */
-function sightingsOf(
+function observationsOf(
   table: RootTable,
-  group: readonly Loading[],
+  group: readonly LoadItem[],
   late: ReadonlySet<number>,
-): ReadonlyMap<string, readonly Sighting[]> {
-  const seen = new Map<string, Sighting[]>();
+): ReadonlyMap<string, readonly Observation[]> {
+  const seen = new Map<string, Observation[]>();
   for (const [answer, { batch }] of group.entries()) {
     if (late.has(answer)) continue;
     for (const row of batch.roots.get(table.name) ?? []) {

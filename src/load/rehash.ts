@@ -4,33 +4,38 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
 import type { ChildTable, RootTable } from '../warehouse/schema/table-types.ts';
 import { childRows, contentHash, digestsFrom, digestsOf } from './merge/digest.ts';
-import { keyOf, rowsOfOwners, type Texts } from './sets/owned-sets.ts';
-import { cellOf, headsOf, keyArrays, statesOf } from './merge/stored-rows.ts';
-import type { Run } from './sql/executor.ts';
+import { keyOf, rowsOfOwners, type RowTexts } from './sets/owned-sets.ts';
+import { cellOf, loadHeads, keyArrays, loadStates } from './merge/stored-rows.ts';
+import type { SqlExecutor } from './sql/executor.ts';
 
 /** Rows that are read and written at once. */
 const CHUNK = 500;
 
 /** Writes the digests that these rows would have, had the loader written them as they are. */
-export async function rehash(run: Run, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
+export async function rehash(
+  run: SqlExecutor,
+  schema: string,
+  table: RootTable,
+  ids: readonly string[],
+): Promise<void> {
   for (let start = 0; start < ids.length; start += CHUNK)
     await rehashSome(run, schema, table, ids.slice(start, start + CHUNK));
 }
 
-async function rehashSome(run: Run, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
-  const heads = await headsOf(run, schema, table, ids, 'no key update');
-  const states = await statesOf(run, schema, table, ids);
+async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
+  const heads = await loadHeads(run, schema, table, ids, 'no key update');
+  const states = await loadStates(run, schema, table, ids);
   const lists = await Promise.all(
     table.children.map(async (child) => [child, await listsOf(run, schema, child, [...heads.keys()])] as const),
   );
-  const rehashed = [...heads].flatMap(([id, { parts }]) => {
+  const rehashed = [...heads].flatMap(([id, { digests: parts }]) => {
     const state = states.get(id);
     if (!state) return [];
-    const resting = digestsFrom(parts);
+    const stored = digestsFrom(parts);
     // A list that was never told has no rows, and is not the same as one without any.
-    const told = lists.filter((_, index) => (resting.lists[index] ?? null) !== null);
+    const told = lists.filter((_, index) => (stored.lists[index] ?? null) !== null);
     const rows = Object.fromEntries(told.map(([child, of]) => [child.name, of.get(id) ?? []]));
-    const digests = digestsOf(table, { ...state, lists: rows }, resting);
+    const digests = digestsOf(table, { ...state, lists: rows }, stored);
     return [{ id, parts: digests.text, content: contentHash(table, digests) }];
   });
   const keys = table.key.map((name, at) => `t.${quoted(name)} = u.k${at}`).join(' and ');
@@ -53,7 +58,7 @@ async function rehashSome(run: Run, schema: string, table: RootTable, ids: reado
 
 /** The rows of a list by their parent, as the normalizer makes them. */
 async function listsOf(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   child: ChildTable,
   ids: readonly string[],
@@ -64,7 +69,7 @@ async function listsOf(
   });
   const found = await rowsOfOwners(run, schema, child, child.parentKey, owners, 'not');
   const own = child.columns.slice(child.parentKey.length);
-  const placeOf = (row: Texts): number => Number(row['position'] ?? 0);
+  const placeOf = (row: RowTexts): number => Number(row['position'] ?? 0);
   return new Map(
     owners.map((owner, at) => {
       const rows = (found.get(keyOf(child.parentKey, owner)) ?? []).toSorted((a, b) => placeOf(a) - placeOf(b));

@@ -1,9 +1,9 @@
 /** The metrics as Prometheus reads them: figures of the warehouse, read again after a few seconds, and those of this process. */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { atMost } from './at-most.ts';
-import { type Figures, type Sample, readFigures } from './figures.ts';
+import { withTimeout } from './with-timeout.ts';
+import { type Figures, type MetricSample, readFigures } from './figures.ts';
 import { DURATION, DURATION_BUCKETS_S, type GaugeName, type MetricName, metrics } from './metrics.ts';
-import type { Watched } from './watched.ts';
+import type { MonitoredProcess } from './monitored-process.ts';
 
 export interface Exposition {
   readonly contentType: string;
@@ -22,7 +22,7 @@ const PATIENCE_MS = 3_000;
 const LOOK_BACK_MS = 3_600_000;
 
 /** Metrics of what is watched. */
-export function openExposition(it: Watched): Exposition {
+export function openExposition(it: MonitoredProcess): Exposition {
   const registry = new Registry();
   const gauges = new Map<MetricName, Gauge>();
   for (const [name, { help, labels }] of Object.entries(metrics))
@@ -33,7 +33,7 @@ export function openExposition(it: Watched): Exposition {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
 
-  const tell = (name: GaugeName, samples: readonly Sample[]): void => {
+  const tell = (name: GaugeName, samples: readonly MetricSample[]): void => {
     const gauge = gauges.get(name);
     gauge?.reset();
     for (const { labels, value } of samples) gauge?.set(labelled(metrics[name].labels, labels), value);
@@ -66,14 +66,16 @@ export function openExposition(it: Watched): Exposition {
   const refresh = async (): Promise<void> => {
     if (!reading && it.now().getTime() - readAt < keptMs) return;
     reading ??= read();
-    await atMost(reading, PATIENCE_MS, it.sleep);
+    await withTimeout(reading, PATIENCE_MS, it.sleep);
   };
 
   return {
     contentType: registry.contentType,
     text: async () => {
       await refresh();
-      const queues = await atMost(Promise.resolve(it.queues?.() ?? []), PATIENCE_MS, it.sleep).catch(() => undefined);
+      const queues = await withTimeout(Promise.resolve(it.queues?.() ?? []), PATIENCE_MS, it.sleep).catch(
+        () => undefined,
+      );
       if (queues)
         tell(
           'sluice_queue_jobs',

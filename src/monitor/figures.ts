@@ -8,7 +8,7 @@ import { tables } from '../warehouse/schema/tables.ts';
 import type { GaugeName } from './metrics.ts';
 
 /** A value with its labels, in the order in which the metric declares them. */
-export interface Sample {
+export interface MetricSample {
   readonly labels: readonly string[];
   readonly value: number;
 }
@@ -22,7 +22,7 @@ export interface EndedRun {
 }
 
 export interface Figures {
-  readonly samples: Partial<Readonly<Record<GaugeName, readonly Sample[]>>>;
+  readonly samples: Partial<Readonly<Record<GaugeName, readonly MetricSample[]>>>;
   /** Runs that ended since the instant that was asked about. */
   readonly ended: readonly EndedRun[];
 }
@@ -76,7 +76,7 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
     .orderBy(sql`max(id)`, 'desc')
     .limit(MOST_SYNCS)
     .execute();
-  const each = (of: (row: (typeof rows)[number]) => number | null): Sample[] =>
+  const each = (of: (row: (typeof rows)[number]) => number | null): MetricSample[] =>
     rows.flatMap((row) => {
       const value = of(row);
       return value === null ? [] : [{ labels: [row.sync], value }];
@@ -90,7 +90,7 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
 }
 
 /** A run whose lease expired has no end that anyone wrote down. */
-async function readInterrupted({ db, schema }: Source): Promise<Sample[]> {
+async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> {
   const { rows } = await sql<{ sync: string; died: number }>`
     select sync, (state = 'interrupted' and ended_at is null)::int as died from (
       select distinct on (sync) * from ${sql.id(schema, 'sync_runs')} order by sync, run_id desc
@@ -142,7 +142,11 @@ async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
   };
 }
 
-function summed<T>(rows: readonly T[], labelsOf: (row: T) => readonly string[], valueOf: (row: T) => number): Sample[] {
+function summed<T>(
+  rows: readonly T[],
+  labelsOf: (row: T) => readonly string[],
+  valueOf: (row: T) => number,
+): MetricSample[] {
   const groups = Map.groupBy(rows, (row) => JSON.stringify(labelsOf(row)));
   return [...groups].map(([key, group]) => ({
     labels: JSON.parse(key) as string[],
@@ -159,13 +163,13 @@ async function readPoints(source: Source): Promise<Figures['samples']> {
   };
 }
 
-async function readTableRows({ db, schema }: Source): Promise<Sample[]> {
+async function readTableRows({ db, schema }: Source): Promise<MetricSample[]> {
   const { rows } = await sql<{ name: string; bytes: number; estimate: number }>`
     select relname as name, pg_relation_size(c.oid)::float8 as bytes, reltuples::float8 as estimate
     from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = ${schema} and relkind in ('r', 'p')
     order by relname`.execute(db);
   const ours = rows.filter(({ name }) => tables.some((it) => it.name === name));
-  const samples: Sample[] = [];
+  const samples: MetricSample[] = [];
   for (const { name, bytes, estimate } of ours) {
     const isEstimated = bytes > COUNTED_BYTES && estimate >= 0;
     samples.push({ labels: [name], value: isEstimated ? estimate : await countOf({ db, schema }, name) });
@@ -178,7 +182,7 @@ async function countOf({ db, schema }: Pick<Source, 'db' | 'schema'>, name: stri
   return rows[0]?.n ?? 0;
 }
 
-async function readQuarantine(ops: Ops): Promise<Sample[]> {
+async function readQuarantine(ops: Ops): Promise<MetricSample[]> {
   const rows = await ops
     .selectFrom('quarantine')
     .where('resolved_at', 'is', null)

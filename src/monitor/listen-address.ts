@@ -8,7 +8,7 @@ export interface ListenAddress {
 }
 
 /** Loopback: who asks is on this machine, unless somebody says otherwise. The port is the one that exporters of this kind use. */
-export const USUAL_ADDRESS: ListenAddress = { host: '127.0.0.1', port: 9464 };
+export const DEFAULT_ADDRESS: ListenAddress = { host: '127.0.0.1', port: 9464 };
 
 const WRITTEN = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:\s[\]]+)):(?<port>\d{1,5})$/;
 

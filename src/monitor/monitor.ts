@@ -1,7 +1,7 @@
 /** Tells of a long-running process over HTTP: `/healthz`, `/readyz` and `/metrics`. */
-import type { Watched } from './watched.ts';
+import type { MonitoredProcess } from './monitored-process.ts';
 import { openExposition } from './exposition.ts';
-import { listenAddressOf, USUAL_ADDRESS } from './listen-address.ts';
+import { listenAddressOf, DEFAULT_ADDRESS } from './listen-address.ts';
 import { openReadiness } from './readiness.ts';
 import { type MonitorServer, serve } from './server.ts';
 
@@ -18,10 +18,10 @@ export interface Monitor {
  */
 export async function startMonitor(
   listen: string | undefined,
-  watched: Watched,
+  watched: MonitoredProcess,
   onTaken: (message: string) => void,
 ): Promise<Monitor | undefined> {
-  const address = listen === undefined ? USUAL_ADDRESS : listenAddressOf(listen);
+  const address = listen === undefined ? DEFAULT_ADDRESS : listenAddressOf(listen);
   if (!address) return undefined;
   const exposition = openExposition(watched);
   let server: MonitorServer;

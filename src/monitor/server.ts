@@ -7,7 +7,7 @@ import { type ListenAddress, urlOf } from './listen-address.ts';
 import type { Readiness } from './readiness.ts';
 
 /** What is told at the paths. */
-export interface Told {
+export interface MonitorProbes {
   readonly isReady: Readiness;
   readonly stuckBecause: () => string | undefined;
   readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
@@ -32,7 +32,7 @@ interface Reply {
 }
 
 /** Begins to listen. Throws a UsageError, with the next step, when that can't be done at this address. */
-export async function serve(address: ListenAddress, told: Told): Promise<MonitorServer> {
+export async function serve(address: ListenAddress, told: MonitorProbes): Promise<MonitorServer> {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES,
@@ -88,7 +88,7 @@ function dropOldest(server: Server): void {
 
 const NO_MORE = { connection: 'close' };
 
-async function answer(request: IncomingMessage, response: ServerResponse, told: Told): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, told: MonitorProbes): Promise<void> {
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const { status, type, body } = reads
     ? await replyTo(pathOf(request), told).catch(() => plain(500, 'the figures can’t be told'))
@@ -105,7 +105,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, told: 
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/s, '');
 
-async function replyTo(path: string, told: Told): Promise<Reply> {
+async function replyTo(path: string, told: MonitorProbes): Promise<Reply> {
   switch (path) {
     case '/healthz': {
       // That this is answered at all says that the loop turns.

@@ -55,7 +55,7 @@ export interface Batch {
   readonly bridge:
     | {
         readonly table: string;
-        readonly asked: Readonly<Record<string, Cell>>;
+        readonly questionCells: Readonly<Record<string, Cell>>;
         readonly rows: readonly BridgeRow[];
         readonly complete: boolean;
       }

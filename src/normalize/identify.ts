@@ -1,8 +1,8 @@
 /** Which names an answer shows to be one entity; pure. */
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { type AskedName, type EntityName, keepable, nameAsked } from '../service/names/entity-name.ts';
+import { type RequestedName, type EntityName, storableNames, requestedName } from '../service/names/entity-name.ts';
 import { namesShown } from '../service/resource.ts';
 import type { Resource } from '../service/model.ts';
 import type { Batch, RootRow } from './batch.ts';
@@ -16,9 +16,9 @@ export interface NamedEntity {
   readonly names: readonly LearnedName[];
 }
 
-/** A name of an entity; `asked` when the entity was the answer to a request by it, not only shown under it. */
+/** A name of an entity; `isRequested` when the entity was the answer to a request by it, not only shown under it. */
 export interface LearnedName extends EntityName {
-  readonly asked: boolean;
+  readonly isRequested: boolean;
 }
 
 /** Longest entity, in bytes of UTF-8: an entry of the index holds it beside a name. */
@@ -36,11 +36,11 @@ export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: B
     const seen = new Map<string, Seen>();
     for (const row of rows) note(seen, resource, row);
     const { naming } = endpoint;
-    const written = naming?.of() === resource ? request[naming.field] : undefined;
+    const written = naming?.resource() === resource ? request[naming.field] : undefined;
     if (naming && typeof written === 'string') {
       // What is nested in an item is not what the question was about.
       const about = [...seen.values()].filter(({ isItem }) => isItem || endpoint.returns !== resource);
-      answerTo(nameAsked(naming.kinds, written), about);
+      answerTo(requestedName(naming.kinds, written), about);
     }
     return [...seen.values()].flatMap(({ row, names }) => {
       const entity = JSON.stringify(resource.key.map((column) => String(row.cells[column])));
@@ -51,7 +51,9 @@ export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: B
 }
 
 /** The resources whose names are learned: those that some endpoint can be asked for by name. */
-const namedResources = (): Resource[] => [...new Set(catalog.flatMap(({ naming }) => (naming ? [naming.of()] : [])))];
+const namedResources = (): Resource[] => [
+  ...new Set(catalog.flatMap(({ naming }) => (naming ? [naming.resource()] : []))),
+];
 
 interface Seen {
   readonly row: RootRow;
@@ -65,19 +67,19 @@ function note(seen: Map<string, Seen>, resource: Resource, row: RootRow): void {
   const entity = seen.get(row.id) ?? { row, names: new Map(), isItem: false };
   seen.set(row.id, entity);
   entity.isItem ||= row.item !== undefined;
-  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), { ...name, asked: false });
+  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), { ...name, isRequested: false });
 }
 
 /** Adds the name that was asked for to those who go by it. */
-function answerTo(asked: AskedName, about: readonly Seen[]): void {
+function answerTo(asked: RequestedName, about: readonly Seen[]): void {
   const shown = about.flatMap((entity) => {
-    const known = asked.may.find((name) => entity.names.has(idOf(name)));
+    const known = asked.candidates.find((name) => entity.names.has(idOf(name)));
     return known ? [{ entity, known }] : [];
   });
-  const taken = asked.else;
+  const taken = asked.fallback;
   const named = shown.length > 0 || !taken ? shown : about.map((entity) => ({ entity, known: taken }));
   for (const { entity, known } of named) {
-    const written = asked.written === undefined ? [] : keepable([{ kind: known.kind, name: asked.written }]);
-    for (const name of [known, ...written]) entity.names.set(idOf(name), { ...name, asked: true });
+    const written = asked.written === undefined ? [] : storableNames([{ kind: known.kind, name: asked.written }]);
+    for (const name of [known, ...written]) entity.names.set(idOf(name), { ...name, isRequested: true });
   }
 }

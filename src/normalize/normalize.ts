@@ -1,18 +1,26 @@
 /** One stored answer in, one batch of rows out; pure. */
-import type { Asked } from '../service/asked.ts';
+import type { KeyedRequest } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields, Resource } from '../service/model.ts';
 import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
 import { isKeyedByQuestion } from '../service/resource.ts';
-import { onceEach } from '../warehouse/sql/compile-once.ts';
-import { referring } from '../warehouse/schema/references.ts';
+import { memoizeByObject } from '../warehouse/sql/compile-once.ts';
+import { referenceColumnNames } from '../warehouse/schema/references.ts';
 import { childTableName } from '../warehouse/schema/tables.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
 import { decode } from './decode.ts';
 import { isKey, LONGEST_KEY } from './key.ts';
-import { readerOf } from './read.ts';
-import { type Draft, driftCounter, isObject, type Roots, type Scope, type Seen, type Wire } from './scope.ts';
+import { readerOf } from './reader.ts';
+import {
+  type RowBuilder,
+  driftCounter,
+  isObject,
+  type Roots,
+  type Scope,
+  type EntityObservation,
+  type JsonObject,
+} from './scope.ts';
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 
 /**
@@ -20,7 +28,7 @@ import { canonicalJson, digestOf } from '../service/canonical-json.ts';
  * and reason, a body that is no array of items is rejected whole, and whatever else differs from the contract loads
  * and is counted as drift.
  */
-export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): Batch {
+export function normalize(endpoint: Endpoint, asked: KeyedRequest, body: Uint8Array): Batch {
   const decoded = decode(body);
   if (decoded.kind === 'unreadable') return rejectedWhole(decoded.reason);
   const { length } = decoded.items;
@@ -56,7 +64,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
   const bridgeAsked =
     endpoint.bridge &&
     unlessForgotten(
-      Object.entries(endpoint.bridge.asked).map(([name, { from }]) => [name, shortKey(from(asked))] as const),
+      Object.entries(endpoint.bridge.questionColumns).map(([name, { from }]) => [name, shortKey(from(asked))] as const),
     );
   const ownerKey =
     resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, asked)] as const));
@@ -67,7 +75,7 @@ export function normalize(endpoint: Endpoint, asked: Asked, body: Uint8Array): B
     bridge: endpoint.bridge &&
       bridgeAsked && {
         table: endpoint.bridge.table,
-        asked: bridgeAsked,
+        questionCells: bridgeAsked,
         rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
         complete: complete && endpoint.bridge.lists,
       },
@@ -107,12 +115,12 @@ const describe = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 
 /** Names that the service sends; what the request gives is not among them. */
-const wireNames = onceEach(
+const wireNames = memoizeByObject(
   (resource: Resource): ReadonlySet<string> =>
     new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name]))),
 );
 
-const looksLike = (item: unknown, known: ReadonlySet<string>): item is Wire =>
+const looksLike = (item: unknown, known: ReadonlySet<string>): item is JsonObject =>
   isObject(item) && Object.keys(item).some((name) => known.has(name));
 
 /** An entity that a question returned: its row, the item it was in, and where. */
@@ -129,24 +137,30 @@ interface Sink {
 }
 
 /** Reads a top-level item into the sink; returns why it can't be loaded. */
-function readItem(endpoint: Endpoint, asked: Asked, item: Wire, position: number, sink: Sink): string | undefined {
+function readItem(
+  endpoint: Endpoint,
+  source: KeyedRequest,
+  item: JsonObject,
+  position: number,
+  sink: Sink,
+): string | undefined {
   // Rows are gathered apart and kept only when the item can be keyed and read to its end.
   const rows: [Resource, RootRow][] = [];
   const nested: { readonly via: string; readonly place: number; readonly row: RootRow }[] = [];
   const resource = endpoint.returns;
   const scopeOf = (depth: number, muted: boolean): Scope => ({
-    asked,
+    source,
     resource: resource.name,
     position,
     drift: (path, kind, found) => {
       if (!muted) sink.drift(resource.name, path, kind, found);
     },
-    sight: (seen) => {
+    addObservation: (seen) => {
       if (muted) return;
       const row = sightingRow(seen, scopeOf(depth, true));
       if (row) rows.push([seen.resource, row]);
     },
-    nest: (inner, value, via, place) => {
+    addNested: (inner, value, via, place) => {
       if (depth >= DEEPEST_NESTING) throw new RangeError(`nested deeper than ${DEEPEST_NESTING} posts`);
       if (!isObject(value)) return undefined;
       if (isTombstone(value)) {
@@ -202,28 +216,34 @@ function planOf(resource: Resource, fields: Fields): Plan {
 }
 
 /** The row of an entity, or why it has none. */
-function entityRow(resource: Resource, value: Wire, detail: Detail, scope: Scope, path: string): RootRow | string {
-  const draft: Draft = { cells: {}, lists: {}, full: detail === 'full', path, scope };
+function entityRow(
+  resource: Resource,
+  value: JsonObject,
+  detail: Detail,
+  scope: Scope,
+  path: string,
+): RootRow | string {
+  const draft: RowBuilder = { cells: {}, lists: {}, full: detail === 'full', path, scope };
   const residue = planOf(resource, resource.fields)(value, draft);
   if (residue !== undefined || draft.full) draft.cells['extra'] = residue === undefined ? null : canonicalJson(residue);
   return keyed(resource, draft, detail);
 }
 
 /** What a forgotten entity told of others; it has no row of its own. */
-function readRemains(resource: Resource, value: Wire, scope: Scope): void {
+function readRemains(resource: Resource, value: JsonObject, scope: Scope): void {
   const { '@type': _, ...remains } = value;
   planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
 }
 
 /** A sighting tells the fields of the place it stands in; what they leave over stays with the row around it. */
-function sightingRow(seen: Seen, scope: Scope): RootRow | undefined {
-  const draft: Draft = { cells: {}, lists: {}, full: seen.detail === 'full', path: '', scope };
+function sightingRow(seen: EntityObservation, scope: Scope): RootRow | undefined {
+  const draft: RowBuilder = { cells: {}, lists: {}, full: seen.detail === 'full', path: '', scope };
   planOf(seen.resource, seen.fields)(seen.value, draft);
   const row = keyed(seen.resource, draft, seen.detail);
   return typeof row === 'string' ? undefined : row;
 }
 
-function keyed(resource: Resource, draft: Draft, detail: Detail): RootRow | string {
+function keyed(resource: Resource, draft: RowBuilder, detail: Detail): RootRow | string {
   const bad = resource.key.find((name) => !isKey(draft.cells[name]));
   if (bad !== undefined) {
     const cell = draft.cells[bad];
@@ -244,7 +264,7 @@ function bridgeRow(endpoint: Endpoint, tie: Tie): BridgeRow[] {
   const bridge = endpoint.bridge;
   if (!bridge) return [];
   const to = bridge.to();
-  const reference = referring(bridge.prefix, to.key);
+  const reference = referenceColumnNames(bridge.prefix, to.key);
   const cells: Record<string, Cell> = Object.fromEntries(
     to.key.map((name, index) => [reference[index] as string, tie.row[name] ?? null]),
   );
@@ -253,7 +273,7 @@ function bridgeRow(endpoint: Endpoint, tie: Tie): BridgeRow[] {
   return [{ id: idOf(cells, reference), cells }];
 }
 
-function ownerCell(resource: Resource, name: string, asked: Asked): Cell {
+function ownerCell(resource: Resource, name: string, asked: KeyedRequest): Cell {
   const field = resource.fields[name];
   const value = field?.shape === 'given' ? field.from(asked, 0) : undefined;
   return typeof value === 'string' ? value : null;

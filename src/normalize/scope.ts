@@ -1,14 +1,14 @@
 /** What is gathered while one answer is read: the rows seen, and how it differs from the contract. */
-import type { Asked } from '../service/asked.ts';
+import type { KeyedRequest } from '../service/request-body.ts';
 import type { Detail, Fields, Resource } from '../service/model.ts';
 import type { Cell, ChildRow, Drift, DriftKind, RootRow } from './batch.ts';
 
-export type Wire = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 /** What found no place, in the shape it was sent. */
-export type Residue = Readonly<Record<string, unknown>>;
+export type UnmappedFields = Readonly<Record<string, unknown>>;
 
 /** A row being read. */
-export interface Draft {
+export interface RowBuilder {
   readonly cells: Record<string, Cell>;
   readonly lists: Record<string, ChildRow[]>;
   /** A full answer tells its nulls; a lesser sighting only what it holds. */
@@ -19,15 +19,15 @@ export interface Draft {
 }
 
 export interface Scope {
-  readonly asked: Asked;
+  readonly source: KeyedRequest;
   readonly resource: string;
   /** The position of the top-level item. */
   readonly position: number;
   readonly drift: (path: string, kind: DriftKind, found: unknown) => void;
   /** Takes a sighting of an entity with a table of its own. */
-  readonly sight: (seen: Seen) => void;
+  readonly addObservation: (seen: EntityObservation) => void;
   /** Takes an entity nested in the item; its key's cells, or undefined when it has none. */
-  readonly nest: (
+  readonly addNested: (
     resource: Resource,
     value: unknown,
     via: string,
@@ -35,15 +35,15 @@ export interface Scope {
   ) => Readonly<Record<string, Cell>> | undefined;
 }
 
-export interface Seen {
+export interface EntityObservation {
   readonly resource: Resource;
   readonly detail: Detail;
   /** The fields that this place tells of the entity. */
   readonly fields: Fields;
-  readonly value: Wire;
+  readonly value: JsonObject;
 }
 
-export const isObject = (value: unknown): value is Wire =>
+export const isObject = (value: unknown): value is JsonObject =>
   value !== null && typeof value === 'object' && !Array.isArray(value) && !JSON.isRawJSON(value);
 
 /** The JSON type of a value, as drift reports it. */

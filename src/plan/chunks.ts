@@ -3,7 +3,7 @@ import type { Task } from './task.ts';
 
 export interface Chunks {
   /** By place among the tasks, the chunk that each belongs to. */
-  readonly of: readonly number[];
+  readonly chunkOf: readonly number[];
   /** By chunk, how many requests it has to send. */
   readonly sizes: readonly number[];
 }
@@ -24,7 +24,7 @@ export function chunksOf(
   const each = Math.ceil(asked / count);
   const sizes = Array.from({ length: Math.ceil(asked / each) }, () => 0);
   let place = 0;
-  const of = tasks.map(({ requestKey }) => {
+  const chunkOf = tasks.map(({ requestKey }) => {
     const chunk = Math.min(Math.floor(place / each), sizes.length - 1);
     if (!fresh.has(requestKey)) {
       sizes[chunk] = (sizes[chunk] ?? 0) + 1;
@@ -32,5 +32,5 @@ export function chunksOf(
     }
     return chunk;
   });
-  return { of, sizes };
+  return { chunkOf, sizes };
 }

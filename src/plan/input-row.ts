@@ -4,11 +4,11 @@ import type { SyncDefinition } from '../config/definition.ts';
 import { INPUT_AGE, inputAgeOf } from '../config/values/input-age.ts';
 import { insteadOf } from '../config/document/nearest.ts';
 import { dayFields, fieldShape, fieldValue, requestSchema, settable, unknownField } from '../config/request-fields.ts';
-import { urnChoice } from '../config/shape.ts';
-import { WHOLE } from '../config/document/source.ts';
+import { urnChoice } from '../config/json-schema.ts';
+import { WHOLE_FILE } from '../config/document/source.ts';
 import { treeOfValue } from '../config/document/tree.ts';
 import { unstorable } from '../config/document/yaml.ts';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 
 /** A row that breaks the contract: what was found, what is allowed. */
 export class RowError extends Error {}
@@ -32,7 +32,7 @@ export interface RowReader {
   /** The fields that columns of these names bring, each with the column it is taken from; of a URN in two columns with none. */
   readonly columns: (field: string | undefined, names: readonly string[]) => ReadonlyMap<string, string | undefined>;
   /** Checks that the request is whole with this input. */
-  readonly checkWhole: (input: RequestBody) => void;
+  readonly assertComplete: (input: RequestBody) => void;
 }
 
 /** Reads the rows of one sync; its functions throw RowErrors. */
@@ -52,7 +52,7 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
     if (text !== undefined) throw new RowError(`${field}: ${text}`);
     assertBrought(field);
     const complaints: string[] = [];
-    const entry = { key: field, keySpan: WHOLE, value: treeOfValue(given) };
+    const entry = { key: field, keySpan: WHOLE_FILE, value: treeOfValue(given) };
     const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
     if (complaints.length > 0) throw new RowError(complaints.join('; '));
     return { [field]: checked };
@@ -80,7 +80,7 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
       Object.keys(fields).forEach(assertBrought);
       return new Map(Object.entries(fields).map(([name, from]) => [name, typeof from === 'string' ? from : undefined]));
     },
-    checkWhole: (input) => {
+    assertComplete: (input) => {
       const complaints: string[] = [];
       check(whole, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));
       if (complaints.length > 0) throw new RowError(complaints.join('; '));
@@ -103,7 +103,7 @@ function withoutAge(given: Row): { readonly row: Row; readonly maxAgeMs?: number
   const { [INPUT_AGE]: age, ...row } = given;
   const complaints: string[] = [];
   const value = treeOfValue(typeof age === 'string' ? age.trim() : age);
-  const maxAgeMs = inputAgeOf({ key: INPUT_AGE, keySpan: WHOLE, value }, (_, message) => complaints.push(message));
+  const maxAgeMs = inputAgeOf({ key: INPUT_AGE, keySpan: WHOLE_FILE, value }, (_, message) => complaints.push(message));
   if (complaints.length > 0) throw new RowError(complaints.join('; '));
   return { row, maxAgeMs };
 }

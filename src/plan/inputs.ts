@@ -40,7 +40,7 @@ export async function readInputs(sync: Asks, effects: InputEffects): Promise<Inp
     'for_each',
     inputs.flatMap((input, at) =>
       complaint(
-        () => reader.checkWhole(input.fields),
+        () => reader.assertComplete(input.fields),
         ({ message }) => `input ${at + 1}: ${message}`,
       ),
     ),

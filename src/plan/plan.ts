@@ -2,20 +2,20 @@
 import type { SyncDefinition } from '../config/definition.ts';
 import { DAY_MS } from '../config/values/quantity.ts';
 import { UsageError } from '../errors.ts';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalRequest, requestKeyOf } from '../service/request-key.ts';
 import { isoDay } from '../service/request.ts';
 import { instantText, microsOf } from '../service/instant.ts';
 import type { Task } from './task.ts';
 
-export interface PlanFacts {
+export interface PlanContext {
   /** The UTC day on which the plan is made, YYYY-MM-DD. */
   readonly today: string;
   /** Of a window: the last day up to which, from the window's first day, every answer was complete. */
   readonly lastCompleteDay?: string | undefined;
   /** Of the request log: the instant up to which it was read. */
-  readonly logMark?: string | undefined;
+  readonly logWatermark?: string | undefined;
   /** `sync --from`, YYYY-MM-DD: where to begin, whatever was read before. */
   readonly from?: string | undefined;
   /** `sync --to`, YYYY-MM-DD, the last day. */
@@ -26,7 +26,7 @@ export interface PlanFacts {
 const LOG_PAGE = 100;
 
 /** The requests that a sync begins with, each once, in the order of its inputs. Throws a UsageError when `from` is after `to`. */
-export function planTasks(definition: SyncDefinition, inputs: readonly RequestBody[], facts: PlanFacts): Task[] {
+export function planTasks(definition: SyncDefinition, inputs: readonly RequestBody[], facts: PlanContext): Task[] {
   checkDays(definition, facts);
   const tasks = new Map<string, Task>();
   for (const input of inputs) {
@@ -54,7 +54,7 @@ export function taskOf(
   return { requestKey: requestKeyOf(endpoint.name, request), request, body: sent, input, depth };
 }
 
-function checkDays({ name }: SyncDefinition, { from, to }: PlanFacts): void {
+function checkDays({ name }: SyncDefinition, { from, to }: PlanContext): void {
   for (const [flag, day] of Object.entries({ from, to })) {
     if (day === undefined || isoDay.safeParse(day).success) continue;
     throw new UsageError(
@@ -63,7 +63,7 @@ function checkDays({ name }: SyncDefinition, { from, to }: PlanFacts): void {
   }
 }
 
-function timesOf(definition: SyncDefinition, asked: RequestBody, facts: PlanFacts): RequestBody[] {
+function timesOf(definition: SyncDefinition, asked: RequestBody, facts: PlanContext): RequestBody[] {
   switch (definition.endpoint.paging.by) {
     case 'window':
       return windowsOf(definition, facts);
@@ -75,7 +75,7 @@ function timesOf(definition: SyncDefinition, asked: RequestBody, facts: PlanFact
   }
 }
 
-function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts: PlanFacts): RequestBody[] {
+function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts: PlanContext): RequestBody[] {
   const fields = endpoint.paging.days;
   if (!window || !fields) return [{}];
   const to = facts.to ?? (window.to === 'today' ? facts.today : window.to);
@@ -95,7 +95,7 @@ function dayBefore(day: string, days: number): string {
 }
 
 /** One request a UTC day, the last without an end: the mark moves per day, so a walk that was cut short loses a day at most. */
-function logDays(definition: SyncDefinition, asked: RequestBody, facts: PlanFacts): RequestBody[] {
+function logDays(definition: SyncDefinition, asked: RequestBody, facts: PlanContext): RequestBody[] {
   const page = { limit: LOG_PAGE };
   if (asked['start_time'] !== undefined || asked['end_time'] !== undefined) return [page];
   const start = logStart(definition, facts);
@@ -116,9 +116,9 @@ function logDays(definition: SyncDefinition, asked: RequestBody, facts: PlanFact
 }
 
 /** In UTC with microseconds; undefined when the log is read from its beginning. */
-function logStart({ from, lookbackMs }: SyncDefinition, facts: PlanFacts): string | undefined {
+function logStart({ from, lookbackMs }: SyncDefinition, facts: PlanContext): string | undefined {
   if (facts.from !== undefined) return dayStart(facts.from, 0);
-  const mark = facts.logMark === undefined ? undefined : microsOf(facts.logMark);
+  const mark = facts.logWatermark === undefined ? undefined : microsOf(facts.logWatermark);
   if (mark !== undefined) return instantText(mark - BigInt(lookbackMs) * 1000n);
   const first = from === undefined ? undefined : microsOf(from);
   return first === undefined ? undefined : instantText(first);

@@ -1,7 +1,7 @@
 /** Compares the columns of queries with the request fields that they are to bring, before a row is read. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { dayFields, fieldShape, requestSchema } from '../config/request-fields.ts';
-import { allowedBy, isUrn, type Shape, shapeOf, withoutNull } from '../config/shape.ts';
+import { allowedBy, isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from '../config/json-schema.ts';
 import { RowError, rowReader } from './input-row.ts';
 
 export interface QueryColumn {
@@ -55,7 +55,7 @@ export function checkColumns(
   }
   const [first] = described.keys();
   if (problems.length > 0 || isOpen || first?.from !== 'query') return problems;
-  const missing = (shapeOf(requestSchema(endpoint, () => false)).required ?? []).filter((it) => !brought.has(it));
+  const missing = (jsonSchemaOf(requestSchema(endpoint, () => false)).required ?? []).filter((it) => !brought.has(it));
   if (missing.length === 0) return [];
   const found = (described.get(first) ?? []).map(({ name }) => name).join(', ');
   return [{ source: first, message: `the query: its columns are ${found}; missing is ${missing.join(', ')}` }];
@@ -70,7 +70,7 @@ const WORDS = {
 } as const;
 
 /** False where no value of that kind can be one of the field. A list field takes a lone value as one element. */
-function mayFit(shape: Shape, kind: QueryColumn['kind']): boolean {
+function mayFit(shape: JsonSchema, kind: QueryColumn['kind']): boolean {
   if (kind === 'other') return true;
   const due = withoutNull(shape);
   const choices = due.anyOf ?? due.oneOf;

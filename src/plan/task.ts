@@ -1,5 +1,5 @@
 /** One request to make, known by its key before it is made. */
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 
 export interface Task {
   /** SHA-256, in hex, of the endpoint and the canonical body; the ledger holds it once a run. */

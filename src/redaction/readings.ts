@@ -2,7 +2,7 @@
 import { TERMINAL_SEQUENCE } from './terminal.ts';
 
 /** One way to read a text. */
-export interface Reading {
+export interface TextReading {
   readonly as: 'plain' | 'joined' | 'base64' | 'hex';
   readonly text: string;
   /** For each character, where what it stands for begins and ends in the text itself; absent, at its own place. */
@@ -10,7 +10,7 @@ export interface Reading {
   readonly ends?: Uint32Array;
 }
 
-export type Text = Omit<Reading, 'as'>;
+export type MappedText = Omit<TextReading, 'as'>;
 
 /** Escapes within escapes of other kinds; of one kind, any number are undone at once. */
 const MOST_ROUNDS = 5;
@@ -19,8 +19,8 @@ const MOST_ROUNDS = 5;
 const MOST_WRAPPED = 1_000_000;
 
 /** The text, and what it is with its escapes undone; with the places of its characters when they are needed, which takes longer. */
-export function* statesOf(text: string, placed: boolean): Generator<Text> {
-  const itself: Text = placed ? { text, ...ownPlaces(text.length) } : { text };
+export function* decodedForms(text: string, placed: boolean): Generator<MappedText> {
+  const itself: MappedText = placed ? { text, ...ownPlaces(text.length) } : { text };
   yield itself;
   if (!ESCAPED.test(text)) return;
   const beginnings = [itself];
@@ -32,7 +32,7 @@ export function* statesOf(text: string, placed: boolean): Generator<Text> {
       yield* roundsOf(beginning, escapes);
 }
 
-function* roundsOf(beginning: Text, escapes: RegExp): Generator<Text> {
+function* roundsOf(beginning: MappedText, escapes: RegExp): Generator<MappedText> {
   let read = beginning;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const unfolded = replaceAll(read, FOLDS, '');
@@ -45,7 +45,7 @@ function* roundsOf(beginning: Text, escapes: RegExp): Generator<Text> {
 }
 
 /** The ways in which a text may be read whose escapes are undone. */
-export function* readingsOf(state: Text): Generator<Reading> {
+export function* readingForms(state: MappedText): Generator<TextReading> {
   yield { ...state, as: 'plain' };
   const whole = joined(state);
   if (whole.text !== state.text) yield { ...whole, as: 'joined' };
@@ -54,14 +54,14 @@ export function* readingsOf(state: Text): Generator<Reading> {
 }
 
 /** The text without blanks. */
-export const joined = (read: Text): Text => replaceAll(read, /\s+/g, '');
+export const joined = (read: MappedText): MappedText => replaceAll(read, /\s+/g, '');
 
 /** The text without what stands between the bytes of a hex text. */
-export const apart = (read: Text): Text => replaceAll(read, /[:-]+/g, '');
+export const apart = (read: MappedText): MappedText => replaceAll(read, /[:-]+/g, '');
 
 /** The text with every escape undone. */
 export function unescaped(text: string): string {
-  let read: Text = { text };
+  let read: MappedText = { text };
   for (let round = 0; round < MOST_ROUNDS; round += 1) read = replaceAll(read, ESCAPES, undone);
   return read.text;
 }
@@ -188,7 +188,7 @@ function characterOf(digits: string, base: number): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }
 
-function ownPlaces(length: number): Required<Pick<Text, 'starts' | 'ends'>> {
+function ownPlaces(length: number): Required<Pick<MappedText, 'starts' | 'ends'>> {
   const starts = new Uint32Array(length);
   const ends = new Uint32Array(length);
   for (let at = 0; at < length; at += 1) {
@@ -199,7 +199,11 @@ function ownPlaces(length: number): Required<Pick<Text, 'starts' | 'ends'>> {
 }
 
 /** The text with each match replaced by no more characters than it has; these stand where the match was. */
-function replaceAll({ text, starts, ends }: Text, pattern: RegExp, by: '' | ((match: string) => string)): Text {
+function replaceAll(
+  { text, starts, ends }: MappedText,
+  pattern: RegExp,
+  by: '' | ((match: string) => string),
+): MappedText {
   if (!starts || !ends)
     return { text: typeof by === 'string' ? text.replaceAll(pattern, by) : text.replaceAll(pattern, by) };
   const parts: string[] = [];

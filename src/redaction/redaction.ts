@@ -4,7 +4,7 @@
  * the text alone, whatever is in it.
  */
 import { formsOf, type Forms, SHORTEST_SECRET } from './forms.ts';
-import { apart, joined, readingsOf, type Reading, statesOf } from './readings.ts';
+import { apart, joined, readingForms, type TextReading, decodedForms } from './readings.ts';
 
 /** The text without the secrets that the redaction knows. */
 export type Redaction = (text: string) => string;
@@ -36,7 +36,7 @@ const HEX_APART = /(?:[0-9a-f]{2,8}[\s:-]+){3}/i;
 
 function isFound(text: string, { needles }: Forms): boolean {
   const isAny = (texts: readonly string[], within: string): boolean => texts.some((it) => within.includes(it));
-  for (const state of statesOf(text, false)) {
+  for (const state of decodedForms(text, false)) {
     if (isAny(needles.plain, state.text) || isAny(needles.folded, state.text.toLowerCase())) return true;
     const whole = joined(state);
     if (isAny(needles.base64, whole.text)) return true;
@@ -51,8 +51,8 @@ function isFound(text: string, { needles }: Forms): boolean {
 /** Where the secrets are in the text, in order and without overlaps. */
 function rangesIn(text: string, forms: Forms): Range[] {
   const ranges: Range[] = [];
-  for (const state of statesOf(text, true))
-    for (const reading of readingsOf(state))
+  for (const state of decodedForms(text, true))
+    for (const reading of readingForms(state))
       for (const { from, to } of found(reading, forms))
         ranges.push({ from: reading.starts?.[from] ?? from, to: reading.ends?.[to - 1] ?? to });
   const merged: { from: number; to: number }[] = [];
@@ -65,7 +65,7 @@ function rangesIn(text: string, forms: Forms): Range[] {
 }
 
 /** Where one reading of a text holds secrets. */
-function* found({ text, as }: Reading, forms: Forms): Generator<Range> {
+function* found({ text, as }: TextReading, forms: Forms): Generator<Range> {
   for (const pattern of forms[as])
     for (const { index, 0: match } of text.matchAll(pattern)) yield { from: index, to: index + match.length };
 }

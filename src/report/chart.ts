@@ -7,7 +7,7 @@ import { compact, dayAt, dayNumber, dayOf, shortDay } from './figures.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
 /** Where values of a chart lie. */
-export interface Frame {
+export interface ChartFrame {
   /** Every day from the first to the last. */
   readonly days: readonly string[];
   readonly unit: string | undefined;
@@ -22,10 +22,10 @@ export interface Frame {
   readonly floor: number;
 }
 
-export interface FrameShape {
+export interface ChartFrameOptions {
   readonly days: readonly string[];
   /** Greatest value to show. */
-  readonly most: number;
+  readonly maxValue: number;
   /** Pixels that the values take, without the line of days below. */
   readonly plotHeight: number;
   /** What the numbers of the scale count, where nothing beside the chart says so. */
@@ -45,11 +45,11 @@ const GUTTER = 44;
  * A frame whose scale ends at a round value, with a line there: the least that is not below the greatest value. It is for
  * whole things: no scale is finer than one.
  */
-export function frameOf({ days, most, plotHeight, unit }: FrameShape): Frame {
+export function frameOf({ days, maxValue, plotHeight, unit }: ChartFrameOptions): ChartFrame {
   const above = unit === undefined ? ABOVE_BARE : ABOVE;
   const floor = above + plotHeight;
   const scale = scaleLinear()
-    .domain([0, Math.max(1, most)])
+    .domain([0, Math.max(1, maxValue)])
     .nice(LINES)
     .range([floor, above]);
   return {
@@ -66,7 +66,7 @@ export function frameOf({ days, most, plotHeight, unit }: FrameShape): Frame {
 /** Hundredths are finer than any screen. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100;
 
-export interface Drawing {
+export interface ChartDrawing {
   /** What it shows, for those who don't see it: the figures that matter in one sentence. */
   readonly label: string;
   /** Id of the table that holds its figures. */
@@ -75,7 +75,7 @@ export interface Drawing {
 }
 
 /** The drawing: lines and numbers of the scale, the marks over them, days below. */
-export function drawing(frame: Frame, { label, figures, marks }: Drawing): Markup {
+export function drawing(frame: ChartFrame, { label, figures, marks }: ChartDrawing): Markup {
   const { height, floor } = frame;
   return html`<svg class="chart" width="100%" height="${height}" role="img" aria-label="${label}" aria-details="${figures}" data-figures="${figures}">
 ${frame.ticks.map((it) => html`<line class="rule" x1="0" x2="100%" y1="${frame.down(it)}" y2="${frame.down(it)}"/>`)}
@@ -104,7 +104,7 @@ function dayTicks(days: readonly string[]): number[] {
 }
 
 /** Marks in a drawing of their own that is stretched over the frame; a unit across is a day. */
-export const stretched = (frame: Frame, marks: Content): Markup =>
+export const stretchedMarks = (frame: ChartFrame, marks: Content): Markup =>
   html`<svg x="0" y="0" width="100%" height="${frame.height}" viewBox="0 0 ${frame.days.length} ${frame.height}" preserveAspectRatio="none">${marks}</svg>`;
 
 /** Every day from one to another, both counted. */

@@ -6,7 +6,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const SPACE = '\u00a0';
 
 /** Digits in groups of three, with at most that many after the point: `12,345.6`. */
-export function grouped(count: number, places = 2): string {
+export function withThousands(count: number, places = 2): string {
   const scale = 10 ** places;
   const [whole = '', ...fraction] = String(Math.round(count * scale) / scale).split('.');
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.').replace('-', '\u2212');
@@ -16,35 +16,35 @@ export function grouped(count: number, places = 2): string {
 export function compact(count: number): string {
   const units = ['', 'k', 'M', 'G', 'T'];
   const at = count < 10_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  return `${grouped(count / 1000 ** at, 1)}${units[at] ?? ''}`;
+  return `${withThousands(count / 1000 ** at, 1)}${units[at] ?? ''}`;
 }
 
 /** Number with its word: `1 point`, `1,200 points`. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${grouped(count)}${SPACE}${count === 1 ? one : many}`;
+export const withNoun = (count: number, one: string, many = `${one}s`): string =>
+  `${withThousands(count)}${SPACE}${count === 1 ? one : many}`;
 
 /** A share as a percentage: `98.4 %`. What is not quite all never reads 100 %, nor what is not quite nothing 0 %. */
-export function share(part: number): string {
+export function percent(part: number): string {
   const percent = Math.round(part * 1000) / 10;
-  const told = percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : grouped(percent, 1);
+  const told = percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : withThousands(percent, 1);
   return `${told.replace(' ', SPACE)}${SPACE}%`;
 }
 
 /** Milliseconds in the unit that fits: `850 ms`, `4.2 s`, `301 s`. */
 export function milliseconds(ms: number): string {
-  if (ms < 1000) return `${grouped(ms, 0)}${SPACE}ms`;
-  return `${grouped(ms / 1000, ms < 10_000 ? 1 : 0)}${SPACE}s`;
+  if (ms < 1000) return `${withThousands(ms, 0)}${SPACE}ms`;
+  return `${withThousands(ms / 1000, ms < 10_000 ? 1 : 0)}${SPACE}s`;
 }
 
 /** Bytes in the unit that fits, each a thousand of the one before: `12 kB`. */
 export function bytes(count: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const at = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  return `${grouped(count / 1000 ** at, at === 0 || count / 1000 ** at >= 100 ? 0 : 1)}${SPACE}${units[at] ?? ''}`;
+  return `${withThousands(count / 1000 ** at, at === 0 || count / 1000 ** at >= 100 ? 0 : 1)}${SPACE}${units[at] ?? ''}`;
 }
 
 /** A length of time in its two largest units: `45 min`, `5 h 20 min`, `3 d 4 h`. */
-export function span(ms: number): string {
+export function durationText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return `under 1${SPACE}min`;
   const two = (large: number, unit: string, small: number, smaller: string): string =>
@@ -54,7 +54,7 @@ export function span(ms: number): string {
   if (hours < 24) return two(hours, 'h', minutes % 60, 'min');
   return hours < 24 * 14
     ? two(Math.floor(hours / 24), 'd', hours % 24, 'h')
-    : `${grouped(Math.floor(hours / 24))}${SPACE}d`;
+    : `${withThousands(Math.floor(hours / 24))}${SPACE}d`;
 }
 
 /** The UTC day of an instant, YYYY-MM-DD. */

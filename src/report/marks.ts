@@ -1,13 +1,13 @@
 /** The marks of charts over days: bars, a filled curve, and where a line is expected to go. */
 import { area, curveStepAfter, line } from 'd3-shape';
-import { type Frame, rounded, stretched } from './chart.ts';
+import { type ChartFrame, rounded, stretchedMarks } from './chart.ts';
 import { html, type Markup } from './markup.ts';
 
 /** Part of a day's width that its bar takes. */
 const BAR = 0.78;
 
 /** A bar for each day; hovering anywhere over a day tells its figure. `told` words a value. */
-export function bars(frame: Frame, values: readonly number[], told: (value: number) => string): Markup {
+export function bars(frame: ChartFrame, values: readonly number[], told: (value: number) => string): Markup {
   return html`${values.map((value, place) => {
     const [x, wide] = [frame.across(place), rounded(100 / frame.days.length)];
     const y = frame.down(value);
@@ -19,13 +19,13 @@ export function bars(frame: Frame, values: readonly number[], told: (value: numb
 }
 
 /** An invisible column over a day, which tells its figure when hovered. */
-function tip(frame: Frame, place: number, told: string): Markup {
+function tip(frame: ChartFrame, place: number, told: string): Markup {
   const text = `${frame.days[place] ?? ''}: ${told}`;
   return html`<title>${text}</title><rect class="tip" x="${frame.across(place)}%" y="0" width="${rounded(100 / frame.days.length)}%" height="${frame.height}"/>`;
 }
 
 /** What grew day by day, filled down to nothing; days without a value are left open. */
-export function filled(frame: Frame, values: readonly (number | null)[], told: (value: number) => string): Markup {
+export function filled(frame: ChartFrame, values: readonly (number | null)[], told: (value: number) => string): Markup {
   const points = stepsOf(values);
   const defined = ({ value }: Step): boolean => value !== null;
   const x = ({ at }: Step): number => at;
@@ -33,7 +33,7 @@ export function filled(frame: Frame, values: readonly (number | null)[], told: (
   const fill = area<Step>().defined(defined).x(x).y0(frame.floor).y1(y).curve(curveStepAfter).digits(2);
   const edge = line<Step>().defined(defined).x(x).y(y).curve(curveStepAfter).digits(2);
   const paths = html`<path class="fill" d="${fill(points) ?? ''}"/><path class="edge" d="${edge(points) ?? ''}"/>`;
-  return html`${stretched(frame, paths)}${values.map((value, place) => value !== null && html`<g>${tip(frame, place, told(value))}</g>`)}`;
+  return html`${stretchedMarks(frame, paths)}${values.map((value, place) => value !== null && html`<g>${tip(frame, place, told(value))}</g>`)}`;
 }
 
 interface Step {
@@ -49,10 +49,10 @@ function stepsOf(values: readonly (number | null)[]): Step[] {
 }
 
 /** A dashed line from one point of the frame to another; places are counted in days from the left. */
-export function expected(frame: Frame, from: Step, to: Step): Markup {
+export function expected(frame: ChartFrame, from: Step, to: Step): Markup {
   const path = line<Step>()
     .x(({ at }) => at)
     .y(({ value }) => frame.down(value ?? 0))
     .digits(2);
-  return stretched(frame, html`<path class="expected" d="${path([from, to]) ?? ''}"/>`);
+  return stretchedMarks(frame, html`<path class="expected" d="${path([from, to]) ?? ''}"/>`);
 }

@@ -1,5 +1,5 @@
 /** Markup that can't be injected into: whatever a template takes in is text, unless it is markup itself. */
-import { visible } from '../text/terminal-safe.ts';
+import { escapeControls } from '../text/terminal-safe.ts';
 
 /** A piece of a page that is known to be markup. */
 export interface Markup {
@@ -23,7 +23,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * line round; control characters and halves of characters are shown.
  */
 export const escaped = (text: string): string =>
-  visible(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
+  escapeControls(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
 
 /** Markup of a template. Every value is escaped, so attributes need their quotes in the template. */
 export function html(template: readonly string[], ...values: readonly Content[]): Markup {

@@ -14,7 +14,7 @@ export interface Report {
   readonly growth: readonly TableGrowth[];
   readonly quality: readonly Quality[];
   readonly quarantine: Quarantine;
-  readonly drift: readonly Drift[];
+  readonly drift: readonly ReportedDrift[];
   readonly calls: readonly EndpointCalls[];
   readonly slowest: readonly SlowCall[];
 }
@@ -28,7 +28,7 @@ export interface Money {
   /** Charged requests whose answer was an error, in the days shown. */
   readonly chargedFailures: { readonly requests: number; readonly points: number };
   /** One a token that tells its points left, those of this warehouse first. */
-  readonly balances: readonly Balance[];
+  readonly balances: readonly BalanceHistory[];
 }
 
 export interface EndpointSpend {
@@ -39,7 +39,7 @@ export interface EndpointSpend {
   readonly byDay: readonly number[];
 }
 
-export interface Balance {
+export interface BalanceHistory {
   /** The service’s identifier of the token, which is no secret. */
   readonly token: string;
   readonly points: number;
@@ -127,7 +127,7 @@ export interface QuarantineReason {
   readonly newestAt: Date;
 }
 
-export interface Drift {
+export interface ReportedDrift {
   readonly resource: string;
   readonly path: string;
   readonly kind: string;

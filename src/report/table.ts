@@ -2,25 +2,25 @@
 import { dayOf, instant } from './figures.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
-export interface Column {
+export interface ReportColumn {
   readonly name: Content;
   /** Figures are set right, their digits under each other; a drawing and long texts have more room. */
   readonly kind?: 'figure' | 'drawing' | 'outcome' | 'text' | 'long';
 }
 
-export interface Table {
+export interface ReportTable {
   readonly id: string;
   /** What a row is: read out before the table, and not shown, since what stands above the table says it. */
   readonly caption: string;
   /** The first names the row. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly Content[])[];
   /** A last row, such as the sums. */
   readonly sums?: readonly Content[];
 }
 
 /** The table, in a place that scrolls by itself when it is too wide. */
-export function tableOf({ id, caption, columns, rows, sums }: Table): Markup {
+export function tableOf({ id, caption, columns, rows, sums }: ReportTable): Markup {
   const kind = (at: number): string => columns[at]?.kind ?? 'text';
   const cell = (content: Content, at: number): Markup =>
     at === 0
@@ -40,7 +40,7 @@ ${rows.map(line)}</tbody>${
 }
 
 /** The table of the figures that charts show, folded away. */
-export const figuresBehind = (table: Table): Markup =>
+export const figuresBehind = (table: ReportTable): Markup =>
   html`<details><summary>Figures: ${table.caption}</summary>${tableOf(table)}</details>`;
 
 export interface Panel {
@@ -66,4 +66,4 @@ export const dayTime = (day: string): Markup => html`<time datetime="${day}">${d
 export const emptyState = (what: string, todo: Content): Markup => html`<p class="empty">${what} ${todo}</p>`;
 
 /** The day of an instant, for texts. */
-export const dayTold = (at: Date): Markup => dayTime(dayOf(at));
+export const dayOfInstant = (at: Date): Markup => dayTime(dayOf(at));

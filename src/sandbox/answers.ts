@@ -1,5 +1,5 @@
 /** What the world answers to each endpoint's requests. */
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Urn } from '../service/names/urn.ts';
 import type { ParseOptions } from './parser/options.ts';

@@ -2,15 +2,15 @@
  * The service's side of one request: the token, the contract, the points, the work and the log, in this order, with
  * the trouble that a fault makes. What is sent in the end is left to the caller.
  */
-import type { RequestBody } from '../service/asked.ts';
-import { dearest, type Endpoint, pointsFor } from '../service/endpoint.ts';
+import type { RequestBody } from '../service/request-body.ts';
+import { maxGuessedPoints, type Endpoint, pointsFor } from '../service/endpoint.ts';
 import type { Account } from './account.ts';
 import { answerOf } from './answers.ts';
 import type { Arrival } from './arrival.ts';
 import type { Fault, Trouble } from './fault.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { Settings } from './options.ts';
-import { errorTextOf, type Outcome, outcomeOf, refused, replaced } from './outcome.ts';
+import { errorTextOf, type SandboxOutcome, outcomeOf, refused, replaced } from './outcome.ts';
 import { broken } from './refusal.ts';
 import type { LogQuery, RequestLog } from './request-log.ts';
 import type { Reply } from './send.ts';
@@ -30,19 +30,19 @@ export interface Service {
 }
 
 /** A request for an endpoint, as it arrived. */
-export interface Call {
+export interface SandboxCall {
   readonly arrival: Arrival;
   readonly endpoint: Endpoint;
   readonly token: string | undefined;
   readonly validated: Validated;
 }
 
-export interface Exchanged {
+export interface SandboxExchange {
   readonly reply: Reply;
   readonly trouble: Trouble | undefined;
 }
 
-const NOTHING: Exchanged = {
+const NOTHING: SandboxExchange = {
   reply: { status: 0, headers: {}, body: Buffer.alloc(0) },
   trouble: { kind: 'reset', stage: 'before' },
 };
@@ -51,7 +51,7 @@ const NOTHING: Exchanged = {
  * Answers one request. Its row of the log is complete before the answer is sent, so whoever has an answer finds it there.
  * Rejects when the sandbox closes meanwhile.
  */
-export async function exchange(service: Service, call: Call): Promise<Exchanged> {
+export async function exchange(service: Service, call: SandboxCall): Promise<SandboxExchange> {
   const { settings, account } = service;
   const { arrival, endpoint } = call;
   const fault = service.plan()(endpoint.name, arrival.body);
@@ -104,14 +104,14 @@ const begin = ({ settings, log }: Service, arrival: Arrival, endpoint: Endpoint)
   });
 
 /** The answer and its price. Points are set aside before the work and settled after it. */
-async function work(service: Service, call: Call, fault: Fault | undefined): Promise<Outcome> {
+async function work(service: Service, call: SandboxCall, fault: Fault | undefined): Promise<SandboxOutcome> {
   const { account, settings, sleep } = service;
   const { arrival, endpoint, validated } = call;
   const refusal = account.refuses(call.token);
   if (refusal) return refused(refusal);
   if ('refusal' in validated) return refused(validated.refusal);
   const price = settings.prices[endpoint.name] ?? endpoint.price;
-  const most = dearest(price, validated.request);
+  const most = maxGuessedPoints(price, validated.request);
   const reserved = account.reserve(most);
   if ('refusal' in reserved) return refused(reserved.refusal);
   let cost = 0;
@@ -128,7 +128,11 @@ async function work(service: Service, call: Call, fault: Fault | undefined): Pro
 }
 
 /** What the test's hook, the log or the world says. */
-async function answered({ settings, world, log }: Service, call: Call, request: RequestBody): Promise<Outcome> {
+async function answered(
+  { settings, world, log }: Service,
+  call: SandboxCall,
+  request: RequestBody,
+): Promise<SandboxOutcome> {
   const { arrival, endpoint } = call;
   const responded = await settings.respond({ endpoint: endpoint.name, body: arrival.body, number: arrival.number });
   if (responded) return outcomeOf(responded.status ?? 200, responded.body, responded.headers);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Arrival } from './arrival.ts';
-import { exchange, type Exchanged, type Service } from './exchange.ts';
+import { exchange, type SandboxExchange, type Service } from './exchange.ts';
 import { refused } from './outcome.ts';
 import { receive } from './receive.ts';
 import { notFound, type Refusal, tooLarge, wrongMethod } from './refusal.ts';
@@ -62,7 +62,7 @@ async function answer(
   endpoint: Endpoint | undefined,
   request: IncomingMessage,
   query: URLSearchParams,
-): Promise<Exchanged> {
+): Promise<SandboxExchange> {
   const text = await receive(request);
   if (text === undefined) return refusing(arrival, { ...tooLarge, headers: { connection: 'close' } });
   if (endpoint === undefined) return refusing(arrival, notFound(arrival.path));
@@ -74,7 +74,7 @@ async function answer(
 }
 
 /** A refusal before there is an endpoint to ask: nothing is charged or logged. */
-function refusing(arrival: Arrival, refusal: Refusal): Exchanged {
+function refusing(arrival: Arrival, refusal: Refusal): SandboxExchange {
   const { status, headers, body } = refused(refusal);
   return {
     reply: {

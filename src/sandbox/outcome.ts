@@ -2,7 +2,7 @@
 import type { Trouble } from './fault.ts';
 import type { Refusal } from './refusal.ts';
 
-export interface Outcome {
+export interface SandboxOutcome {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -15,18 +15,22 @@ const HTML =
   '<!DOCTYPE html>\n<html><head><title>One moment</title></head><body><h1>One moment, please</h1></body></html>\n';
 
 /** An answer of the body: texts and buffers as they are, anything else as JSON. Its price is set later. */
-export function outcomeOf(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Outcome {
+export function outcomeOf(
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): SandboxOutcome {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
   return { status, headers, body: bytes, count: countOf(body), cost: 0 };
 }
 
 /** The answer that says no. */
-export function refused({ status, detail, error, headers = {} }: Refusal): Outcome {
+export function refused({ status, detail, error, headers = {} }: Refusal): SandboxOutcome {
   return outcomeOf(status, { detail }, { ...headers, ...(error !== undefined && { 'x-error': error }) });
 }
 
 /** The answer that a fault puts in the place of the right one; undefined when the right one stays. */
-export function replaced(trouble: Trouble): Outcome | undefined {
+export function replaced(trouble: Trouble): SandboxOutcome | undefined {
   switch (trouble.kind) {
     case 'status':
       return outcomeOf(
@@ -52,7 +56,7 @@ export function replaced(trouble: Trouble): Outcome | undefined {
 }
 
 /** What the log keeps of an answer that is no success. */
-export const errorTextOf = ({ status, body }: Outcome): string | null =>
+export const errorTextOf = ({ status, body }: SandboxOutcome): string | null =>
   status < 400 ? null : body.subarray(0, 1_000).toString('utf8');
 
 function countOf(body: unknown): number | null {

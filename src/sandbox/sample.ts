@@ -1,6 +1,6 @@
 /** Folds a resource into plausible items, for an endpoint that the world knows nothing of yet. */
-import type { RequestBody } from '../service/asked.ts';
-import type { Element, Field, Fields, Kind, Resource } from '../service/model.ts';
+import type { RequestBody } from '../service/request-body.ts';
+import type { ListElement, Field, Fields, Kind, Resource } from '../service/model.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { digestOf } from './world/draw.ts';
 import type { Wire } from './wire.ts';
@@ -46,7 +46,7 @@ function valueOf(field: Field, name: string, mark: string): unknown {
   }
 }
 
-function elementOf(element: Element, name: string, mark: string): unknown {
+function elementOf(element: ListElement, name: string, mark: string): unknown {
   switch (element.of) {
     case 'scalar':
       return `${name}-${mark}`;

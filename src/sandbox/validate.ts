@@ -1,6 +1,6 @@
 /** Holds requests against the contract and names the place of every violation. */
 import type * as z from 'zod';
-import type { RequestBody } from '../service/asked.ts';
+import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { type Refusal, unprocessable, type Violation } from './refusal.ts';
 

@@ -1,6 +1,6 @@
 /** An endpoint is one question that the service answers: where, with what, returning what, paged how, for how much. */
 import type * as z from 'zod';
-import type { Asked } from './asked.ts';
+import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
 import type { Kind, Resource } from './model.ts';
 import type { Paging } from './paging.ts';
@@ -31,7 +31,7 @@ export interface Endpoint {
 /** Whom a question is about: an answer about an entity serves whatever name it is asked for by. */
 export interface Naming {
   readonly field: string;
-  readonly of: () => Resource;
+  readonly resource: () => Resource;
   /** Kinds of names that the field takes. */
   readonly kinds: readonly NameKind[];
 }
@@ -41,7 +41,9 @@ export interface Bridge {
   readonly table: string;
   readonly about: string;
   /** Columns that name the question; with the reference they are the key. */
-  readonly asked: Readonly<Record<string, { readonly about: string; readonly from: (asked: Asked) => string }>>;
+  readonly questionColumns: Readonly<
+    Record<string, { readonly about: string; readonly from: (asked: KeyedRequest) => string }>
+  >;
   /** The thing returned: its key columns, prefixed. */
   readonly to: () => Resource;
   readonly prefix: string;
@@ -78,7 +80,7 @@ export const endpoint = (
 ): Endpoint => ({ urns: {}, sets: [], facets: [], ...it });
 
 /** The most points that a request can cost by these prices. */
-export function dearest(price: Price, request: Readonly<Record<string, unknown>>): number {
+export function maxGuessedPoints(price: Price, request: Readonly<Record<string, unknown>>): number {
   return pointsFor(price, countOf(request) ?? 1);
 }
 

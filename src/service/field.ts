@@ -6,58 +6,62 @@
 import type {
   Kind,
   Detail,
-  Facts,
-  Scalar,
-  Flat,
-  List,
-  Element,
-  Nested,
-  NestedList,
-  Given,
+  FieldMetadata,
+  ScalarField,
+  ObjectField,
+  ListField,
+  ListElement,
+  NestedField,
+  NestedListField,
+  RequestValueField,
   Field,
   Fields,
   Resource,
 } from './model.ts';
 
-const plain = (about: string): Facts => ({ about, required: false, volatile: false, switchedBy: [] });
+const plain = (about: string): FieldMetadata => ({ about, required: false, volatile: false, switchedBy: [] });
 const scalar =
   (kind: Kind) =>
-  (about: string): Scalar => ({ shape: 'scalar', kind, ...plain(about) });
+  (about: string): ScalarField => ({ shape: 'scalar', kind, ...plain(about) });
 
 export const text = scalar('text');
 export const integer = scalar('integer');
 export const number = scalar('number');
-export const flag = scalar('flag');
-export const moment = scalar('moment');
+export const boolean = scalar('flag');
+export const timestamp = scalar('moment');
 export const day = scalar('day');
 export const uuid = scalar('uuid');
 export const epoch = scalar('epoch');
 export const json = scalar('json');
 
-export const object = (about: string, fields: Fields, more: Pick<Flat, 'tag' | 'sighting'> = {}): Flat => ({
+export const object = (
+  about: string,
+  fields: Fields,
+  more: Pick<ObjectField, 'tag' | 'observation'> = {},
+): ObjectField => ({
   shape: 'object',
   fields,
   ...more,
   ...plain(about),
 });
 /** An identifier of the professional network: `f_type` and `f_value`. `kinds` are types that it has, as examples. */
-export const urn = (about: string, ...kinds: readonly [string, ...string[]]): Flat =>
+export const urn = (about: string, ...kinds: readonly [string, ...string[]]): ObjectField =>
   object(about, {
     type: text(`${about} The kind of thing the URN names, such as ${kinds.join(' or ')}.`),
     value: text(`${about} The identifier itself.`),
   });
 /** A list of texts, one a row; `about` names them in the plural. `filtered` when people look things up by an element. */
-export const texts = (about: string, column: string, filtered = false): List => ({
+export const texts = (about: string, column: string, filtered = false): ListField => ({
   shape: 'list',
   element: { of: 'scalar', column, filtered },
   ...plain(about),
 });
-export const anything = (about: string): List => ({ shape: 'list', element: { of: 'json' }, ...plain(about) });
+export const anything = (about: string): ListField => ({ shape: 'list', element: { of: 'json' }, ...plain(about) });
 export const objects = (
   about: string,
   fields: Fields,
-  more: Partial<Omit<Extract<Element, { of: 'object' }>, 'of' | 'fields'>> & Pick<List, 'named'> = {},
-): List => {
+  more: Partial<Omit<Extract<ListElement, { of: 'object' }>, 'of' | 'fields'>> & Pick<ListField, 'named'> = {},
+): ListField => {
   const { named, ...element } = more;
   return {
     shape: 'list',
@@ -66,28 +70,36 @@ export const objects = (
     ...plain(about),
   };
 };
-export const nested = (about: string, detail: Detail, resource: () => Resource): Nested => ({
+export const nested = (about: string, detail: Detail, resource: () => Resource): NestedField => ({
   shape: 'nested',
   detail,
   resource,
   ...plain(about),
 });
-export const nestedList = (about: string, detail: Detail, resource: () => Resource): NestedList => ({
+export const nestedList = (about: string, detail: Detail, resource: () => Resource): NestedListField => ({
   shape: 'nested-list',
   detail,
   resource,
   ...plain(about),
 });
-export const given = (kind: Kind, about: string, from: Given['from']): Given => ({ shape: 'given', kind, about, from });
+export const fromRequest = (kind: Kind, about: string, from: RequestValueField['from']): RequestValueField => ({
+  shape: 'given',
+  kind,
+  about,
+  from,
+});
 
 /** The same field, always present by the contract. */
-export const required = <F extends Exclude<Field, Given>>(field: F): F => ({ ...field, required: true });
+export const required = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, required: true });
 /** The same field, of which a difference is no change of the entity. */
-export const volatile = <F extends Exclude<Field, Given>>(field: F): F => ({ ...field, volatile: true });
+export const volatile = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, volatile: true });
 /** The same field, told only when one of these request switches is on. */
-export const onlyWith = <F extends Exclude<Field, Given>>(field: F, ...switches: readonly string[]): F => ({
+export const onlyWith = <F extends Exclude<Field, RequestValueField>>(field: F, ...switches: readonly string[]): F => ({
   ...field,
   switchedBy: switches,
 });
 /** The same field, with the value that a full answer means by leaving it out. */
-export const fallback = (field: Scalar, value: string | number | boolean): Scalar => ({ ...field, fallback: value });
+export const fallback = (field: ScalarField, value: string | number | boolean): ScalarField => ({
+  ...field,
+  fallback: value,
+});

@@ -2,7 +2,7 @@
 import { onCalendar } from './day.ts';
 
 /** An instant and the form in which it was written. */
-export interface Written {
+export interface ParsedInstant {
   /** Since 1970; a Date would cut them to milliseconds. */
   readonly micros: bigint;
   /** As in `Z` or `+02:00`; empty when none was written. */
@@ -14,7 +14,7 @@ export interface Written {
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
 
 /** The instant that a text names, and its form; undefined when it names none. Assumed: no offset means UTC. */
-export function instantOf(text: string): Written | undefined {
+export function instantOf(text: string): ParsedInstant | undefined {
   const parts = INSTANT.exec(text);
   if (!parts) return undefined;
   const [, day = '', time, fraction = '', written = ''] = parts;

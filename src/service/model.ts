@@ -1,5 +1,5 @@
 /** The model of what the service returns: resources, and the closed set of shapes that their fields have. Every reader (validation, tables, rows, comments, samples, reference) is a fold over it. */
-import type { Asked } from './asked.ts';
+import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
 
 /**
@@ -13,7 +13,7 @@ export const DETAILS = ['reference', 'preview', 'full'] as const;
 
 export type Detail = (typeof DETAILS)[number];
 
-export interface Facts {
+export interface FieldMetadata {
   /** What it means, in an analyst's words and with its unit; becomes the column's comment. */
   readonly about: string;
   /** The contract says that it is always present. Its absence loads as null and is counted as drift. */
@@ -25,7 +25,7 @@ export interface Facts {
 }
 
 /** One value in one column of the same name (an epoch in two). */
-export interface Scalar extends Facts {
+export interface ScalarField extends FieldMetadata {
   readonly shape: 'scalar';
   readonly kind: Kind;
   /** What a full answer means by leaving the field out. */
@@ -33,23 +33,23 @@ export interface Scalar extends Facts {
 }
 
 /** One object, flattened into columns that carry its name as a prefix. */
-export interface Flat extends Facts {
+export interface ObjectField extends FieldMetadata {
   readonly shape: 'object';
   readonly fields: Fields;
   readonly tag?: string;
-  readonly sighting?: Sighting;
+  readonly observation?: ObservationSpec;
 }
 
 /** An array: rows of a child table, replaced as a set. */
-export interface List extends Facts {
+export interface ListField extends FieldMetadata {
   readonly shape: 'list';
-  readonly element: Element;
+  readonly element: ListElement;
   /** What follows the parent's singular in the child table's name, when it is not the field's own name. */
   readonly named?: string;
 }
 
 /** What a list holds: scalars in one column, objects in columns of their own, or anything in one jsonb column. */
-export type Element =
+export type ListElement =
   | { readonly of: 'scalar'; readonly column: string; readonly filtered: boolean }
   | { readonly of: 'json' }
   | {
@@ -58,7 +58,7 @@ export type Element =
       readonly tag?: string;
       /** The columns that tell one element from another; without them its position does. */
       readonly key: readonly string[];
-      readonly sighting?: Sighting;
+      readonly observation?: ObservationSpec;
       /** Columns worked out from the others. */
       readonly derived?: Readonly<Record<string, Derived>>;
     };
@@ -70,37 +70,37 @@ export interface Derived {
 }
 
 /** One entity of another resource inside this one; its key stays here as a reference, its row goes to its own table. */
-export interface Nested extends Facts {
+export interface NestedField extends FieldMetadata {
   readonly shape: 'nested';
   readonly resource: () => Resource;
   readonly detail: Detail;
 }
 
 /** An array of entities of another resource: rows of that resource's table, tied to the asker by a bridge. */
-export interface NestedList extends Facts {
+export interface NestedListField extends FieldMetadata {
   readonly shape: 'nested-list';
   readonly resource: () => Resource;
   readonly detail: Detail;
 }
 
 /** A value that the question carried and the answer lacks, such as whose education this is. */
-export interface Given {
+export interface RequestValueField {
   readonly shape: 'given';
   readonly kind: Kind;
   readonly about: string;
-  readonly from: (asked: Asked, position: number) => unknown;
+  readonly from: (asked: KeyedRequest, position: number) => unknown;
 }
 
 /** An object that also says something of an entity with a table of its own. */
-export interface Sighting {
+export interface ObservationSpec {
   readonly detail: Detail;
   /** The object is nothing but the entity's URN. */
   readonly bare?: boolean;
   /** The resource seen, by the type of the entity's URN. */
-  readonly of: (urnType: string) => Resource;
+  readonly resourceOf: (urnType: string) => Resource;
 }
 
-export type Field = Scalar | Flat | List | Nested | NestedList | Given;
+export type Field = ScalarField | ObjectField | ListField | NestedField | NestedListField | RequestValueField;
 
 export type Fields = { readonly [name: string]: Field };
 

@@ -2,14 +2,14 @@
  * How answers lead to more requests. Each strategy is one pure function from the steps walked so far to the requests
  * that follow the last of them: none, the next page, or the parts of a question whose answer was full.
  */
-import type { RequestBody } from './asked.ts';
-import { firstPart, predictionOf } from './window/cutting.ts';
+import type { RequestBody } from './request-body.ts';
+import { firstPart, predictionOf } from './window/first-part.ts';
 import { dayText } from './day.ts';
-import { type Evidence, evidence, type Shown, windowOf } from './window/evidence.ts';
-import { divisionsOf, type Division, type SplitBy } from './window/split.ts';
+import { type Evidence, evidence, type WindowFields, windowOf } from './window/evidence.ts';
+import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
 
 /** A request and the items that it brought. */
-export interface Step {
+export interface PageStep {
   readonly request: RequestBody;
   readonly items: readonly unknown[];
   /** Of a walk: when its run began, RFC 3339. What started later is the next run's. */
@@ -17,7 +17,7 @@ export interface Step {
 }
 
 /** What a sync allows when an answer is full, and what is known of its question. */
-export interface Ways {
+export interface FollowOptions {
   readonly splitBy?: SplitBy;
   /** The greatest count that a full answer may be asked again with. */
   readonly raiseCountTo?: number | undefined;
@@ -32,23 +32,23 @@ export interface Follow {
   /** Why the last answer may not be all there is, when nothing more can be asked. */
   readonly lowerBound?: string;
   /** The requests that all parts come to as things look, and of a window the items that it is taken to hold. */
-  readonly outlook?: { readonly requests: number; readonly items?: number };
+  readonly estimate?: { readonly requests: number; readonly items?: number };
 }
 
 export interface Paging {
   readonly by: 'once' | 'count' | 'cursor' | 'window';
   /** Request fields that the strategy fills in; a sync may not set them. */
-  readonly owns: readonly string[];
+  readonly ownFields: readonly string[];
   /** Of a window: the request fields that hold its first and last day, and where items show what they are. */
   readonly days?: Days;
   /** Throws nothing. `steps` are one walk, oldest first; only a cursor looks further back than the last. */
-  readonly follow: (steps: readonly Step[], ways: Ways) => Follow;
+  readonly follow: (steps: readonly PageStep[], ways: FollowOptions) => Follow;
   /** The parts to ask in place of a question whose answer would likely be full; undefined when it is best asked. */
-  readonly instead?: (request: RequestBody, ways: Ways) => Follow | undefined;
+  readonly splitBefore?: (request: RequestBody, ways: FollowOptions) => Follow | undefined;
 }
 
 /** The request fields of a date window, and where its days begin and end. */
-export interface Days extends Shown {
+export interface Days extends WindowFields {
   /** IANA name of the source's time zone. */
   readonly timeZone: string;
 }
@@ -68,27 +68,27 @@ const dayFormats = new Map<string, Intl.DateTimeFormat>();
 const DONE: Follow = { requests: [] };
 
 /** True of an answer with as many items as were asked for: there may be more. */
-export const isFull = ({ request, items }: Step): boolean =>
+export const isFull = ({ request, items }: PageStep): boolean =>
   typeof request['count'] === 'number' && items.length >= request['count'];
 
 /** One request, one answer. */
-export const once: Paging = { by: 'once', owns: [], follow: () => DONE };
+export const singlePage: Paging = { by: 'once', ownFields: [], follow: () => DONE };
 
 /** An answer capped at `count` and no second page; a full one is asked again with more, then in parts, where the sync says so. */
-export const counted: Paging = {
+export const cappedByCount: Paging = {
   by: 'count',
-  owns: [],
+  ownFields: [],
   follow: (steps, ways) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;
-    return raised(last.request, ways) ?? divided(cheapest(divisionsOf(last.request, ways.splitBy ?? {})));
+    return raised(last.request, ways) ?? divided(cheapest(facetSplits(last.request, ways.splitBy ?? {})));
   },
 };
 
 /** A full answer's date window is asked again in parts, down to one day; then in parts by lists. */
 export const window = (at: Days): Paging => ({
   by: 'window',
-  owns: [],
+  ownFields: [],
   days: at,
   follow: (steps, ways) => {
     const last = steps.at(-1);
@@ -96,7 +96,7 @@ export const window = (at: Days): Paging => ({
     const told = ways.evidence ?? evidenceOf(last, at);
     return raised(last.request, ways) ?? cut(last.request, at, told, ways) ?? divided(divisions(last, told, ways)[0]);
   },
-  instead: (request, ways) => {
+  splitBefore: (request, ways) => {
     const { evidence: told, raiseCountTo = 0 } = ways;
     const days = windowOf(request, at);
     if (!told || !days || typeof request['count'] !== 'number' || told.isNarrower(request)) return undefined;
@@ -115,9 +115,9 @@ export const window = (at: Days): Paging => ({
 /** Each time a full answer costs its price for nothing; more at once may ask for far more than there is. */
 const RAISED_TIMES = 4;
 
-function raised(request: RequestBody, { raiseCountTo }: Ways): Follow | undefined {
+function raised(request: RequestBody, { raiseCountTo }: FollowOptions): Follow | undefined {
   const [, next] = typeof request['count'] === 'number' ? countsUpTo(request['count'], raiseCountTo) : [];
-  return next === undefined ? undefined : { requests: [{ ...request, count: next }], outlook: { requests: 1 } };
+  return next === undefined ? undefined : { requests: [{ ...request, count: next }], estimate: { requests: 1 } };
 }
 
 /** The counts that a question is asked with, one after the other, as long as its answers are full. */
@@ -127,7 +127,7 @@ export function countsUpTo(count: number, raiseCountTo = count): readonly number
   return counts;
 }
 
-function evidenceOf(last: Step, at: Days): Evidence {
+function evidenceOf(last: PageStep, at: Days): Evidence {
   const told = evidence(last.request, at);
   told.learn({ request: last.request, returned: last.items.length, full: true, items: last.items });
   return told;
@@ -141,7 +141,7 @@ function cut(
   request: RequestBody,
   at: Days,
   told: Evidence,
-  { isMisled = false }: Ways,
+  { isMisled = false }: FollowOptions,
   most = Number(request['count']),
 ): Follow | undefined {
   const days = windowOf(request, at);
@@ -161,7 +161,7 @@ function cut(
     requests: isFromEnd
       ? [part(to - first.days + 1, to), part(from, to - first.days)]
       : [part(from, from + first.days - 1), part(from + first.days, to)],
-    outlook: { items: predictionOf(guesses, most).items, requests: first.parts },
+    estimate: { items: predictionOf(guesses, most).items, requests: first.parts },
   };
 }
 
@@ -169,24 +169,28 @@ function cut(
 const AT_LEAST = 1.15;
 
 /** The divisions of one day, or of a question without days: in them values share parts by what was seen of their shares. */
-function divisions({ request, items }: Step, told: Evidence, ways: Ways): Division[] {
+function divisions({ request, items }: PageStep, told: Evidence, ways: FollowOptions): FacetSplit[] {
   const { splitBy = {}, raiseCountTo = 0 } = ways;
   const count = Math.max(Number(request['count']), raiseCountTo);
-  const predicted = Math.max(told.likely(request), items.length * AT_LEAST);
-  return divisionsOf(request, splitBy, { mix: told.mix, count, predicted, sample: items });
+  const predicted = Math.max(told.expectedItems(request), items.length * AT_LEAST);
+  return facetSplits(request, splitBy, { mix: told.mix, count, predicted, sample: items });
 }
 
 /** First what leaves nothing over, then what takes the fewest requests. */
-const cheapest = (divisions: readonly Division[]): Division | undefined =>
+const cheapest = (divisions: readonly FacetSplit[]): FacetSplit | undefined =>
   divisions.toSorted((a, b) =>
     a.complete === b.complete ? a.requests.length - b.requests.length : a.complete ? -1 : 1,
   )[0];
 
-function divided(division: Division | undefined): Follow {
+function divided(division: FacetSplit | undefined): Follow {
   if (!division) return { requests: [], lowerBound: 'as many items as asked for, and nothing left to split it by' };
   const { field, requests, complete } = division;
-  const outlook = { requests: requests.length };
+  const estimate = { requests: requests.length };
   return complete
-    ? { requests, outlook }
-    : { requests, outlook, lowerBound: `as many items as asked for, and ${field} has more values than it is split by` };
+    ? { requests, estimate }
+    : {
+        requests,
+        estimate,
+        lowerBound: `as many items as asked for, and ${field} has more values than it is split by`,
+      };
 }

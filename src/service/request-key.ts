@@ -1,6 +1,6 @@
 /** What makes two requests the same: the endpoint and the body with its defaults, whatever the order or the timeout. */
 import { canonicalJson, digestOf } from './canonical-json.ts';
-import type { RequestBody } from './asked.ts';
+import type { RequestBody } from './request-body.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**

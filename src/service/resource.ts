@@ -1,6 +1,6 @@
 /** A resource is a kind of thing that the service returns: its tag, its table, its key, its fields. */
 import type { Resource } from './model.ts';
-import { type EntityName, nameShown } from './names/entity-name.ts';
+import { type EntityName, shownName } from './names/entity-name.ts';
 
 export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: boolean }): Resource => ({
   shared: false,
@@ -15,7 +15,7 @@ export const isKeyedByQuestion = ({ key, fields }: Resource): boolean =>
 export function namesShown({ names = {} }: Resource, cells: Readonly<Record<string, unknown>>): EntityName[] {
   return Object.entries(names).flatMap(([field, kind]) => {
     const texts = kind === 'urn' ? [cells[`${field}_type`], cells[`${field}_value`]] : [cells[field]];
-    const name = texts.every((it) => typeof it === 'string') ? nameShown(kind, texts.join(':')) : undefined;
+    const name = texts.every((it) => typeof it === 'string') ? shownName(kind, texts.join(':')) : undefined;
     return name ? [name] : [];
   });
 }

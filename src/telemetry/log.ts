@@ -1,6 +1,6 @@
 /** What a command tells while it works: JSON lines for machines, plain lines for people, secrets redacted in both. */
 import { pino } from 'pino';
-import { harmlessJson, visible } from '../text/terminal-safe.ts';
+import { escapeJsonControls, escapeControls } from '../text/terminal-safe.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -40,7 +40,7 @@ function jsonLog({ level, write, redact, now }: LogOptions): Log {
       timestamp: () => `,"time":"${now().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => write(harmlessJson(redact(line))) },
+    { write: (line: string) => write(escapeJsonControls(redact(line))) },
   );
   const at =
     (name: LogLevel) =>
@@ -61,7 +61,7 @@ function plainLog({ level, write, redact }: LogOptions): Log {
       );
       const mark = name === 'info' ? '' : `${name}: `;
       const tail = told.length > 0 ? ` (${told.join(', ')})` : '';
-      write(`${visible(redact(`${mark}${message}${tail}`))}\n`);
+      write(`${escapeControls(redact(`${mark}${message}${tail}`))}\n`);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -25,15 +25,15 @@ export interface TraceParent {
 
 export interface RunSpans {
   /** Tells which run it is, once that is known. */
-  readonly of: (runId: string) => void;
+  readonly setRunId: (runId: string) => void;
   /** One attempt at one request. */
-  readonly attempt: (about: Attempted, work: () => Promise<Outcome>) => Promise<Outcome>;
+  readonly attempt: (about: AttemptInfo, work: () => Promise<Outcome>) => Promise<Outcome>;
   /** One load of answers, many or few. */
   readonly load: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
   readonly end: (summary: Pick<SyncSummary, 'state' | 'exitCode' | 'error'>) => void;
 }
 
-export interface Attempted {
+export interface AttemptInfo {
   /** Of the ledger. */
   readonly id: string;
   readonly xRequestId: string;
@@ -44,7 +44,7 @@ const WELL_FORMED =
   /^(?!ff)[\da-f]{2}-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-(?<flags>[\da-f]{2})(?:-.*)?$/;
 
 /** Where the spans of this parent belong. */
-export function contextOf({ traceparent = '', tracestate = '' }: TraceParent): Context {
+export function parentContext({ traceparent = '', tracestate = '' }: TraceParent): Context {
   const { traceId, spanId, flags } = WELL_FORMED.exec(traceparent.trim())?.groups ?? {};
   if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
   const traceFlags = Number.parseInt(flags ?? '0', 16) & 1;
@@ -55,7 +55,7 @@ export function contextOf({ traceparent = '', tracestate = '' }: TraceParent): C
 /** Begins the span of a run of a sync. */
 export function beginRunSpan(sync: string, endpoint: string, parent: TraceParent): RunSpans {
   const tracer = trace.getTracer('sluice');
-  const outer = contextOf(parent);
+  const outer = parentContext(parent);
   const run = tracer.startSpan(
     'sluice.run',
     { attributes: { 'sluice.sync': sync, 'sluice.endpoint': endpoint } },
@@ -63,7 +63,7 @@ export function beginRunSpan(sync: string, endpoint: string, parent: TraceParent
   );
   const inside = trace.setSpan(outer, run);
   return {
-    of: (runId) => void run.setAttribute('sluice.run_id', runId),
+    setRunId: (runId) => void run.setAttribute('sluice.run_id', runId),
     attempt: async ({ id, xRequestId, endpoint: { name, method, path } }, work) => {
       const attributes = {
         'sluice.endpoint': name,

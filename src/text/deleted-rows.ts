@@ -8,7 +8,7 @@ export interface DeletedRows {
 }
 
 /** A sentence on the rows, with how to bring them back. */
-export function deletedText({ sync, table, rows }: DeletedRows): string {
+export function deletedRowsText({ sync, table, rows }: DeletedRows): string {
   const [which, them] =
     rows === 1
       ? ['1 row that stored answers brought is', 'it']

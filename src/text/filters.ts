@@ -5,5 +5,5 @@ const says = (value: unknown): boolean =>
   value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
 /** The filters as JSON, without those that are left open: a body that is checked holds every default. */
-export const filtersTold = (filters: unknown): string =>
+export const filtersText = (filters: unknown): string =>
   JSON.stringify(Object.fromEntries(Object.entries(filters ?? {}).filter(([, value]) => says(value))));

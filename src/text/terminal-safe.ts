@@ -7,7 +7,7 @@
 const HARMFUL = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\p{Cs}]/gu;
 
 /** The text on one line, every character that a terminal would obey written as a picture or a code point. */
-export const visible = (text: string): string => text.replace(HARMFUL, shown);
+export const escapeControls = (text: string): string => text.replace(HARMFUL, shown);
 
 function shown(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -17,7 +17,7 @@ function shown(character: string): string {
 }
 
 /** The same JSON, with the characters that a terminal would obey escaped; its meaning does not change. */
-export const harmlessJson = (json: string): string =>
+export const escapeJsonControls = (json: string): string =>
   json.replace(HARMFUL, (character) =>
     character === '\n' ? character : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
   );

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { channelsOf } from '../../src/alerts/deliver.ts';
-import { judgedForecast, judgedQuarantine, judgedRuns } from '../../src/alerts/judge.ts';
+import { channelsOf } from '../../src/alerts/channels.ts';
+import { forecastCondition, quarantineConditions, runConditions } from '../../src/alerts/conditions.ts';
 import { type AlertPayload, payloadOf, testPayload } from '../../src/alerts/payload.ts';
-import { openTeller } from '../../src/alerts/teller.ts';
-import { tellAlerts, type TellEffects } from '../../src/alerts/tell.ts';
+import { openAlertSender } from '../../src/alerts/sender.ts';
+import { sendAlerts, type AlertEffects } from '../../src/alerts/send-alerts.ts';
 import { ALERT_KINDS } from '../../src/config/alerts.ts';
 import type { AlertSettings } from '../../src/config/definition.ts';
 import { Secret } from '../../src/config/values/secret.ts';
@@ -60,7 +60,7 @@ const FAILED = ended({ state: 'failed', exitCode: 5, error: 'the service is away
 
 describe('of the end of a run', () => {
   const raised = (it: SyncSummary): string[] =>
-    judgedRuns([it]).flatMap(({ kind, isRaised }) => (isRaised ? [kind] : []));
+    runConditions([it]).flatMap(({ kind, isRaised }) => (isRaised ? [kind] : []));
 
   it.each([
     ['complete', ended({}), []],
@@ -73,7 +73,7 @@ describe('of the end of a run', () => {
     ['before it began, by its own fault', ended({ state: 'failed', exitCode: 5, runId: null }), ['failed']],
   ])('%s', (_how, summary, kinds) => {
     expect(raised(summary)).toEqual(kinds);
-    expect(judgedRuns([summary])).toHaveLength(3);
+    expect(runConditions([summary])).toHaveLength(3);
   });
 
   it.each([
@@ -83,7 +83,7 @@ describe('of the end of a run', () => {
       ended({ state: 'interrupted', exitCode: 6, runId: null, error: 'not started: x' }),
     ],
     ['stopped by a signal', ended({ state: 'interrupted', exitCode: 5, error: 'stopped by a signal' })],
-  ])('nothing is said when it was %s', (_how, summary) => expect(judgedRuns([summary])).toEqual([]));
+  ])('nothing is said when it was %s', (_how, summary) => expect(runConditions([summary])).toEqual([]));
 });
 
 const settings = (more: Partial<AlertSettings>): AlertSettings => ({
@@ -96,13 +96,19 @@ const settings = (more: Partial<AlertSettings>): AlertSettings => ({
 });
 
 it('the quarantine is judged by its threshold', () => {
-  const of = (open: number) => judgedQuarantine([{ sync: 'pages', open }], settings({ quarantine: 3 }))[0]?.isRaised;
+  const of = (open: number) =>
+    quarantineConditions([{ sync: 'pages', open }], settings({ quarantine: 3 }))[0]?.isRaised;
   expect([0, 3, 4].map(of)).toEqual([false, false, true]);
 });
 
 it('the forecast is judged by the reserve and the time ahead', () => {
   const of = (pointsLeft: number, pointsPerDay: number, keep?: number) =>
-    judgedForecast({ pointsLeft, pointsPerDay, toldAt: NOW }, keep === undefined ? {} : { keep }, settings({}), NOW);
+    forecastCondition(
+      { pointsLeft, pointsPerDay, reportedAt: NOW },
+      keep === undefined ? {} : { keep },
+      settings({}),
+      NOW,
+    );
   expect(of(1000, 100)).toMatchObject({ isRaised: false, sync: '(all)' });
   expect(of(700, 100)).toMatchObject({
     isRaised: true,
@@ -148,7 +154,7 @@ const told = async (): Promise<{ payload: AlertPayload; words: string[]; env: Re
 
 const notices: string[] = [];
 beforeEach(() => void notices.splice(0));
-const effects = (more: Partial<TellEffects> = {}): TellEffects => ({
+const effects = (more: Partial<AlertEffects> = {}): AlertEffects => ({
   now: () => NOW,
   sleep: realEffects.sleep,
   env: { PATH: process.env['PATH'], KEPT: 'kept', SECRET_URL: hooks.url },
@@ -167,8 +173,8 @@ eachWarehouse('alerts', (openWarehouse) => {
       await sql`delete from ${sql.id(warehouse.ops, table)}`.execute(warehouse.db);
   });
 
-  const tell = (syncs: readonly SyncSummary[], more: Partial<AlertSettings> = {}, with_: Partial<TellEffects> = {}) =>
-    tellAlerts(
+  const tell = (syncs: readonly SyncSummary[], more: Partial<AlertSettings> = {}, with_: Partial<AlertEffects> = {}) =>
+    sendAlerts(
       { alerts: settings({ webhook: new Secret(hooks.url), ...more }), budget: { keep: 100 } },
       warehouse,
       { syncs },
@@ -290,11 +296,14 @@ eachWarehouse('alerts', (openWarehouse) => {
   ])('a webhook that %s is tried again by the next run, and told nowhere else', async (_how, answer, because) => {
     hooks.answer = answer;
     // The wait is over as soon as the webhook was asked.
-    const sleep: TellEffects['sleep'] = async (_ms, signal) => {
+    const sleep: AlertEffects['sleep'] = async (_ms, signal) => {
       await expect.poll(() => hooks.taken.length > 0 && /hangs/.test(_how), { timeout: 20_000 }).toBe(true);
       signal?.throwIfAborted();
     };
-    expect(await tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).toEqual({ judged: true, told: false });
+    expect(await tell([FAILED], {}, /hangs/.test(_how) ? { sleep } : {})).toEqual({
+      isRecorded: true,
+      isDelivered: false,
+    });
     expect(hooks.taken).toHaveLength(1);
     expect(notices).toEqual([expect.stringMatching(because)]);
     expect(notices.join()).not.toContain(CANARY);
@@ -392,7 +401,7 @@ eachWarehouse('alerts', (openWarehouse) => {
       },
     };
     const waits: { readonly ms: number; readonly over: () => void }[] = [];
-    const sleep: TellEffects['sleep'] = (ms, signal) =>
+    const sleep: AlertEffects['sleep'] = (ms, signal) =>
       new Promise((resolve, reject) => {
         // Of a call to the webhook, which answers.
         if (ms < 60_000) signal?.addEventListener('abort', () => resolve());
@@ -402,12 +411,12 @@ eachWarehouse('alerts', (openWarehouse) => {
         }
       });
     const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
-    const teller = openTeller(config, place, effects({ sleep }));
+    const teller = openAlertSender(config, place, effects({ sleep }));
     const nextWait = async (count: number): Promise<void> => {
       await expect.poll(() => waits.length).toBe(count);
       waits.at(-1)?.over();
     };
-    teller.tell(FAILED);
+    teller.report(FAILED);
     await expect.poll(() => notices).toEqual([expect.stringMatching(/could not be looked after/)]);
     broken.ops = warehouse.ops;
     hooks.answer = (response) => void response.writeHead(503).end();
@@ -425,7 +434,10 @@ eachWarehouse('alerts', (openWarehouse) => {
   it('a warehouse that fails is a notice too', async () => {
     const broken = { ...warehouse, ops: 'nowhere' };
     const config = { alerts: settings({ webhook: new Secret(hooks.url) }), budget: {} };
-    expect(await tellAlerts(config, broken, { syncs: [FAILED] }, effects())).toEqual({ judged: false, told: false });
+    expect(await sendAlerts(config, broken, { syncs: [FAILED] }, effects())).toEqual({
+      isRecorded: false,
+      isDelivered: false,
+    });
     expect(notices).toEqual([expect.stringMatching(/could not be looked after/)]);
   });
 });
@@ -442,7 +454,7 @@ it.each([
 
 it('a test is told as an alert is', async () => {
   const [webhook] = channelsOf(settings({ webhook: new Secret(hooks.url) }), effects());
-  expect(await webhook?.tell(testPayload(NOW))).toEqual({ ok: true });
+  expect(await webhook?.send(testPayload(NOW))).toEqual({ ok: true });
   expect(hooks.taken[0]?.body).toMatchObject({ v: 1, kind: 'test' });
 });
 

@@ -3,9 +3,18 @@
  * neither the tables' declarations nor the normalizer has a part in it. Items are well-typed; fields that nobody
  * declared are allowed.
  */
-import type { Asked } from '../../src/service/asked.ts';
+import type { KeyedRequest } from '../../src/service/request-body.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
-import type { Detail, Element, Field, Fields, Kind, List, Sighting, Resource } from '../../src/service/model.ts';
+import type {
+  Detail,
+  ListElement,
+  Field,
+  Fields,
+  Kind,
+  ListField,
+  ObservationSpec,
+  Resource,
+} from '../../src/service/model.ts';
 import type { Item } from '../support/sample.ts';
 
 /** A column's type as the database prints it, and its value: parsed JSON for `jsonb`, else text. */
@@ -24,14 +33,14 @@ export interface ExpectedRow {
 }
 
 /** Every row of an answer with this one item: its own, those of its lists, of entities in it, and of the bridge. */
-export function expectedRows(endpoint: Endpoint, asked: Asked, item: Item): ExpectedRow[] {
+export function expectedRows(endpoint: Endpoint, asked: KeyedRequest, item: Item): ExpectedRow[] {
   const rows: ExpectedRow[] = [];
   const own = entityRows(endpoint.returns, item, 'full', asked, rows);
   return [...rows, ...bridgeRows(endpoint, asked, item, own)];
 }
 
 /** The item's own row. */
-export function ownRow(endpoint: Endpoint, asked: Asked, item: Item): ExpectedRow {
+export function ownRow(endpoint: Endpoint, asked: KeyedRequest, item: Item): ExpectedRow {
   const rows: ExpectedRow[] = [];
   const own = entityRows(endpoint.returns, item, 'full', asked, rows);
   return rows.find(({ cells }) => cells === own) as ExpectedRow;
@@ -49,17 +58,27 @@ const TYPES: Readonly<Record<Exclude<Kind, 'epoch'>, string>> = {
 };
 
 interface Reading {
-  readonly asked: Asked;
+  readonly asked: KeyedRequest;
   readonly resource: Resource;
   /** A full reading takes defaults for what is absent. */
   readonly full: boolean;
   /** Rows found on the way. */
   readonly rows: ExpectedRow[];
   /** Child rows lack their parent's key until the parent is read. */
-  readonly lists: { readonly path: readonly string[]; readonly list: List; readonly elements: readonly unknown[] }[];
+  readonly lists: {
+    readonly path: readonly string[];
+    readonly list: ListField;
+    readonly elements: readonly unknown[];
+  }[];
 }
 
-function entityRows(resource: Resource, item: Item, detail: Detail, asked: Asked, rows: ExpectedRow[]): ExpectedCells {
+function entityRows(
+  resource: Resource,
+  item: Item,
+  detail: Detail,
+  asked: KeyedRequest,
+  rows: ExpectedRow[],
+): ExpectedCells {
   const reading: Reading = { asked, resource, full: detail === 'full', rows, lists: [] };
   const cells = {
     ...columnsOf(resource.fields, item, '', [], reading),
@@ -105,7 +124,7 @@ function columnsOfField(
       return scalarCells(field.kind, name, field.from(reading.asked, 0));
     case 'object': {
       const value = sent as Item | undefined;
-      if (value && field.sighting) reading.rows.push(sightingRow(field.sighting, field.fields, value, reading));
+      if (value && field.observation) reading.rows.push(sightingRow(field.observation, field.fields, value, reading));
       return columnsOf(field.fields, value, `${name}_`, path, reading);
     }
     case 'list':
@@ -146,9 +165,9 @@ function scalarCells(kind: Kind, name: string, sent: unknown): ExpectedCells {
 }
 
 /** The row that an object tells of an entity with a table of its own; other columns of that table are null. */
-function sightingRow(sighting: Sighting, fields: Fields, value: Item, reading: Reading): ExpectedRow {
+function sightingRow(sighting: ObservationSpec, fields: Fields, value: Item, reading: Reading): ExpectedRow {
   const urn = (sighting.bare === true ? value : value['urn']) as Item | undefined;
-  const resource = sighting.of(typeof urn?.['type'] === 'string' ? urn['type'] : '');
+  const resource = sighting.resourceOf(typeof urn?.['type'] === 'string' ? urn['type'] : '');
   const quiet: Reading = { ...reading, resource, full: false, rows: [], lists: [] };
   const none = columnsOf(resource.fields, undefined, '', [], quiet);
   const told =
@@ -170,7 +189,7 @@ function childRows(
   parent: Resource,
   cells: ExpectedCells,
   path: readonly string[],
-  list: List,
+  list: ListField,
   elements: readonly unknown[],
   reading: Reading,
 ): ExpectedRow[] {
@@ -192,7 +211,7 @@ function childRows(
   }));
 }
 
-function elementCells(element: Element, field: string, value: unknown, reading: Reading): ExpectedCells {
+function elementCells(element: ListElement, field: string, value: unknown, reading: Reading): ExpectedCells {
   switch (element.of) {
     case 'scalar':
       return { [singular(field)]: { type: 'text', value } };
@@ -201,7 +220,7 @@ function elementCells(element: Element, field: string, value: unknown, reading: 
     case 'object': {
       const item = value as Item;
       const cells = columnsOf(element.fields, item, '', [], { ...reading, full: true });
-      if (element.sighting) reading.rows.push(sightingRow(element.sighting, element.fields, item, reading));
+      if (element.observation) reading.rows.push(sightingRow(element.observation, element.fields, item, reading));
       const plain = Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, cell.value]));
       const derived = Object.entries(element.derived ?? {}).map(([name, { kind, from }]) =>
         scalarCells(kind, name, from(plain)),
@@ -233,7 +252,7 @@ function leftOver(fields: Fields, tag: string | undefined, item: Item): Item {
   return left;
 }
 
-function bridgeRows(endpoint: Endpoint, asked: Asked, item: Item, own: ExpectedCells): ExpectedRow[] {
+function bridgeRows(endpoint: Endpoint, asked: KeyedRequest, item: Item, own: ExpectedCells): ExpectedRow[] {
   const { bridge } = endpoint;
   if (!bridge) return [];
   const to = bridge.to();
@@ -246,10 +265,10 @@ function bridgeRows(endpoint: Endpoint, asked: Asked, item: Item, own: ExpectedC
     Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
   return items.map((cells, position) => ({
     table: bridge.table,
-    key: [...Object.keys(bridge.asked), ...reference.map(([name]) => name)],
+    key: [...Object.keys(bridge.questionColumns), ...reference.map(([name]) => name)],
     cells: {
       ...Object.fromEntries(
-        Object.entries(bridge.asked).map(([name, { from }]) => [name, { type: 'text', value: from(asked) }]),
+        Object.entries(bridge.questionColumns).map(([name, { from }]) => [name, { type: 'text', value: from(asked) }]),
       ),
       ...Object.fromEntries(reference.map(([name, key]) => [name, cells[key] as ExpectedCell])),
       position: { type: 'bigint', value: String(position) },

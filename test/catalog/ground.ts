@@ -1,6 +1,6 @@
 /** What the suites over the catalog stand on: one warehouse, entities nobody else uses, and a way to change an item. */
 import { beforeAll } from 'vitest';
-import type { Asked, RequestBody } from '../../src/service/asked.ts';
+import type { KeyedRequest, RequestBody } from '../../src/service/request-body.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import type { Field, Fields } from '../../src/service/model.ts';
@@ -30,7 +30,7 @@ export const endpoints: readonly (readonly [string, Endpoint])[] = catalog.map((
 
 export interface Question {
   readonly request: RequestBody;
-  readonly asked: Asked;
+  readonly asked: KeyedRequest;
 }
 
 /** A request for all that the endpoint tells of this entity. */

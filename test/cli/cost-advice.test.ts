@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { adviceOf } from '../../src/cli/text/cost-advice.ts';
 import type { SyncDefinition } from '../../src/config/definition.ts';
-import type { Balance, MaxAgeSaving } from '../../src/insight/cost-details.ts';
+import type { BalanceForecast, MaxAgeSaving } from '../../src/insight/cost-details.ts';
 import { type Costs, NOT_SPENT, type SyncCosts } from '../../src/insight/costs.ts';
 
 const NOW = new Date('2026-04-01T00:00:00Z');
 const sums = { requests: 1, points: 10, failedRequests: 0, failedPoints: 0 };
-const balance: Balance = {
+const balance: BalanceForecast = {
   token: 't',
   isOurs: true,
   pointsLeft: 100,
@@ -95,7 +95,7 @@ it.each([
 
 it('warns of points that run out within a month, by our own tokens alone', () => {
   const at = new Date('2026-04-20T12:00:00Z');
-  const told = (more: Partial<Balance>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
+  const told = (more: Partial<BalanceForecast>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
   expect(told({ runsOutAt7: at })).toEqual([
     'get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they run out on 2026-04-20',
   ]);

@@ -1,6 +1,6 @@
 /** The next step after a run that went well is a statement that runs. */
 import { expect, it } from 'vitest';
-import { nextLook } from '../../src/cli/look.ts';
+import { nextStepLine } from '../../src/cli/next-step.ts';
 import type { SyncSummary } from '../../src/ledger/summary.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { readOnlyQuery } from '../../src/warehouse/connect/query.ts';
@@ -14,15 +14,15 @@ const ended = (endpoint: string, loaded: number, next: string | null = null): Sy
 it('looks at the table of the sync that brought most', async () => {
   const warehouse = await open();
   for (const { name } of catalog) {
-    const look = await nextLook({ exitCode: 0, syncs: [ended('token.requests', 1), ended(name, 2)] });
+    const look = await nextStepLine({ exitCode: 0, syncs: [ended('token.requests', 1), ended(name, 2)] });
     const [, statement = ''] = /^next: sluice query "(.*)"\n$/.exec(look) ?? [];
     expect((await readOnlyQuery(warehouse, statement)).rows).toEqual([]);
   }
 });
 
 it('says so when nothing is new, and leaves the word to the summary when that has a next step', async () => {
-  expect(await nextLook({ exitCode: 0, syncs: [ended('pronet.group', 0)] })).toContain('nothing is new');
-  expect(await nextLook({ exitCode: 0, syncs: [ended('pronet.group', 3, 'Raise count.')] })).toBe('');
-  expect(await nextLook({ exitCode: 4, syncs: [ended('pronet.group', 3)] })).toBe('');
-  expect(await nextLook({ exitCode: 0, syncs: [] })).toBe('');
+  expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 0)] })).toContain('nothing is new');
+  expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 3, 'Raise count.')] })).toBe('');
+  expect(await nextStepLine({ exitCode: 4, syncs: [ended('pronet.group', 3)] })).toBe('');
+  expect(await nextStepLine({ exitCode: 0, syncs: [] })).toBe('');
 });

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lostAnswers } from '../../src/cli/text/lost-answers.ts';
-import type { DoubtSummary, Summary } from '../../src/ledger/summary.ts';
+import { lostAnswerLines } from '../../src/cli/text/lost-answer-lines.ts';
+import type { LostAnswerSummary, Summary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { runHere } from './here.ts';
@@ -87,7 +87,7 @@ describe('sync and status', () => {
 });
 
 describe('the lines of lost answers', () => {
-  const doubt = (more: Partial<DoubtSummary> = {}): DoubtSummary => ({
+  const doubt = (more: Partial<LostAnswerSummary> = {}): LostAnswerSummary => ({
     requestId: '1',
     attempt: 2,
     input: { group: 'g' },
@@ -97,8 +97,8 @@ describe('the lines of lost answers', () => {
     points: null,
     ...more,
   });
-  const line = (more: Partial<DoubtSummary>): string | undefined =>
-    lostAnswers([{ sync: 'groups', doubts: [doubt(more)] }])[0];
+  const line = (more: Partial<LostAnswerSummary>): string | undefined =>
+    lostAnswerLines([{ sync: 'groups', doubts: [doubt(more)] }])[0];
 
   it.each([
     ['paid_and_lost', 3, 'paid, 3 points'],
@@ -113,12 +113,12 @@ describe('the lines of lost answers', () => {
   });
 
   it('are at most 20, and none is long', () => {
-    const lines = lostAnswers([
+    const lines = lostAnswerLines([
       { sync: 'groups', doubts: Array.from({ length: 23 }, () => doubt({ input: 'x'.repeat(9000) })) },
     ]);
     expect(lines).toHaveLength(21);
     expect(lines.at(-1)).toBe('and 3 more lost answers\n');
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(300);
-    expect(lostAnswers([])).toEqual([]);
+    expect(lostAnswerLines([])).toEqual([]);
   });
 });

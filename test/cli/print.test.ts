@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { csv } from '../../src/cli/terminal/csv.ts';
 import { asJson } from '../../src/cli/terminal/json.ts';
-import { counted, duration, grouped, inWords, paint, table } from '../../src/cli/terminal/print.ts';
+import { withNoun, duration, withThousands, displayText, paint, table } from '../../src/cli/terminal/print.ts';
 import { cutTo, widthOf } from '../../src/cli/terminal/width.ts';
 import { keptChannel } from './channels.ts';
 
@@ -78,7 +78,7 @@ describe('table', () => {
 describe('words', () => {
   it('has the digits of numbers in groups', () => {
     const numbers = [0, 999, 1000, -1000, 1_234_567, 12_345_678.9, 0.5, 2.0004, 1e15, -0.0001];
-    expect(numbers.map(grouped)).toEqual(numbers.map((it) => it.toLocaleString('en-US').replace(/^-0$/, '0')));
+    expect(numbers.map(withThousands)).toEqual(numbers.map((it) => it.toLocaleString('en-US').replace(/^-0$/, '0')));
   });
 
   it('says lengths of time in the units that fit', () => {
@@ -94,7 +94,7 @@ describe('words', () => {
   });
 
   it('says numbers with their word', () => {
-    expect([counted(1, 'query', 'queries'), counted(0, 'row'), counted(12_345, 'row')]).toEqual([
+    expect([withNoun(1, 'query', 'queries'), withNoun(0, 'row'), withNoun(12_345, 'row')]).toEqual([
       '1 query',
       '0 rows',
       '12,345 rows',
@@ -102,7 +102,7 @@ describe('words', () => {
   });
 
   it('says any value on one line', () => {
-    expect([new Date(0), 12n, { a: '\n' }, undefined, true].map(inWords)).toEqual([
+    expect([new Date(0), 12n, { a: '\n' }, undefined, true].map(displayText)).toEqual([
       '1970-01-01T00:00:00.000Z',
       '12',
       '{"a":"\\n"}',

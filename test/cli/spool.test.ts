@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { spoolFolder } from '../../src/cli/spool.ts';
+import { spoolFolder } from '../../src/cli/spool-folder.ts';
 import { Secret } from '../../src/config/values/secret.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';

@@ -2,15 +2,15 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fill, partsOf } from '../../src/config/document/interpolate.ts';
+import { interpolate, parseTemplate } from '../../src/config/document/interpolate.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ConfigError } from '../../src/config/document/problem.ts';
 import { HEAD, inFolder, load, loadSync, told, toldOf } from './written.ts';
 
 const filled = (text: string, env: Readonly<Record<string, string>>): string | undefined => {
-  const parts = partsOf(text);
+  const parts = parseTemplate(text);
   if ('malformed' in parts) return undefined;
-  const result = fill(parts, (name) => env[name]);
+  const result = interpolate(parts, (name) => env[name]);
   return 'text' in result ? result.text : `unset ${result.unset.name}`;
 };
 
@@ -47,7 +47,7 @@ describe('interpolation', () => {
   it.each(['${', '${}', '${A', '${A:-x', '${1A}', '${A-x}', '${A?x}', '${A:=x}', '${A B}', '${A:-${}}'])(
     'refuses %j',
     (text) => {
-      expect(partsOf(text)).toMatchObject({
+      expect(parseTemplate(text)).toMatchObject({
         malformed: expect.stringContaining(
           'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$',
         ),

@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import { editorSchema } from '../../src/config/schema.ts';
-import { configTemplate, usualWishes } from '../../src/config/template.ts';
+import { editorSchema } from '../../src/config/editor-schema.ts';
+import { configTemplate, defaultInitAnswers } from '../../src/config/template.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { isValid } from './json-schema.ts';
 import { problemsIn } from './written.ts';
@@ -33,7 +33,9 @@ describe('the editor’s schema', () => {
     'shows every request field of %s, with its meaning',
     (name, { request, paging }) => {
       const shown = definitions[name]?.properties['request']?.properties ?? {};
-      expect(Object.keys(shown)).toEqual(Object.keys(request.shape).filter((field) => !paging.owns.includes(field)));
+      expect(Object.keys(shown)).toEqual(
+        Object.keys(request.shape).filter((field) => !paging.ownFields.includes(field)),
+      );
       for (const field of Object.keys(shown))
         expect(definitions[`${name}:${field}`]).toHaveProperty('description', expect.stringMatching(/.{10}/));
     },
@@ -43,7 +45,7 @@ describe('the editor’s schema', () => {
     const shipped = (await readdir('configs')).filter((name) => name.endsWith('.yaml'));
     expect(shipped).toContain('quickstart.yaml');
     for (const name of shipped) expect([name, allows(await readFile(`configs/${name}`, 'utf8'))]).toEqual([name, true]);
-    expect(allows(configTemplate(usualWishes, './sync.schema.json'))).toBe(true);
+    expect(allows(configTemplate(defaultInitAnswers, './sync.schema.json'))).toBe(true);
   });
 
   it.each([

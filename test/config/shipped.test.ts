@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { settable } from '../../src/config/request-fields.ts';
 import { fileSchema, syncSchema } from '../../src/config/settings.ts';
-import { shapeOf } from '../../src/config/shape.ts';
-import { configTemplate, envExample, GITIGNORE, usualWishes } from '../../src/config/template.ts';
+import { jsonSchemaOf } from '../../src/config/json-schema.ts';
+import { configTemplate, envExample, GITIGNORE, defaultInitAnswers } from '../../src/config/template.ts';
 import { LOG_ENDPOINT, starters } from '../../src/config/starters.ts';
 import { readInputs } from '../../src/plan/inputs.ts';
 import { orderSyncs } from '../../src/plan/order.ts';
@@ -93,7 +93,7 @@ describe('the example', () => {
   it('shows every key', async () => {
     const text = await readFile('configs/example.yaml', 'utf8');
     const keys = new Set(keysIn(parse(text)));
-    const own = [...keysIn(shapeOf(fileSchema).properties), ...keysIn(shapeOf(syncSchema).properties)];
+    const own = [...keysIn(jsonSchemaOf(fileSchema).properties), ...keysIn(jsonSchemaOf(syncSchema).properties)];
     const vocabulary = new Set([
       'type',
       'description',
@@ -147,7 +147,7 @@ describe('the example', () => {
 
 describe('what init writes', () => {
   it('loads as it is', async () => {
-    const { syncs, budget } = await load(configTemplate(usualWishes, './sync.schema.json'));
+    const { syncs, budget } = await load(configTemplate(defaultInitAnswers, './sync.schema.json'));
     expect(syncs.map(({ name }) => name)).toEqual(['pages', 'costs']);
     expect(budget).toEqual({ perRun: 100, perDay: 500 });
   });
@@ -157,14 +157,16 @@ describe('what init writes', () => {
   });
 
   it.each(Object.entries(starters))('begins with %s alone, and with what brings its inputs', async (endpoint, it) => {
-    const { syncs } = await load(configTemplate({ ...usualWishes, endpoints: [endpoint] }, './sync.schema.json'));
+    const { syncs } = await load(
+      configTemplate({ ...defaultInitAnswers, endpoints: [endpoint] }, './sync.schema.json'),
+    );
     const taken = syncs.map((sync) => sync.endpoint.name);
     expect(taken.toSorted()).toEqual([endpoint, ...(it.needs ?? []), LOG_ENDPOINT].toSorted());
     expect(syncs.at(-1)?.after).toEqual(syncs.slice(0, -1).map(({ name }) => name));
   });
 
   it('loads with every commented sync and key taken in', async () => {
-    const text = configTemplate(usualWishes, './sync.schema.json')
+    const text = configTemplate(defaultInitAnswers, './sync.schema.json')
       .replace(/^( *)# (?= *(?:[a-z_]+:|- ))/gm, '$1')
       .replace(/^ {6}url: \{ file.*\n/m, '');
     const config = await load(text);
@@ -173,7 +175,7 @@ describe('what init writes', () => {
   });
 
   it('points editors to the schema', () => {
-    expect(configTemplate(usualWishes, 'https://a.example/sync.schema.json').split('\n')[0]).toBe(
+    expect(configTemplate(defaultInitAnswers, 'https://a.example/sync.schema.json').split('\n')[0]).toBe(
       '# yaml-language-server: $schema=https://a.example/sync.schema.json',
     );
   });
@@ -181,7 +183,7 @@ describe('what init writes', () => {
   it.each(['embedded', 'postgres'] as const)(
     'names in .env.example what the config uses, and no secret: %s',
     (warehouse) => {
-      const text = configTemplate({ ...usualWishes, warehouse }, 'x');
+      const text = configTemplate({ ...defaultInitAnswers, warehouse }, 'x');
       const example = envExample(warehouse);
       const used = [...text.matchAll(/^[^#\n]*\$\{([A-Z_]+)/gm)].map(([, name]) => name);
       expect(used).toEqual(['SLUICE_SERVICE_URL', 'SLUICE_SERVICE_TOKEN', 'DATABASE_URL']);

@@ -8,10 +8,10 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 /** The jobs of a warehouse in which nothing is expected to go wrong; the caller closes them. */
 export const jobsOf = (warehouse: Warehouse, schedules?: readonly Scheduled[]): Promise<Jobs> =>
   openJobs(warehouse, {
-    onTrouble: (error) => {
+    onError: (error) => {
       throw error;
     },
-    steady: { sleep: () => Promise.resolve(), random: () => 0.5 },
+    retry: { sleep: () => Promise.resolve(), random: () => 0.5 },
     ...(schedules && { schedules }),
   });
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { type EngineEvent, handle } from '../../src/engine/handle.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
-import type { JobInHand, Outcome } from '../../src/engine/jobs.ts';
+import type { ActiveJob, JobOutcome } from '../../src/engine/jobs.ts';
 import { openInvocation } from '../../src/flow/run/invocation.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { jobsOf } from './due.ts';
@@ -21,7 +21,7 @@ const CONFIG = `syncs:
 `;
 
 interface Worked {
-  readonly outcome: Outcome;
+  readonly outcome: JobOutcome;
   readonly events: readonly EngineEvent[];
   /** The job as the next worker would get it. */
   readonly kept: JobData;
@@ -32,10 +32,10 @@ async function work(scene: Scene, data: JobData): Promise<Worked> {
   const { warehouse, clock } = scene;
   const events: EngineEvent[] = [];
   let kept = data;
-  const job: JobInHand = {
+  const job: ActiveJob = {
     data,
     signal: new AbortController().signal,
-    keep: async (other) => void (kept = other),
+    saveData: async (other) => void (kept = other),
   };
   const effects = {
     now: clock.now,
@@ -45,18 +45,18 @@ async function work(scene: Scene, data: JobData): Promise<Worked> {
     onProgress: () => undefined,
     onNotice: () => undefined,
   };
-  const it = await openInvocation(await configOf(CONFIG, scene.sandbox.url), warehouse, effects);
+  const invocation = await openInvocation(await configOf(CONFIG, scene.sandbox.url), warehouse, effects);
   try {
     const { signal } = new AbortController();
     const onEvent = (event: EngineEvent): void => void events.push(event);
     const jobs = { enqueue: () => Promise.reject(new Error('nothing is shared here')) };
-    return { outcome: await handle({ it, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
+    return { outcome: await handle({ invocation, jobs, chunkSize: undefined, onEvent, signal }, job), events, kept };
   } finally {
-    await it.close();
+    await invocation.close();
   }
 }
 
-const followed = async ({ warehouse }: Scene, outcome: Outcome): Promise<unknown> =>
+const followed = async ({ warehouse }: Scene, outcome: JobOutcome): Promise<unknown> =>
   outcome.as === 'done' && outcome.follows
     ? warehouse.db.transaction().execute((tx) => outcome.follows?.(tx) ?? Promise.resolve([]))
     : [];

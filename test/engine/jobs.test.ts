@@ -1,11 +1,11 @@
 /** The jobs on both warehouses: schedules are reconciled, missed firings fire once, what was given up is put back. */
 import { sql } from 'kysely';
 import { expect, it, onTestFinished } from 'vitest';
-import { childrenToBegin } from '../../src/engine/family.ts';
+import { childrenToStart } from '../../src/engine/child-syncs.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
-import type { Jobs, Outcome, Scheduled } from '../../src/engine/jobs.ts';
+import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
 import { lostJobs } from '../../src/engine/lost-jobs.ts';
-import { readStanding, WORKER_DIED } from '../../src/engine/standing.ts';
+import { readEngineStatus, WORKER_DIED } from '../../src/engine/status.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';
 import { select } from '../flow/rows.ts';
@@ -21,7 +21,7 @@ async function jobsIn(warehouse: Warehouse, schedules?: readonly Scheduled[]): P
 }
 
 /** Takes jobs in hand until so many came. */
-async function taken(jobs: Jobs, count: number, outcome: Outcome = { as: 'done' }): Promise<readonly JobData[]> {
+async function taken(jobs: Jobs, count: number, outcome: JobOutcome = { as: 'done' }): Promise<readonly JobData[]> {
   const got: JobData[] = [];
   const enough = Promise.withResolvers<void>();
   await jobs.work('sync', 1, async ({ data }) => {
@@ -41,7 +41,7 @@ eachWarehouse('the jobs', (open) => {
     await first.close();
     const second = await jobsIn(warehouse, [at('b', '0 4 * * *'), at('c', '0 5 * * *')]);
     expect(second.reconciled).toEqual({ scheduled: ['c'], unscheduled: ['a'] });
-    const standing = await readStanding(warehouse, new Date('2026-03-06T12:00:00Z'));
+    const standing = await readEngineStatus(warehouse, new Date('2026-03-06T12:00:00Z'));
     expect(standing?.schedules.map(({ sync, nextAt }) => [sync, nextAt?.toISOString()])).toEqual([
       ['b', '2026-03-07T04:00:00.000Z'],
       ['c', '2026-03-07T05:00:00.000Z'],
@@ -55,7 +55,7 @@ eachWarehouse('the jobs', (open) => {
     const jobs = await jobsIn(warehouse, schedules);
     expect(await taken(jobs, 1)).toEqual([syncJob('a')]);
     await jobs.enqueue([1, 2, 3].map(() => ({ queue: 'sync', data: syncJob('z'), afterSeconds: 600 })));
-    const standing = await readStanding(warehouse, new Date());
+    const standing = await readEngineStatus(warehouse, new Date());
     expect(standing?.queues.find(({ queue }) => queue === 'sync')).toMatchObject({ waiting: 0, later: 1 });
   });
 
@@ -66,11 +66,11 @@ eachWarehouse('the jobs', (open) => {
     const dead = { ...syncJob('a', 3), exitCode: 3, because: 'the token was refused' };
     await taken(jobs, 1, { as: 'done', follows: async () => [{ queue: 'dead', data: dead }] });
     await expect
-      .poll(async () => (await readStanding(warehouse, new Date()))?.givenUp)
+      .poll(async () => (await readEngineStatus(warehouse, new Date()))?.givenUp)
       .toMatchObject([{ sync: 'a', exitCode: 3, because: 'the token was refused' }]);
     expect(await jobs.redrive(['b'])).toEqual([]);
     expect(await jobs.redrive([])).toEqual([dead]);
-    expect((await readStanding(warehouse, new Date()))?.givenUp).toEqual([]);
+    expect((await readEngineStatus(warehouse, new Date()))?.givenUp).toEqual([]);
   });
 
   it('are told of as lost when their worker died and no run of theirs came to an end', async () => {
@@ -78,11 +78,11 @@ eachWarehouse('the jobs', (open) => {
     const jobs = await jobsIn(warehouse);
     await jobs.enqueue(['died', 'threw', 'ended'].map((sync) => ({ queue: 'sync', data: syncJob(sync) })));
     await sql`update sluice_jobs.job set retry_limit = 0 where name = 'sync'`.execute(warehouse.db);
-    const never = Promise.withResolvers<Outcome>();
+    const never = Promise.withResolvers<JobOutcome>();
     onTestFinished(() => never.resolve({ as: 'done' }));
-    await jobs.work('sync', 3, async ({ data, keep }) => {
+    await jobs.work('sync', 3, async ({ data, saveData }) => {
       if (data.sync === 'threw') return { as: 'failed', because: 'a fault\nwith a stack' };
-      if (data.kind === 'sync') await keep({ ...data, since: '' });
+      if (data.kind === 'sync') await saveData({ ...data, since: '' });
       return never.promise;
     });
     const lost = async () => (await lostJobs(warehouse)).map(({ job }) => job.sync).toSorted();
@@ -93,7 +93,10 @@ eachWarehouse('the jobs', (open) => {
       return lost();
     };
     await expect.poll(lostInSilence, { timeout: 30_000 }).toEqual(['died', 'ended']);
-    const reasons = (await readStanding(warehouse, new Date()))?.givenUp.map(({ sync, because }) => [sync, because]);
+    const reasons = (await readEngineStatus(warehouse, new Date()))?.givenUp.map(({ sync, because }) => [
+      sync,
+      because,
+    ]);
     expect(Object.fromEntries(reasons ?? [])).toEqual({ died: WORKER_DIED, ended: WORKER_DIED, threw: 'a fault' });
 
     await sql`insert into sluice_ops.runs (sync, endpoint, definition_hash, state, exit_code, today, started_at, ended_at)
@@ -131,13 +134,13 @@ eachWarehouse('the jobs', (open) => {
     await jobs.enqueue([{ queue: 'sync', data: syncJob('a') }]);
     const got: JobData[] = [];
     const twice = Promise.withResolvers<void>();
-    await jobs.work('sync', 1, async ({ data, keep }) => {
+    await jobs.work('sync', 1, async ({ data, saveData }) => {
       got.push(data);
       if (got.length === 2) {
         twice.resolve();
         return { as: 'done' };
       }
-      await keep({ ...data, tries: 2 });
+      await saveData({ ...data, tries: 2 });
       // As after the death of a worker, but without the wait.
       await sql`update sluice_jobs.job set retry_delay = 0 where name = 'sync'`.execute(warehouse.db);
       return { as: 'failed', because: 'it was killed' };
@@ -150,7 +153,7 @@ eachWarehouse('the jobs', (open) => {
     const warehouse = await open();
     const jobs = await jobsIn(warehouse);
     const { syncs } = await configOf(FAMILY, 'http://127.0.0.1:1');
-    const begin = () => warehouse.db.transaction().execute((tx) => childrenToBegin(tx, warehouse, syncs, 'a'));
+    const begin = () => warehouse.db.transaction().execute((tx) => childrenToStart(tx, warehouse, syncs, 'a'));
     const run = (sync: string, state: string, exitCode: number) =>
       select(
         warehouse,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { firingsOf } from '../../src/engine/firings.ts';
 import { jobsSchema } from '../../src/engine/queues.ts';
-import { stepAfter } from '../../src/engine/verdict.ts';
+import { decideAfter } from '../../src/engine/job-decision.ts';
 import { chunksOf } from '../../src/plan/chunks.ts';
 
 const firings = (cron: string, timezone: string, after: string, most = 3): string[] =>
@@ -33,14 +33,14 @@ describe('chunks', () => {
 
   it('are even, and none when one would do', () => {
     expect(chunksOf(tasks(10), new Map(), 10)).toBeUndefined();
-    expect(chunksOf(tasks(11), new Map(), 5)).toEqual({ of: [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2], sizes: [4, 4, 3] });
+    expect(chunksOf(tasks(11), new Map(), 5)).toEqual({ chunkOf: [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2], sizes: [4, 4, 3] });
     expect(chunksOf(tasks(0), new Map(), 5)).toBeUndefined();
   });
 
   it('count what is to be sent, and hold what is not beside it', () => {
     const fresh = new Map(['0', '1', '2', '5'].map((key) => [key, '7']));
     expect(chunksOf(tasks(7), fresh, 5)).toBeUndefined();
-    expect(chunksOf(tasks(7), fresh, 2)).toEqual({ of: [0, 0, 0, 0, 0, 1, 1], sizes: [2, 1] });
+    expect(chunksOf(tasks(7), fresh, 2)).toEqual({ chunkOf: [0, 0, 0, 0, 0, 1, 1], sizes: [2, 1] });
   });
 
   it('hold every task, in order, whatever the size', () => {
@@ -48,8 +48,8 @@ describe('chunks', () => {
       for (const most of [1, 2, 3, 10, 250]) {
         const cut = chunksOf(tasks(count), new Map(), most);
         if (!cut) continue;
-        expect(cut.of.length).toBe(count);
-        expect(cut.of).toEqual(cut.of.toSorted((a, b) => a - b));
+        expect(cut.chunkOf.length).toBe(count);
+        expect(cut.chunkOf).toEqual(cut.chunkOf.toSorted((a, b) => a - b));
         expect(cut.sizes.reduce((sum, size) => sum + size, 0)).toBe(count);
         expect(Math.max(...cut.sizes)).toBeLessThanOrEqual(most);
         expect(Math.min(...cut.sizes)).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe('chunks', () => {
 });
 
 describe('what follows from an exit code', () => {
-  const step = (exitCode: number, tries = 0) => stepAfter(exitCode, tries, () => 0.5);
+  const step = (exitCode: number, tries = 0) => decideAfter(exitCode, tries, () => 0.5);
 
   it('is the children, a rest, another try or a person', () => {
     expect([0, 4].map((code) => step(code).do)).toEqual(['follow', 'follow']);

@@ -20,7 +20,7 @@ async function seenOf(call: Call, prefix = ''): Promise<Seen> {
     seen.push({ method: request.method, url: request.url, headers: request.headers, text: request.text });
     response.end('[]');
   });
-  await clientFor(`http://${host}${prefix}`).ask(call);
+  await clientFor(`http://${host}${prefix}`).send(call);
   expect(seen).toHaveLength(1);
   return seen[0] as Seen;
 }
@@ -81,9 +81,9 @@ describe('a call', () => {
 
   it('that is malformed is a bug and no outcome', async () => {
     const client = clientFor(`http://${await serving((_, response) => response.end())}`);
-    await expect(client.ask({ ...CALL, requestId: 'two\nlines' })).rejects.toThrow('x-request-id');
+    await expect(client.send({ ...CALL, requestId: 'two\nlines' })).rejects.toThrow('x-request-id');
     await client.close();
-    await expect(client.ask(CALL)).rejects.toThrow('the client is closed');
+    await expect(client.send(CALL)).rejects.toThrow('the client is closed');
   });
 });
 
@@ -99,7 +99,7 @@ describe('an answer', () => {
       response.end('[{"@type":"@microblog_user"}]');
     });
     const times = [new Date('2024-05-01T00:00:00.000Z'), new Date('2024-05-01T00:00:01.250Z')];
-    const outcome = await clientFor(`http://${host}`, { now: () => times.shift() as Date }).ask(CALL);
+    const outcome = await clientFor(`http://${host}`, { now: () => times.shift() as Date }).send(CALL);
     expect(outcome).toMatchObject({ kind: 'answered', status: 200, tookMs: 1250 });
     if (outcome.kind !== 'answered') return;
     expect(outcome.receivedAt.toISOString()).toBe('2024-05-01T00:00:01.250Z');
@@ -110,13 +110,13 @@ describe('an answer', () => {
 
   it.each([204, 404, 412, 422, 429, 500, 503])('of status %i is an answer like any other', async (status) => {
     const host = await serving((_, response) => response.writeHead(status).end());
-    expect(await clientFor(`http://${host}`).ask(CALL)).toMatchObject({ kind: 'answered', status });
+    expect(await clientFor(`http://${host}`).send(CALL)).toMatchObject({ kind: 'answered', status });
   });
 
   it('keeps each byte of a success, also one that is no text', async () => {
     const bytes = Buffer.from([0x5b, 0x00, 0xff, 0xfe, 0xed, 0xa0, 0x80, 0x5d]);
     const host = await serving((_, response) => response.end(bytes));
-    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    const outcome = await clientFor(`http://${host}`).send(CALL);
     expect(outcome.kind === 'answered' && Buffer.from(outcome.body).equals(bytes)).toBe(true);
   });
 
@@ -127,7 +127,7 @@ describe('an answer', () => {
       response.end('[]');
     });
     const client = clientFor(`http://${host}`, { connections: 1 });
-    for (let n = 0; n < 5; n++) await client.ask(CALL);
+    for (let n = 0; n < 5; n++) await client.send(CALL);
     expect(ports.size).toBe(1);
   });
 
@@ -138,7 +138,7 @@ describe('an answer', () => {
       setImmediate(() => response.end('[]'));
     });
     const client = clientFor(`http://${host}`, { connections: 2 });
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => client.ask(CALL)));
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => client.send(CALL)));
     expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 8 }, () => 'answered'));
     expect(ports.size).toBeLessThanOrEqual(2);
   });
@@ -151,7 +151,7 @@ describe('an answer', () => {
       void release.promise.then(() => response.end('[]'));
     });
     const client = clientFor(`http://${host}`);
-    const outcome = client.ask(CALL);
+    const outcome = client.send(CALL);
     await arrived.promise;
     const closed = client.close();
     release.resolve();
@@ -168,7 +168,7 @@ describe('the token', () => {
       response.end('[]');
     });
     const host = await serving((_, response) => response.writeHead(status, { location: `http://${other}/x` }).end());
-    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    const outcome = await clientFor(`http://${host}`).send(CALL);
     expect(outcome).toMatchObject({ kind: 'answered', status, headers: { location: `http://${other}/x` } });
     expect(elsewhere).toEqual([]);
   });
@@ -187,7 +187,7 @@ describe('the token', () => {
       NODE_USE_ENV_PROXY: '1',
     });
     try {
-      const outcome = await clientFor(`http://${host}`).ask(CALL);
+      const outcome = await clientFor(`http://${host}`).send(CALL);
       expect(outcome.kind === 'answered' && Buffer.from(outcome.body).toString()).toBe('["direct"]');
     } finally {
       process.env = before;
@@ -201,7 +201,7 @@ describe('the token', () => {
         .writeHead(401, { 'x-error': `bad ${String(request.headers['access-token'])}`, 'x-echo': [TOKEN, 'b'] })
         .end(JSON.stringify({ detail: `Zoë: token ${String(request.headers['access-token'])} is unknown` })),
     );
-    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    const outcome = await clientFor(`http://${host}`).send(CALL);
     if (outcome.kind !== 'answered') throw new Error(outcome.reason);
     expect(Buffer.from(outcome.body).toString()).toBe('{"detail":"Zoë: token [secret] is unknown"}');
     expect(outcome.headers).toMatchObject({ 'x-error': 'bad [secret]', 'x-echo': '[secret], b' });
@@ -229,7 +229,7 @@ describe('the token', () => {
         .writeHead(403, { 'x-echo': `<${quoted}>` })
         .end(`{"detail":"<${quoted}>","more":"${quoted.slice(0, 9)}"}`),
     );
-    const outcome = await clientFor(`http://${host}`, { token: new Secret(AWKWARD) }).ask(CALL);
+    const outcome = await clientFor(`http://${host}`, { token: new Secret(AWKWARD) }).send(CALL);
     if (outcome.kind !== 'answered') throw new Error(outcome.reason);
     expect(Buffer.from(outcome.body).toString()).toBe(`{"detail":"<[secret]>","more":"${quoted.slice(0, 9)}"}`);
     expect(outcome.headers['x-echo']).toBe('<[secret]>');
@@ -240,7 +240,7 @@ describe('the token', () => {
     const host = await serving((_, response) =>
       response.writeHead(422, { [`x-${TOKEN}`]: 'a' }).end(JSON.stringify({ detail: `${around}${TOKEN} is unknown` })),
     );
-    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    const outcome = await clientFor(`http://${host}`).send(CALL);
     if (outcome.kind !== 'answered') throw new Error(outcome.reason);
     expect(serviceText(outcome.body, outcome.headers)).toMatch(/^x{280}\[secret\] is un/);
     expect(JSON.stringify(outcome.headers)).not.toContain('5f3a91c2');
@@ -248,13 +248,13 @@ describe('the token', () => {
 
   it('that is too short to be one is left, or no text could be read', async () => {
     const host = await serving((_, response) => response.writeHead(422).end('{"detail":"a bad apple"}'));
-    const outcome = await clientFor(`http://${host}`, { token: new Secret('a') }).ask(CALL);
+    const outcome = await clientFor(`http://${host}`, { token: new Secret('a') }).send(CALL);
     expect(outcome.kind === 'answered' && Buffer.from(outcome.body).toString()).toBe('{"detail":"a bad apple"}');
   });
 
   it('is left in what was paid for, since that is kept to the byte', async () => {
     const host = await serving((_, response) => response.end(`["${TOKEN}"]`));
-    const outcome = await clientFor(`http://${host}`).ask(CALL);
+    const outcome = await clientFor(`http://${host}`).send(CALL);
     expect(outcome.kind === 'answered' && Buffer.from(outcome.body).toString()).toBe(`["${TOKEN}"]`);
   });
 

@@ -9,7 +9,7 @@ async function asked(encoding: string | undefined, body: Buffer, maxBodyBytes?: 
   const host = await serving((_, response) =>
     response.writeHead(status, encoding === undefined ? {} : { 'content-encoding': encoding }).end(body),
   );
-  return clientFor(`http://${host}`, maxBodyBytes === undefined ? {} : { maxBodyBytes }).ask(CALL);
+  return clientFor(`http://${host}`, maxBodyBytes === undefined ? {} : { maxBodyBytes }).send(CALL);
 }
 
 async function bodyOf(encoding: string | undefined, body: Buffer): Promise<Buffer> {

@@ -166,7 +166,7 @@ describe('perhaps bought', () => {
       const created = Promise.withResolvers<unknown>();
       onNext('undici:request:create', (message) => created.resolve((message as { request: unknown }).request));
       const host = await serving((_, response) => response.end('[]'));
-      await clientFor(`http://${host}`).ask({ ...CALL, ...(timeoutSeconds !== undefined && { timeoutSeconds }) });
+      await clientFor(`http://${host}`).send({ ...CALL, ...(timeoutSeconds !== undefined && { timeoutSeconds }) });
       expect(await created.promise).toMatchObject({ headersTimeout: ms, bodyTimeout: ms });
     },
   );
@@ -217,7 +217,7 @@ describe('perhaps bought', () => {
 describe('a stop', () => {
   it('before the call sends nothing', async () => {
     const { host, received } = await connecting(() => undefined);
-    const outcome = await noted(clientFor(`http://${host}`).ask(CALL, AbortSignal.abort()));
+    const outcome = await noted(clientFor(`http://${host}`).send(CALL, AbortSignal.abort()));
     expect(outcome).toEqual({ kind: 'not_sent', reason: 'stopped before it was sent' });
     expect(received()).toBe('');
   });
@@ -225,7 +225,7 @@ describe('a stop', () => {
   it('while the connection is being opened sends nothing, then and later', async () => {
     const stop = new AbortController();
     const { host, received } = await connecting(() => stop.abort());
-    const outcome = await noted(clientFor(`https://${host}`, { connectTimeoutMs: 5000 }).ask(CALL, stop.signal));
+    const outcome = await noted(clientFor(`https://${host}`, { connectTimeoutMs: 5000 }).send(CALL, stop.signal));
     expect(outcome).toEqual({ kind: 'not_sent', reason: 'stopped before it was sent' });
     expect(received()).not.toContain('POST');
   });
@@ -241,21 +241,21 @@ describe('a stop', () => {
     });
     const client = clientFor(`http://${host}`, { connections: 1 });
     const stop = new AbortController();
-    const asked = client.ask({ ...CALL, requestId: '1' });
+    const asked = client.send({ ...CALL, requestId: '1' });
     await first.promise;
-    const waiting = noted(client.ask({ ...CALL, requestId: '2' }, stop.signal));
+    const waiting = noted(client.send({ ...CALL, requestId: '2' }, stop.signal));
     stop.abort();
     expect(await waiting).toEqual({ kind: 'not_sent', reason: 'stopped before it was sent' });
     release.resolve();
     expect((await asked).kind).toBe('answered');
-    expect((await client.ask({ ...CALL, requestId: '3' })).kind).toBe('answered');
+    expect((await client.send({ ...CALL, requestId: '3' })).kind).toBe('answered');
     expect(ids).toEqual(['1', '3']);
   });
 
   it('while waiting for the answer leaves it open whether it was bought', async () => {
     const stop = new AbortController();
     const { host } = await connecting(() => stop.abort());
-    const outcome = await noted(clientFor(`http://${host}`).ask(CALL, stop.signal));
+    const outcome = await noted(clientFor(`http://${host}`).send(CALL, stop.signal));
     expect(outcome).toEqual({ kind: 'unknown', reason: 'stopped while waiting for the answer' });
   });
 
@@ -267,7 +267,7 @@ describe('a stop', () => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[{"a"');
     });
     onNext('undici:request:headers', () => setImmediate(() => stop.abort()));
-    const outcome = await noted(clientFor(`http://${host}`).ask(CALL, stop.signal));
+    const outcome = await noted(clientFor(`http://${host}`).send(CALL, stop.signal));
     expect(outcome).toEqual({ kind: 'unknown', status: 200, reason: 'stopped in the middle of the answer' });
     await gone.promise;
   });
@@ -276,10 +276,10 @@ describe('a stop', () => {
     const host = await serving((_, response) => response.end('[]'));
     const stop = new AbortController();
     const client = clientFor(`http://${host}`);
-    const outcome = await client.ask(CALL, stop.signal);
+    const outcome = await client.send(CALL, stop.signal);
     stop.abort();
     expect(outcome.kind).toBe('answered');
-    expect((await client.ask(CALL)).kind).toBe('answered');
+    expect((await client.send(CALL)).kind).toBe('answered');
   });
 });
 
@@ -291,6 +291,6 @@ it('a failed attempt does not spoil the next one', async () => {
     else socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]');
   });
   const client = clientFor(`http://${host}`);
-  expect((await client.ask(CALL)).kind).toBe('unknown');
-  expect((await client.ask(CALL)).kind).toBe('answered');
+  expect((await client.send(CALL)).kind).toBe('unknown');
+  expect((await client.send(CALL)).kind).toBe('answered');
 });

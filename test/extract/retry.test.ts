@@ -8,9 +8,9 @@ import { type Attempt, type Decision, decide, retryPolicy } from '../../src/extr
 const POLICY = retryPolicy(2);
 const FIRST: Attempt = {
   number: 1,
-  earlier: 0,
+  earlierAttempts: 0,
   paidRetries: 0,
-  surelyUnpaidRetries: 0,
+  unpaidRetries: 0,
   lostInvocations: 0,
   endpointAnswered: false,
 };
@@ -109,10 +109,10 @@ describe('an answer', () => {
       paid: false,
       because: `the service answered ${status} and gave no reason`,
     });
-    expect(after(answered(status), { number: 7, paidRetries: 2, surelyUnpaidRetries: 4 })).toMatchObject({
+    expect(after(answered(status), { number: 7, paidRetries: 2, unpaidRetries: 4 })).toMatchObject({
       do: 'retry',
     });
-    expect(after(answered(status), { number: 6, surelyUnpaidRetries: 5 })).toMatchObject({
+    expect(after(answered(status), { number: 6, unpaidRetries: 5 })).toMatchObject({
       do: 'fail',
       class: 'unavailable',
       scope: 'input',
@@ -138,13 +138,13 @@ describe('an answer', () => {
 
   it('of 5xx fails the input for good after three invocations in vain, and of 503 never does', () => {
     const last = { number: 3, paidRetries: 2 };
-    expect(after(answered(500), { ...last, earlier: 5 })).toMatchObject({ do: 'fail', class: 'unavailable' });
-    expect(after(answered(500), { ...last, earlier: 6 })).toMatchObject({
+    expect(after(answered(500), { ...last, earlierAttempts: 5 })).toMatchObject({ do: 'fail', class: 'unavailable' });
+    expect(after(answered(500), { ...last, earlierAttempts: 6 })).toMatchObject({
       do: 'fail',
       class: 'failing',
       scope: 'input',
     });
-    expect(after(answered(503), { number: 6, surelyUnpaidRetries: 5, earlier: 60 })).toMatchObject({
+    expect(after(answered(503), { number: 6, unpaidRetries: 5, earlierAttempts: 60 })).toMatchObject({
       do: 'fail',
       class: 'unavailable',
     });
@@ -166,7 +166,7 @@ describe('no answer', () => {
   const notSent: Outcome = { kind: 'not_sent', reason: 'connection refused' };
   it('to what was surely not sent is asked again as unpaid, then stops the run', () => {
     expect(after(notSent)).toEqual({ do: 'retry', afterMs: 500, paid: false, because: 'connection refused' });
-    expect(after(notSent, { number: 6, surelyUnpaidRetries: 5 })).toMatchObject({
+    expect(after(notSent, { number: 6, unpaidRetries: 5 })).toMatchObject({
       do: 'stop',
       exit: 5,
       because: 'the service could not be reached: connection refused',
@@ -224,17 +224,17 @@ describe('a loop over decisions', () => {
               decision.do === 'retry' ? decision.afterMs : decision.do === 'doubt' ? decision.againAfterMs : undefined;
             if (waitMs === undefined) return;
             expect(Number.isInteger(waitMs)).toBe(true);
-            expect(waitMs).toBeGreaterThanOrEqual(policy.waits.leastMs);
-            expect(waitMs).toBeLessThanOrEqual(policy.waits.longestRetryAfterMs + policy.waits.firstMs);
+            expect(waitMs).toBeGreaterThanOrEqual(policy.waits.minMs);
+            expect(waitMs).toBeLessThanOrEqual(policy.waits.maxRetryAfterMs + policy.waits.firstMs);
             const paid = decision.do === 'doubt' || (decision.do === 'retry' && decision.paid);
             attempt = {
               ...attempt,
               number: attempt.number + 1,
               paidRetries: attempt.paidRetries + (paid ? 1 : 0),
-              surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),
+              unpaidRetries: attempt.unpaidRetries + (paid ? 0 : 1),
             };
             expect(attempt.paidRetries).toBeLessThanOrEqual(retries);
-            expect(attempt.surelyUnpaidRetries).toBeLessThanOrEqual(policy.surelyUnpaidRetries);
+            expect(attempt.unpaidRetries).toBeLessThanOrEqual(policy.unpaidRetries);
           }
           expect.unreachable('forty attempts and no end');
         },
@@ -265,6 +265,6 @@ describe('docs/retries.md', () => {
     expect(said.get('not sent')).toBe(shown(after({ kind: 'not_sent', reason: '' })));
     expect(said.get('unknown')).toBe(shown(after({ kind: 'unknown', reason: '' })));
     expect(said.get('unknown, too large')).toBe(shown(after({ kind: 'unknown', reason: '', tooLarge: true })));
-    expect(page).toContain(`${POLICY.surelyUnpaidRetries} times`);
+    expect(page).toContain(`${POLICY.unpaidRetries} times`);
   });
 });

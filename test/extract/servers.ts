@@ -91,4 +91,4 @@ export const CALL: Call = {
 
 /** One call at this url, with more time than anything but a deadline can need. */
 export const askOnce = (url: string, options: Partial<ClientOptions> = {}): Promise<Outcome> =>
-  clientFor(url, { marginMs: 9900, ...options }).ask({ ...CALL, timeoutSeconds: 0.1 });
+  clientFor(url, { marginMs: 9900, ...options }).send({ ...CALL, timeoutSeconds: 0.1 });

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { retryPolicy } from '../../src/extract/retry.ts';
-import { backoffMs, heededMs, retryAfterMs } from '../../src/extract/wait.ts';
+import { backoffMs, boundedRetryAfterMs, retryAfterMs } from '../../src/extract/wait.ts';
 
 const { waits } = retryPolicy(2);
 const AT = new Date('2026-01-05T12:00:00.000Z');
@@ -33,14 +33,14 @@ describe('a wait', () => {
     const bounds = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map((number) => backoffMs(number, waits, () => 1));
     expect(bounds).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
     expect(backoffMs(5, waits, () => 0.5)).toBe(8000);
-    expect(backoffMs(5, waits, () => 0)).toBe(waits.leastMs);
+    expect(backoffMs(5, waits, () => 0)).toBe(waits.minMs);
   });
 
   it('is what the service asked and a little more, up to the cap', () => {
-    expect(heededMs(20_000, waits, () => 0)).toBe(20_000);
-    expect(heededMs(20_000, waits, () => 0.5)).toBe(20_500);
-    expect(heededMs(0, waits, () => 0)).toBe(waits.leastMs);
-    expect(heededMs(Number.POSITIVE_INFINITY, waits, () => 1)).toBe(301_000);
+    expect(boundedRetryAfterMs(20_000, waits, () => 0)).toBe(20_000);
+    expect(boundedRetryAfterMs(20_000, waits, () => 0.5)).toBe(20_500);
+    expect(boundedRetryAfterMs(0, waits, () => 0)).toBe(waits.minMs);
+    expect(boundedRetryAfterMs(Number.POSITIVE_INFINITY, waits, () => 1)).toBe(301_000);
   });
 
   it('is within its bounds, whatever the header says', () => {
@@ -53,9 +53,10 @@ describe('a wait', () => {
     fc.assert(
       fc.property(header, fc.double({ min: 0, max: 1, noNaN: true }), fc.integer({ min: 1 }), (text, drawn, number) => {
         const asked = retryAfterMs(text, AT);
-        const ms = asked === undefined ? backoffMs(number, waits, () => drawn) : heededMs(asked, waits, () => drawn);
-        expect(ms).toBeGreaterThanOrEqual(waits.leastMs);
-        expect(ms).toBeLessThanOrEqual(waits.longestRetryAfterMs + waits.firstMs);
+        const ms =
+          asked === undefined ? backoffMs(number, waits, () => drawn) : boundedRetryAfterMs(asked, waits, () => drawn);
+        expect(ms).toBeGreaterThanOrEqual(waits.minMs);
+        expect(ms).toBeLessThanOrEqual(waits.maxRetryAfterMs + waits.firstMs);
       }),
     );
   });

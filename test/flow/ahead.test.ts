@@ -1,7 +1,7 @@
 /** Groups of answers: the next is filled while one is worked on, and nobody waits for company that may never come. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
+import { prefetchGroups } from '../../src/flow/ingest/prefetch.ts';
 import { batchOf } from '../support/loading.ts';
 import { given } from '../support/given.ts';
 import { profile } from '../load/items.ts';
@@ -47,8 +47,8 @@ const turns = async (): Promise<void> => {
 
 describe('groups ahead', () => {
   it('give what is there, and fill the next meanwhile', async () => {
-    const { source, isAtHand, put, end } = inbox();
-    const groups = groupsAhead(source, MOST, { isAtHand });
+    const { source, isAtHand: hasMore, put, end } = inbox();
+    const groups = prefetchGroups(source, MOST, { hasMore });
     const next = async () => (await groups.next()).value?.map(({ id }) => id);
     const first = next();
     put(1);
@@ -66,7 +66,7 @@ describe('groups ahead', () => {
   });
 
   it('wait for a full one while more is at hand', async () => {
-    const groups = await Array.fromAsync(groupsAhead(given([1, 2, 3, 4, 5, 6].map(answer)), MOST));
+    const groups = await Array.fromAsync(prefetchGroups(given([1, 2, 3, 4, 5, 6].map(answer)), MOST));
     expect(groups.map((group) => group.map(({ id }) => id))).toEqual([
       [1, 2, 3, 4],
       [5, 6],
@@ -81,7 +81,7 @@ describe('groups ahead', () => {
         yield answer(taken);
       }
     }
-    const groups = groupsAhead(endless(), MOST);
+    const groups = prefetchGroups(endless(), MOST);
     expect((await groups.next()).value).toHaveLength(4);
     await turns();
     expect(taken).toBe(9);
@@ -94,7 +94,7 @@ describe('groups ahead', () => {
       yield answer(2);
       throw new Error('no more');
     }
-    const groups = groupsAhead(broken(), MOST);
+    const groups = prefetchGroups(broken(), MOST);
     expect((await groups.next()).value).toHaveLength(2);
     await expect(groups.next()).rejects.toThrow('no more');
   });

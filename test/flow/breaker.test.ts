@@ -1,7 +1,7 @@
 /** When an endpoint gets a rest, who makes the trial after it, and when it is given up. */
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/extract/outcome.ts';
-import { type Breaker, openBreaker, wentWell } from '../../src/flow/request/circuit-breaker.ts';
+import { type Breaker, openBreaker, isSuccess } from '../../src/flow/request/circuit-breaker.ts';
 
 const running = new AbortController().signal;
 
@@ -11,7 +11,7 @@ function breaking(): { readonly breaker: Breaker; readonly rests: number[] } {
 }
 
 async function fail(breaker: Breaker, times: number): Promise<void> {
-  for (let n = 0; n < times; n += 1) (await breaker(running))?.tell(false);
+  for (let n = 0; n < times; n += 1) (await breaker(running))?.report(false);
 }
 
 describe('a breaker', () => {
@@ -19,7 +19,7 @@ describe('a breaker', () => {
     const { breaker, rests } = breaking();
     for (let round = 0; round < 5; round += 1) {
       await fail(breaker, 19);
-      (await breaker(running))?.tell(true);
+      (await breaker(running))?.report(true);
     }
     expect(rests).toEqual([]);
   });
@@ -33,7 +33,7 @@ describe('a breaker', () => {
     const others = [1, 2, 3].map(() => breaker(running).then(() => (passed += 1)));
     await new Promise(setImmediate);
     expect(passed).toBe(0);
-    trial?.tell(true);
+    trial?.report(true);
     await Promise.all(others);
     expect(rests).toEqual([30_000]);
   });
@@ -51,7 +51,7 @@ describe('a breaker', () => {
     await fail(breaker, 23);
     const last = await breaker(running);
     const waiting = breaker(running);
-    last?.tell(false);
+    last?.report(false);
     expect(await waiting).toBeUndefined();
     expect(await breaker(running)).toBeUndefined();
     expect(rests).toHaveLength(4);
@@ -62,9 +62,9 @@ describe('a breaker', () => {
     const late = await breaker(running);
     await fail(breaker, 20);
     const trial = await breaker(running);
-    late?.tell(false);
-    late?.tell(false);
-    trial?.tell(true);
+    late?.report(false);
+    late?.report(false);
+    trial?.report(true);
     expect(await breaker(running)).toBeDefined();
   });
 
@@ -109,6 +109,6 @@ describe('a call', () => {
     ['a lost answer', { kind: 'unknown', reason: 'cut' }, false],
     ['an answer too large to take', { kind: 'unknown', reason: 'large', tooLarge: true }, true],
   ])('that brought %s', (_, outcome, well) => {
-    expect(wentWell(outcome)).toBe(well);
+    expect(isSuccess(outcome)).toBe(well);
   });
 });

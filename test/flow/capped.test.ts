@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber } from '../../src/service/day.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import {

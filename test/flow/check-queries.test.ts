@@ -105,7 +105,7 @@ eachWarehouse('queries of for_each', (open) => {
   beforeAll(async () => {
     warehouse = await open();
   });
-  const found = async (yaml: string, place: Pick<Warehouse, 'schema' | 'session' | 'isOthers'>): Promise<string> => {
+  const found = async (yaml: string, place: Pick<Warehouse, 'schema' | 'session' | 'isRemote'>): Promise<string> => {
     const { syncs } = await configOf(yaml, 'http://127.0.0.1:1');
     return checkQueries(place, syncs).then(
       () => 'taken',
@@ -119,12 +119,12 @@ eachWarehouse('queries of for_each', (open) => {
     expect(text).toMatch(AT);
     expect(text).toMatch(message);
     // Through the process that has an embedded warehouse, which runs no cursor for others.
-    expect(await found(yaml, { ...warehouse, isOthers: true })).toMatch(/^UsageError: /);
+    expect(await found(yaml, { ...warehouse, isRemote: true })).toMatch(/^UsageError: /);
   });
 
   it.each(TAKEN)('are taken with %s', async (_, yaml) => {
     expect(await found(yaml, warehouse)).toBe('taken');
-    expect(await found(yaml, { ...warehouse, isOthers: true })).toBe('taken');
+    expect(await found(yaml, { ...warehouse, isRemote: true })).toBe('taken');
   });
 
   it('are not run', async () => {

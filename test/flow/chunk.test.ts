@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
-import type { ChunkEnd } from '../../src/flow/run/chunk.ts';
-import { acquireLease, REBUILD } from '../../src/ledger/lease.ts';
+import type { ChunkResult } from '../../src/flow/run/chunk.ts';
+import { acquireLease, REBUILD_LEASE } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
@@ -65,7 +65,7 @@ it('keeps to a limit in points over all its chunks', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config('budget: { per_run: 6 }'));
 
-  const ends: ChunkEnd[] = [];
+  const ends: ChunkResult[] = [];
   for (const order of orders) ends.push(await work(order));
 
   expect(ends.at(-1)).toMatchObject({ as: 'concluded', exitCode: 6, summary: { state: 'out_of_points', left: 6 } });
@@ -136,7 +136,7 @@ it('has one worker at a chunk, and one that wakes up late loads nothing', async 
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   const ops = operationsOf(scene.warehouse);
-  const other: { end?: ChunkEnd } = {};
+  const other: { end?: ChunkResult } = {};
   // Between sending its second request and loading what came, another takes the chunk over and ends it.
   const late = disturbedAt(scene.warehouse, { when: 'after', statement: STEP.send, nth: 2 }, async () => {
     await expect(work(orders[0])).rejects.toThrow(HeldError);
@@ -169,7 +169,7 @@ it('rests while the tables are built anew', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   await expireLeases(scene.warehouse);
-  await acquireLease(operationsOf(scene.warehouse), REBUILD, 'a rebuild', false);
+  await acquireLease(operationsOf(scene.warehouse), REBUILD_LEASE, 'a rebuild', false);
   await expect(work(orders[0])).rejects.toThrow(HeldError);
   expect(scene.arrived()).toEqual([]);
 });

@@ -1,10 +1,10 @@
 /** Runs that are shared in chunks, as workers see them. */
 import { expect } from 'vitest';
-import { carryOutChunk, type ChunkEnd } from '../../src/flow/run/chunk.ts';
+import { executeChunk, type ChunkResult } from '../../src/flow/run/chunk.ts';
 import { type FlowEffects, type Invocation, openInvocation } from '../../src/flow/run/invocation.ts';
 import { invocationBudget } from '../../src/control/budget/budget.ts';
-import type { ChunkOrder } from '../../src/flow/run/share.ts';
-import { openTally } from '../../src/flow/run/analyze-tables.ts';
+import type { ChunkOrder } from '../../src/flow/run/share-run.ts';
+import { openRowCounter } from '../../src/flow/run/analyze-tables.ts';
 import { runSync } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf, countingIds, type Scene, service } from './scene.ts';
@@ -27,7 +27,7 @@ export const oneGroup = ({ endpoint, body }: { readonly endpoint: string; readon
 export interface Shared {
   readonly orders: readonly ChunkOrder[];
   /** Carries out a chunk as a worker of its own would. */
-  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Warehouse }) => Promise<ChunkEnd>;
+  readonly work: (order: ChunkOrder | undefined, as?: { readonly warehouse?: Warehouse }) => Promise<ChunkResult>;
 }
 
 /** A run of the only sync, prepared, in another warehouse's stead where one is given, and handed over in chunks. */
@@ -60,9 +60,9 @@ export async function shared(
       definition,
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(own, read.budget, undefined, it.effects),
-      tally: openTally(),
+      rowCounter: openRowCounter(),
       spooled: [],
-      sharing: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },
+      share: { chunkSize, enqueue: async (_, given) => void orders.push(...given) },
     },
     signal,
   );
@@ -74,7 +74,7 @@ export async function shared(
       if (!order) throw new Error('no such chunk');
       const worker = await invocation(warehouse);
       try {
-        return await carryOutChunk(worker, definition, order, signal);
+        return await executeChunk(worker, definition, order, signal);
       } finally {
         await worker.close();
       }

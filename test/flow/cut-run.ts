@@ -1,12 +1,12 @@
 /** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
-import { cuttingOf } from '../../src/flow/run/splitter.ts';
+import { splitterOf } from '../../src/flow/run/splitter.ts';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import { canonicalRequest } from '../../src/service/request-key.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import { isFull } from '../../src/service/paging.ts';
-import type { SplitBy } from '../../src/service/window/split.ts';
+import type { SplitBy } from '../../src/service/window/facet-splits.ts';
 import { answerOf, drawn, type Filing, type FilingWorld, itemOf, type Order } from '../service/filing-world.ts';
 
 export interface Slice {
@@ -56,7 +56,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     respond = () => undefined,
   } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
-  const cutting = cuttingOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
+  const cutting = splitterOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const draw = drawn(99);
   const asked: Slice[] = [];
   const found = new Set<number>();
@@ -75,13 +75,13 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     }
   };
   const begin = (it: RequestBody): void => {
-    const turn = cutting.turnOf({ input: {}, request: it, attempts: 0 });
+    const turn = cutting.decide({ input: {}, request: it, attempts: 0 });
     if (turn.do === 'wait') early.push(it);
     else if (turn.do === 'cut') {
       cut += 1;
-      cutting.divided({}, { request: it, items: [] }, turn.into.requests);
-      plan(turn.into.requests);
-    } else underWay.push({ at: now + 1 + draw(), request: it, left: cutting.enter({ input: {}, request: it }) });
+      cutting.recordSplit({}, { request: it, items: [] }, turn.parts.requests);
+      plan(turn.parts.requests);
+    } else underWay.push({ at: now + 1 + draw(), request: it, left: cutting.start({ input: {}, request: it }) });
   };
   const end = ({ at, request: it, left }: (typeof underWay)[number]): void => {
     now = at;
@@ -93,7 +93,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     if (given !== null) cutting.learn({}, step);
     const { requests, lowerBound } =
       given === null ? { requests: [], lowerBound: UNREADABLE } : cutting.followOf({}, step);
-    cutting.divided({}, step, requests);
+    cutting.recordSplit({}, step, requests);
     asked.push({ request: it, returned: filings.length, isFull: isFull(step), lowerBound });
     plan(requests);
     left();

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { dayNumber, dayText } from '../../src/service/day.ts';
-import { cuttingOf } from '../../src/flow/run/splitter.ts';
+import { splitterOf } from '../../src/flow/run/splitter.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import {
   type Filing,
@@ -89,28 +89,31 @@ describe('a window', () => {
   });
 
   it('of which nothing is known is asked whole', () => {
-    const cutting = cuttingOf({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
+    const cutting = splitterOf({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
     const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
-    expect(cutting.turnOf({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
+    expect(cutting.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
   });
 
   it('waits for the first answers to its question, and no longer', async () => {
-    const cutting = cuttingOf({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
+    const cutting = splitterOf({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
     const slice = (from: string, to: string) => ({ count: 2, entity_name: '', date_from: from, date_to: to });
     const whole = slice('2024-01-01', '2024-12-31');
     cutting.learn({}, { request: whole, items: [{}, {}] });
-    const [first, rest] = endpoint.paging.follow([{ request: whole, items: [{}, {}] }], cutting.waysOf({})).requests;
+    const [first, rest] = endpoint.paging.follow(
+      [{ request: whole, items: [{}, {}] }],
+      cutting.followOptionsFor({}),
+    ).requests;
     if (!first || !rest) throw new Error('it was not cut');
-    expect(cutting.turnOf({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    expect(cutting.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
 
-    const left = cutting.enter({ input: {}, request: first });
-    const turn = cutting.turnOf({ input: {}, request: rest, attempts: 0 });
+    const left = cutting.start({ input: {}, request: first });
+    const turn = cutting.decide({ input: {}, request: rest, attempts: 0 });
     if (turn.do !== 'wait') throw new Error(`it is to ${turn.do}`);
     left();
     await turn.until;
-    expect(cutting.turnOf({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
+    expect(cutting.decide({ input: {}, request: rest, attempts: 0 }).do).toBe('cut');
     // What was sent before may have been answered.
-    expect(cutting.turnOf({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'ask' });
+    expect(cutting.decide({ input: {}, request: rest, attempts: 1 })).toEqual({ do: 'ask' });
   });
 });
 

@@ -8,7 +8,7 @@ import { forget, type ForgetOptions, type ForgetSummary, targetOf } from '../../
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
-import { storeAnswers } from '../../src/ledger/exchange.ts';
+import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
 import { tracesOf } from '../support/traces.ts';

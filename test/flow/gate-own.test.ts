@@ -3,22 +3,22 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import { intervalMsOf } from '../../src/control/limiter/limiter.ts';
-import type { Gate, Slot } from '../../src/control/limiter/slot.ts';
-import { openGate } from '../../src/control/limiter/queue.ts';
-import { openOwnSlots } from '../../src/control/limiter/local-slots.ts';
+import type { Limiter, Slot } from '../../src/control/limiter/slot.ts';
+import { openLimiter } from '../../src/control/limiter/queue.ts';
+import { openLocalSlots } from '../../src/control/limiter/local-slots.ts';
 import { settled, type Sleepers, sleepers } from './sleepers.ts';
 
 const MANY = 1000;
 const forever = new AbortController().signal;
 
-function gateOn(time: Sleepers, perSecond: number, inFlight = MANY): Gate {
+function gateOn(time: Sleepers, perSecond: number, inFlight = MANY): Limiter {
   const bounds = { inFlight, intervalMs: intervalMsOf(perSecond) };
-  return openGate(openOwnSlots(bounds, time.now), bounds, { ...time, random: () => 0.5 });
+  return openLimiter(openLocalSlots(bounds, time.now), bounds, { ...time, random: () => 0.5 });
 }
 
 /** Starts a call; tells when, in milliseconds after the beginning. */
-async function start(gate: Gate, time: Sleepers, signal = forever): Promise<{ slot: Slot; at: number }> {
-  const slot = await gate.take(signal);
+async function start(gate: Limiter, time: Sleepers, signal = forever): Promise<{ slot: Slot; at: number }> {
+  const slot = await gate.acquire(signal);
   expect(await slot.begin(signal)).toBe(true);
   return { slot, at: time.ms() };
 }
@@ -83,7 +83,7 @@ describe('the pace of a process', () => {
   it('counts from the start itself, so that what came between a slot and its start makes no burst', async () => {
     const time = sleepers();
     const gate = gateOn(time, 10);
-    const [first, second] = [await gate.take(forever), gate.take(forever)];
+    const [first, second] = [await gate.acquire(forever), gate.acquire(forever)];
     await time.run();
     time.set(time.ms() + 70);
     const begin = time.ms();
@@ -113,8 +113,8 @@ describe('the pace of a process', () => {
     };
     const bounds = { inFlight: 2, intervalMs: intervalMsOf(1e-7) };
     const now = (): Date => new Date(nowMs);
-    const gate = openGate(openOwnSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
-    for (const _ of [1, 2]) await (await gate.take(forever)).begin(forever);
+    const gate = openLimiter(openLocalSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
+    for (const _ of [1, 2]) await (await gate.acquire(forever)).begin(forever);
     expect(nowMs).toBe(1e10);
     expect(Math.max(...asked)).toBeLessThan(2 ** 31);
   });
@@ -135,7 +135,7 @@ describe('the slots of a process', () => {
     const order: number[] = [];
     const slots: Slot[] = [];
     const all = [1, 2, 3, 4, 5, 6].map(async (n) => {
-      const slot = await gate.take(forever);
+      const slot = await gate.acquire(forever);
       order.push(n);
       slots.push(slot);
     });
@@ -170,7 +170,7 @@ describe('the slots of a process', () => {
           const all = calls.map(async ({ tookMs, stopsAfterMs }) => {
             const stop = new AbortController();
             void time.sleep(stopsAfterMs).then(() => stop.abort(new Error('stopped')));
-            const slot = await gate.take(stop.signal).catch(() => undefined);
+            const slot = await gate.acquire(stop.signal).catch(() => undefined);
             if (slot) {
               inUse += 1;
               most = Math.max(most, inUse);
@@ -185,7 +185,7 @@ describe('the slots of a process', () => {
           expect(most).toBeLessThanOrEqual(inFlight);
           expect(ended).toBe(calls.length);
           // Nobody took one along.
-          const again = Promise.all(Array.from({ length: inFlight }, () => gate.take(forever)));
+          const again = Promise.all(Array.from({ length: inFlight }, () => gate.acquire(forever)));
           await time.run();
           expect(await again).toHaveLength(inFlight);
         },
@@ -198,29 +198,29 @@ describe('the slots of a process', () => {
     const gate = gateOn(sleepers(), 1e6, 1);
     const [one, other] = [{}, {}];
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    (await gate.take(forever)).release({ recorded: first.promise, by: one });
-    const again = await gate.take(forever);
-    expect(again.owed(one)).toBeUndefined();
-    again.release({ recorded: second.promise, by: one });
+    (await gate.acquire(forever)).release({ recorded: first.promise, committer: one });
+    const again = await gate.acquire(forever);
+    expect(again.pendingCommit(one)).toBeUndefined();
+    again.release({ recorded: second.promise, committer: one });
 
-    const others = await gate.take(forever);
+    const others = await gate.acquire(forever);
     let isPaid = false;
-    void others.owed(other)?.then(() => (isPaid = true));
+    void others.pendingCommit(other)?.then(() => (isPaid = true));
     second.resolve();
     await settled();
     // The one before is not recorded yet.
     expect(isPaid).toBe(false);
     first.reject(new Error('it could not be recorded'));
     await settled();
-    expect([isPaid, others.owed(other)]).toEqual([true, undefined]);
+    expect([isPaid, others.pendingCommit(other)]).toEqual([true, undefined]);
   });
 
   it('are passed on whenever they are released', async () => {
     for (let turns = 0; turns < 12; turns += 1) {
       const gate = gateOn(sleepers(), 1e6, 1);
-      const slot = await gate.take(forever);
+      const slot = await gate.acquire(forever);
       let passed = false;
-      void gate.take(forever).then(() => (passed = true));
+      void gate.acquire(forever).then(() => (passed = true));
       for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
       slot.release();
       await settled();
@@ -231,7 +231,7 @@ describe('the slots of a process', () => {
   it('are not for one who is stopped already; his turn is the next one’s', async () => {
     const time = sleepers();
     const gate = gateOn(time, 1, 1);
-    await expect(gate.take(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+    await expect(gate.acquire(AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
     const begin = time.ms();
     expect((await start(gate, time)).at).toBe(begin);
   });
@@ -241,7 +241,7 @@ describe('the slots of a process', () => {
     const gate = gateOn(time, 10, 2);
     await start(gate, time);
     const stop = new AbortController();
-    const slot = await gate.take(stop.signal);
+    const slot = await gate.acquire(stop.signal);
     const began = slot.begin(stop.signal);
     await settled();
     stop.abort(new Error('stopped'));

@@ -1,7 +1,7 @@
 /** A process of its own that makes calls through the shared gate, and tells when each began and ended. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Secret } from '../../src/config/values/secret.ts';
-import { openTokenGate } from '../../src/control/limiter/limiter.ts';
+import { openTokenLimiter } from '../../src/control/limiter/limiter.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** What the process is told to do, as JSON in its first argument. */
@@ -30,7 +30,7 @@ const order = JSON.parse(process.argv[2] ?? '') as GateOrder;
 const now = (): Date => new Date();
 const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, undefined, signal && { signal });
 const warehouse = await openWarehouse({ url: new Secret(order.warehouseUrl), schema: 'sluice' }, { now, sleep });
-const gate = await openTokenGate(
+const gate = await openTokenLimiter(
   warehouse,
   {
     url: 'http://127.0.0.1',
@@ -48,7 +48,7 @@ const calls: GateCall[] = [];
 const caller = async (): Promise<void> => {
   while (Date.now() < end) {
     const asked = performance.now();
-    const slot = await gate.take(stop).catch(() => undefined);
+    const slot = await gate.acquire(stop).catch(() => undefined);
     if (!slot) return;
     const [takenMs, waitedMs] = [Date.now(), performance.now() - asked];
     if (await slot.begin(stop)) {

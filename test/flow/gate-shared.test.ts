@@ -1,8 +1,8 @@
 /** The gate of many processes, over a source that a script plays: heartbeats, lost slots, late starts, and others’ slots. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { narrowed } from '../../src/control/limiter/cap.ts';
-import { openGate } from '../../src/control/limiter/queue.ts';
+import { capped } from '../../src/control/limiter/capped.ts';
+import { openLimiter } from '../../src/control/limiter/queue.ts';
 import type { SlotSource } from '../../src/control/limiter/shared-slots.ts';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { countOf } from '../support/long.ts';
@@ -38,11 +38,11 @@ function scripted(time: Sleepers) {
         await ask(`renew ${numbers.join()}`);
         return numbers.filter((it) => mine.has(it));
       },
-      free: async (numbers) => {
+      release: async (numbers) => {
         await ask(`free ${numbers.join()}`);
         for (const number of numbers) mine.delete(number);
       },
-      takeTurns: async (count) => {
+      takeStarts: async (count) => {
         await ask(`turns ${count}`);
         return { firstMs: Math.max(turnMs, closedMs), isWanted };
       },
@@ -50,7 +50,7 @@ function scripted(time: Sleepers) {
   };
   const bounds = { inFlight: IN_FLIGHT, intervalMs: INTERVAL_MS };
   return {
-    gate: openGate(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
+    gate: openLimiter(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
     mine,
     others,
     /** What the source was asked since this was last read. */
@@ -66,7 +66,7 @@ describe('a gate over a shared source', () => {
   it('asks once for all who wait, and frees what nobody uses', async () => {
     const time = sleepers();
     const { gate, asked, mine } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
     expect(asked()).toEqual(['take 3']);
     for (const slot of slots) slot.release();
     await settled();
@@ -77,8 +77,8 @@ describe('a gate over a shared source', () => {
   it('passes a released slot on here in the instant, with a turn once it is to begin', async () => {
     const time = sleepers();
     const { gate, asked, setTurn } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
-    const next = [gate.take(forever), gate.take(forever)];
+    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
+    const next = [gate.acquire(forever), gate.acquire(forever)];
     const start = time.ms();
     await time.run(() => time.ms() - start >= 1000);
     asked();
@@ -97,8 +97,8 @@ describe('a gate over a shared source', () => {
   it('passes none on whose turn would be long in coming', async () => {
     const time = sleepers();
     const { gate, asked } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
-    const next = [1, 2, 3].map(() => gate.take(forever));
+    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
+    const next = [1, 2, 3].map(() => gate.acquire(forever));
     await settled();
     asked();
     for (const slot of slots) slot.release();
@@ -111,15 +111,15 @@ describe('a gate over a shared source', () => {
   it('gives a slot to others once what came of its last call is recorded, and not before', async () => {
     const time = sleepers();
     const { gate, asked, mine } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
-    const next = gate.take(forever);
+    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
+    const next = gate.acquire(forever);
     await settled();
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const start = time.ms();
     await time.run(() => time.ms() - start >= 1000);
-    const by = {};
-    slots[0]?.release({ recorded: first.promise, by });
-    (await next).release({ recorded: second.promise, by });
+    const committer = {};
+    slots[0]?.release({ recorded: first.promise, committer });
+    (await next).release({ recorded: second.promise, committer });
     await settled();
     asked();
     // Held all the while, and kept alive.
@@ -137,9 +137,9 @@ describe('a gate over a shared source', () => {
   it('does so through a bound of the process’s own, too', async () => {
     const time = sleepers();
     const { gate, asked } = scripted(time);
-    const narrow = narrowed(gate, 1);
+    const narrow = capped(gate, 1);
     const { promise: recorded, resolve } = Promise.withResolvers<void>();
-    (await narrow.take(forever)).release({ recorded, by: {} });
+    (await narrow.acquire(forever)).release({ recorded, committer: {} });
     await settled();
     expect(asked()).toEqual(['take 1']);
     resolve();
@@ -153,7 +153,7 @@ describe('a gate over a shared source', () => {
     for (const number of [1, 2, 3]) others.add(number);
     const begin = time.ms();
     let had = false;
-    const taken = gate.take(forever).then(() => (had = true));
+    const taken = gate.acquire(forever).then(() => (had = true));
     await time.run(() => time.ms() - begin >= 1000);
     expect(had).toBe(false);
     expect(asked().filter((it) => it.startsWith('take')).length).toBeLessThanOrEqual(20);
@@ -167,9 +167,9 @@ describe('a gate over a shared source', () => {
   it('asks nothing while all slots are in use here, or while the pace is closed', async () => {
     const time = sleepers();
     const { gate, asked, close } = scripted(time);
-    const slots = await Promise.all([1, 2, 3].map(() => gate.take(forever)));
+    const slots = await Promise.all([1, 2, 3].map(() => gate.acquire(forever)));
     const begin = time.ms();
-    const passed = gate.take(forever);
+    const passed = gate.acquire(forever);
     await time.run(() => time.ms() - begin > 30_000);
     expect(asked().filter((it) => it !== 'take 3' && !it.startsWith('renew'))).toEqual([]);
 
@@ -180,7 +180,7 @@ describe('a gate over a shared source', () => {
     const started = (await passed).begin(forever);
     await settled();
     let hadOther = false;
-    const other = gate.take(forever).then(() => (hadOther = true));
+    const other = gate.acquire(forever).then(() => (hadOther = true));
     slots[1]?.release();
     await time.run(() => time.ms() - closedAt >= 2000);
     expect(asked().filter((it) => it.startsWith('take'))).toEqual(['take 1']);
@@ -195,7 +195,7 @@ describe('a gate over a shared source', () => {
   it('renews what is in use and nothing else', async () => {
     const time = sleepers();
     const { gate, asked } = scripted(time);
-    const [first, second] = [await gate.take(forever), await gate.take(forever)];
+    const [first, second] = [await gate.acquire(forever), await gate.acquire(forever)];
     asked();
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 2 * HEARTBEAT_MS);
@@ -211,7 +211,7 @@ describe('a gate over a shared source', () => {
   it('begins no call on a slot that another process took meanwhile, and frees nothing of theirs', async () => {
     const time = sleepers();
     const { gate, mine, fail } = scripted(time);
-    const slot = await gate.take(forever);
+    const slot = await gate.acquire(forever);
     // The process stood still, and with it its heartbeat.
     fail(new Error('away'));
     const begin = time.ms();
@@ -226,7 +226,7 @@ describe('a gate over a shared source', () => {
   it('begins a call on a slot that nobody took though the heartbeat failed', async () => {
     const time = sleepers();
     const { gate, fail, asked } = scripted(time);
-    const slot = await gate.take(forever);
+    const slot = await gate.acquire(forever);
     fail(new Error('away'));
     const begin = time.ms();
     await time.run(() => time.ms() - begin >= 5 * HEARTBEAT_MS);
@@ -242,7 +242,7 @@ describe('a gate over a shared source', () => {
   it('takes a new turn in place of one that passed too long ago', async () => {
     const time = sleepers();
     const { gate, asked, setTurn } = scripted(time);
-    const [soon, late] = [await gate.take(forever), await gate.take(forever)];
+    const [soon, late] = [await gate.acquire(forever), await gate.acquire(forever)];
     asked();
     expect(await soon.begin(forever)).toBe(true);
     time.set(time.ms() + 400);
@@ -260,26 +260,26 @@ describe('a gate over a shared source', () => {
     const time = sleepers();
     const { gate, fail } = scripted(time);
     fail(new Error('no such table'));
-    const refused = await Promise.allSettled([gate.take(forever), gate.take(forever)]);
+    const refused = await Promise.allSettled([gate.acquire(forever), gate.acquire(forever)]);
     expect(refused).toMatchObject([
       { status: 'rejected', reason: { message: 'no such table' } },
       { status: 'rejected', reason: { message: 'no such table' } },
     ]);
     fail(undefined);
-    const slot = await gate.take(forever);
+    const slot = await gate.acquire(forever);
     fail(new Error('away'));
     // A slot that can't be freed runs out by itself.
     slot.release();
     await settled();
     fail(undefined);
-    expect(await gate.take(forever)).toHaveProperty('release');
+    expect(await gate.acquire(forever)).toHaveProperty('release');
   });
 
   it('frees a slot that came for one who had gone', async () => {
     const time = sleepers();
     const { gate, mine, asked } = scripted(time);
     const stop = new AbortController();
-    const gone = gate.take(stop.signal);
+    const gone = gate.acquire(stop.signal);
     await Promise.resolve();
     await Promise.resolve();
     stop.abort(new Error('stopped'));
@@ -299,7 +299,7 @@ describe('a gate over a shared source', () => {
     const workers = { left: 2 };
     const worker = async (): Promise<void> => {
       while (time.ms() - begin < 7000) {
-        const slot = await gate.take(forever);
+        const slot = await gate.acquire(forever);
         await time.sleep(200);
         slot.release();
       }
@@ -333,7 +333,7 @@ describe('a gate over a shared source', () => {
     const tookAt: number[] = [];
     const worker = async (): Promise<void> => {
       while (time.ms() - begin < 7000) {
-        const slot = await gate.take(forever);
+        const slot = await gate.acquire(forever);
         tookAt.push(time.ms() - begin);
         await time.sleep(2500);
         slot.release();
@@ -350,7 +350,7 @@ describe('a gate over a shared source', () => {
   it('that is closed gives back what is held, and beats no more', async () => {
     const time = sleepers();
     const { gate, asked, mine } = scripted(time);
-    const slot = await gate.take(forever);
+    const slot = await gate.acquire(forever);
     slot.release();
     await gate.close();
     expect(mine.size).toBe(0);
@@ -392,13 +392,13 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           },
           sharing: {
             renew: async (numbers) => numbers,
-            free: async (numbers) => {
+            release: async (numbers) => {
               for (const number of numbers) mine.delete(number);
               // Others have neither what is in use nor what is still to be recorded.
               expect(mine.size).toBeGreaterThanOrEqual(Math.max(inUse, Math.min(unrecorded, 1)));
               await late();
             },
-            takeTurns: async () => {
+            takeStarts: async () => {
               passedOn += 1;
               await late();
               return { firstMs: 0, isWanted: asked % 5 === 0 };
@@ -406,7 +406,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           },
         };
         const effects = { now: time.now, sleep: time.sleep, random: () => 0.5 };
-        const gate = openGate(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
+        const gate = openLimiter(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
         let inUse = 0;
         // Two runs of this process, each of which commits in the order of asking.
         const runs = [0, 1].map(() => ({ committed: Promise.resolve() }));
@@ -415,14 +415,14 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           await time.sleep(startsMs);
           const stop = new AbortController();
           if (givesUpMs !== null) void time.sleep(givesUpMs).then(() => stop.abort(new Error('gone')));
-          const slot = await gate.take(stop.signal).catch(() => undefined);
+          const slot = await gate.acquire(stop.signal).catch(() => undefined);
           if (!slot) return;
           inUse += 1;
           expect(inUse).toBeLessThanOrEqual(IN_FLIGHT);
-          const by = runs[run];
-          if (!by) throw new Error('no such run');
-          await slot.owed(by);
-          await by.committed;
+          const committer = runs[run];
+          if (!committer) throw new Error('no such run');
+          await slot.pendingCommit(committer);
+          await committer.committed;
           withoutOutcome += 1;
           mostWithoutOutcome = Math.max(mostWithoutOutcome, withoutOutcome);
           await slot.begin(stop.signal);
@@ -433,13 +433,13 @@ it('no slot is in use twice, nor by others before what came of its last call is 
             return slot.release();
           }
           unrecorded += 1;
-          const recorded = by.committed.then(async () => {
+          const recorded = committer.committed.then(async () => {
             await time.sleep(recordMs);
             unrecorded -= 1;
             withoutOutcome -= 1;
           });
-          by.committed = recorded;
-          slot.release({ recorded, by });
+          committer.committed = recorded;
+          slot.release({ recorded, committer });
         };
         let isOver = false;
         const all = Promise.all(calls.map(one)).finally(() => (isOver = true));

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { type Gathering, gathered } from '../../src/async/batcher.ts';
+import { type BatcherOptions, batched } from '../../src/async/batcher.ts';
 
 interface Batch {
   readonly items: readonly number[];
@@ -10,14 +10,14 @@ interface Batch {
 }
 
 /** Work whose batches end when told to, and double their items. */
-function held(settings: Partial<Gathering<number>> = {}) {
+function held(settings: Partial<BatcherOptions<number>> = {}) {
   const batches: Batch[] = [];
-  const double = gathered(
+  const double = batched(
     (items: readonly number[]) =>
       new Promise<number[]>((resolve, reject) => {
         batches.push({ items, end: (error) => (error ? reject(error) : resolve(items.map((item) => 2 * item))) });
       }),
-    { most: 10, isOfAll: () => false, ...settings },
+    { maxItems: 10, failsWholeBatch: () => false, ...settings },
   );
   return { batches, double };
 }
@@ -40,21 +40,21 @@ describe('gathered work', () => {
   });
 
   it('takes no more at once than allowed, by number or weight, and a heavier one alone', async () => {
-    const sizes = async (settings: Partial<Gathering<number>>, items: readonly number[]): Promise<number[][]> => {
+    const sizes = async (settings: Partial<BatcherOptions<number>>, items: readonly number[]): Promise<number[][]> => {
       const batches: number[][] = [];
-      const work = gathered(
+      const work = batched(
         async (batch: readonly number[]) => {
           await turn();
           batches.push([...batch]);
           return batch;
         },
-        { most: 10, isOfAll: () => false, ...settings },
+        { maxItems: 10, failsWholeBatch: () => false, ...settings },
       );
       await Promise.all(items.map(work));
       return batches;
     };
-    expect(await sizes({ most: 2 }, [1, 2, 3, 4, 5])).toEqual([[1], [2, 3], [4, 5]]);
-    const weighed = { weightOf: (item: number) => item, heaviest: 5 };
+    expect(await sizes({ maxItems: 2 }, [1, 2, 3, 4, 5])).toEqual([[1], [2, 3], [4, 5]]);
+    const weighed = { weightOf: (item: number) => item, maxWeight: 5 };
     expect(await sizes(weighed, [1, 2, 3, 1, 9, 5, 1])).toEqual([[1], [2, 3], [1], [9], [5], [1]]);
   });
 
@@ -63,7 +63,7 @@ describe('gathered work', () => {
     const away = new Error('nobody there');
     const calls: (readonly number[])[] = [];
     let isAway = false;
-    const work = gathered(
+    const work = batched(
       async (items: readonly number[]) => {
         calls.push(items);
         await turn();
@@ -71,7 +71,7 @@ describe('gathered work', () => {
         if (items.includes(13)) throw bad;
         return items;
       },
-      { most: 10, isOfAll: (error) => error === away },
+      { maxItems: 10, failsWholeBatch: (error) => error === away },
     );
     const [first, ...others] = await Promise.allSettled([1, 2, 13, 4].map(work));
     expect(first).toEqual({ status: 'fulfilled', value: 1 });
@@ -93,15 +93,15 @@ describe('gathered work', () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 3 })),
         fc.integer({ min: 1, max: 4 }),
-        async (pauses, most) => {
+        async (pauses, maxItems) => {
           const done: number[] = [];
-          const work = gathered(
+          const work = batched(
             async (items: readonly number[]) => {
               await turn();
               done.push(...items);
               return items;
             },
-            { most, isOfAll: () => true },
+            { maxItems, failsWholeBatch: () => true },
           );
           const asked: Promise<number>[] = [];
           for (const [item, pause] of pauses.entries()) {

@@ -101,7 +101,7 @@ export async function syncFrom(
           marginMs: deadlineMs,
           ...(maxBodyBytes !== undefined && { maxBodyBytes }),
         });
-        return { ...client, ask: (call, signal) => client.ask({ ...call, timeoutSeconds: 0 }, signal) };
+        return { ...client, send: (call, signal) => client.send({ ...call, timeoutSeconds: 0 }, signal) };
       },
     },
     new AbortController().signal,

@@ -1,17 +1,17 @@
 /** Answers taken in together: one transaction, the books of one by one, and nobody suffers for another's answer. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type IntakeOptions, takeIn, takeInAll } from '../../src/flow/ingest/ingest.ts';
-import type { Serving } from '../../src/flow/ingest/read-answer.ts';
+import { type IngestOptions, ingestAnswer, ingestAnswers } from '../../src/flow/ingest/ingest.ts';
+import type { AnswerToLoad } from '../../src/flow/ingest/read-answer.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { readAnswer, type VaultAnswer } from '../../src/ledger/answers.ts';
+import { readAnswer, type StoredAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { photoshareUser, profile } from '../load/items.ts';
 import { booksIn } from '../ops/books.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { rowsOf, select } from './rows.ts';
 
-const options: IntakeOptions = {
+const options: IngestOptions = {
   settles: true,
   now: () => new Date('2026-03-06T13:00:00Z'),
   sleep: () => Promise.resolve(),
@@ -19,9 +19,9 @@ const options: IntakeOptions = {
 };
 
 /** Stored answers to an endpoint with these items, as they are in memory. */
-async function storedIn(warehouse: Warehouse, endpoint: string, bodies: readonly unknown[]): Promise<VaultAnswer[]> {
+async function storedIn(warehouse: Warehouse, endpoint: string, bodies: readonly unknown[]): Promise<StoredAnswer[]> {
   const books = await booksIn(warehouse);
-  const answers: VaultAnswer[] = [];
+  const answers: StoredAnswer[] = [];
   for (const [at, items] of bodies.entries()) {
     const { id } = await books.send({ at: at * 1000, endpoint, state: 'stored' });
     const [row] = await select<{ answer_id: string }>(
@@ -68,14 +68,14 @@ eachWarehouse('answers taken in together', (open) => {
     const [together, oneByOne] = [await open(), await open()];
     const commits: string[] = [];
     const also: number[] = [];
-    const takens = await takeInAll(together, await storedIn(together, 'photoshare.user', BODIES), {
+    const takens = await ingestAnswers(together, await storedIn(together, 'photoshare.user', BODIES), {
       ...options,
       checkpoint: (name) => commits.push(name),
-      also: async (_, of) => void also.push(of.length),
+      onCommit: async (_, of) => void also.push(of.length),
     });
     const expected = [];
     for (const answer of await storedIn(oneByOne, 'photoshare.user', BODIES))
-      expected.push(...(await takeInAll(oneByOne, [answer], options)));
+      expected.push(...(await ingestAnswers(oneByOne, [answer], options)));
 
     expect(takens.map(({ receipt }) => receipt)).toEqual(expected.map(({ receipt }) => receipt));
     expect(takens.map(({ answer }) => answer.id)).toEqual(expected.map(({ answer }) => answer.id));
@@ -90,7 +90,7 @@ eachWarehouse('answers taken in together', (open) => {
     await select(warehouse, `alter table sluice.microblog_users add check (name <> 'refused')`);
     const names = ['a', 'b', 'refused', 'd', 'e'];
     const bodies = names.map((name, at) => [profile(String(at), { name })]);
-    const takens = await takeInAll(warehouse, await storedIn(warehouse, 'microblog.user', bodies), options);
+    const takens = await ingestAnswers(warehouse, await storedIn(warehouse, 'microblog.user', bodies), options);
 
     expect(takens.map(({ receipt: { loaded, quarantined } }) => [loaded, quarantined])).toEqual([
       [1, 0],
@@ -109,10 +109,13 @@ eachWarehouse('answers taken in together', (open) => {
     const warehouse = await open();
     const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1', { odd: 1 }), 'odd']]);
     if (!answer) throw new Error('nothing is stored');
-    const again: Serving = { ...answer, serves: { asked: { requestKey: 'other', request: { user: 'other' } } } };
-    const takens = await takeInAll(warehouse, [answer, again], options);
+    const again: AnswerToLoad = {
+      ...answer,
+      target: { identity: { requestKey: 'other', request: { user: 'other' } } },
+    };
+    const takens = await ingestAnswers(warehouse, [answer, again], options);
 
-    expect(takens.map((it) => [it.answer.loaded, it.receipt.loaded, it.asked.requestKey])).toEqual([
+    expect(takens.map((it) => [it.answer.loaded, it.receipt.loaded, it.identity.requestKey])).toEqual([
       [false, 1, answer.requestKey],
       [true, 0, 'other'],
     ]);
@@ -127,7 +130,7 @@ eachWarehouse('answers taken in together', (open) => {
   it('by another sync than the one that asked settle nothing', async () => {
     const warehouse = await open();
     const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1')]]);
-    const taken = await takeIn(warehouse, answer?.id ?? '', { ...options, sync: 'another' });
+    const taken = await ingestAnswer(warehouse, answer?.id ?? '', { ...options, sync: 'another' });
     expect(taken.answer.loaded).toBe(false);
     expect(await booksOf(warehouse)).toMatchObject({ answers: [{ loaded_at: null }], requests: [{ state: 'stored' }] });
   });
@@ -152,10 +155,10 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     ]);
     const [underWay, ways]: [Set<number>, string[]] = [new Set(), []];
     let begun = 0;
-    const takens = await takeInAll(warehouse, await storedIn(warehouse, 'photoshare.user', bodies), {
+    const takens = await ingestAnswers(warehouse, await storedIn(warehouse, 'photoshare.user', bodies), {
       ...options,
-      most: ONE_BY_ONE,
-      within: async (_, work) => {
+      limits: ONE_BY_ONE,
+      wrapCommit: async (_, work) => {
         begun += 1;
         const mine = begun;
         underWay.add(mine);
@@ -181,11 +184,11 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     const underWay = new Set<number>();
     const beside: number[] = [];
     let begun = 0;
-    await takeInAll(warehouse, await storedIn(warehouse, 'microblog.user', bodies), {
+    await ingestAnswers(warehouse, await storedIn(warehouse, 'microblog.user', bodies), {
       ...options,
-      most: ONE_BY_ONE,
-      leads: ({ batch }) => isDeepStrictEqual(batch.items, bodies[2]),
-      within: async (_, work) => {
+      limits: ONE_BY_ONE,
+      mayPlanMore: ({ batch }) => isDeepStrictEqual(batch.items, bodies[2]),
+      wrapCommit: async (_, work) => {
         begun += 1;
         const mine = begun;
         if (underWay.size > 0) beside.push(...underWay, mine);
@@ -205,11 +208,11 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     ]);
     const loaded: string[] = [];
     let isFirst = true;
-    const takens = await takeInAll(beside, await storedIn(beside, 'photoshare.user', bodies), {
+    const takens = await ingestAnswers(beside, await storedIn(beside, 'photoshare.user', bodies), {
       ...options,
-      most: ONE_BY_ONE,
+      limits: ONE_BY_ONE,
       onLoaded: ({ answer }) => void loaded.push(answer.id),
-      within: async (_, work) => {
+      wrapCommit: async (_, work) => {
         const waits = isFirst && beside.kind === 'postgres';
         isFirst = false;
         if (waits) await until(() => loaded.length > 0);
@@ -218,7 +221,7 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     });
     const expected = [];
     for (const answer of await storedIn(after, 'photoshare.user', bodies))
-      expected.push(...(await takeInAll(after, [answer], options)));
+      expected.push(...(await ingestAnswers(after, [answer], options)));
 
     const ids = expected.map(({ answer }) => answer.id);
     expect(takens.map(({ answer }) => answer.id)).toEqual(ids);
@@ -233,11 +236,11 @@ eachWarehouse('loads of answers that have nothing in common', (open) => {
     const ids = await storedIn(warehouse, 'microblog.user', [[named('1')], [named('2')], [named('3')]]);
     const loaded: string[] = [];
     const isBeside = warehouse.kind === 'postgres';
-    const failing = takeInAll(warehouse, ids, {
+    const failing = ingestAnswers(warehouse, ids, {
       ...options,
-      most: ONE_BY_ONE,
+      limits: ONE_BY_ONE,
       onLoaded: ({ answer }) => void loaded.push(answer.id),
-      also: async (_, [taken]) => {
+      onCommit: async (_, [taken]) => {
         if (taken?.answer.id !== ids[0]?.id) return;
         if (isBeside) await until(() => loaded.length > 0);
         throw new Error('no more');

@@ -42,7 +42,7 @@ eachWarehouse('answers that wait to be loaded', (open) => {
     const first = Promise.withResolvers<void>();
     const load = openLoadQueue(warehouse, {
       ...effects,
-      within: async (answers, work) => {
+      wrapCommit: async (answers, work) => {
         sizes.push(answers);
         if (sizes.length === 1) await first.promise;
         return work();
@@ -65,7 +65,7 @@ eachWarehouse('answers that wait to be loaded', (open) => {
     let isDown = false;
     const load = openLoadQueue(warehouse, {
       ...effects,
-      within: (_, work) => (isDown ? Promise.reject(new Error('no commit')) : work()),
+      wrapCommit: (_, work) => (isDown ? Promise.reject(new Error('no commit')) : work()),
     });
     const [one, two, three, four, five] = await storedIn(warehouse, 5);
     if (!one || !two || !three || !four || !five) throw new Error('nothing is stored');

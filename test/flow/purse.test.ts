@@ -1,19 +1,24 @@
 /** Points set aside: never more than the limits allow, and no limit is reached while calls under way may give some back. */
 import { describe, expect, it } from 'vitest';
-import { admit } from '../../src/flow/request/admission.ts';
+import { admitRequest } from '../../src/flow/request/admission.ts';
 import type { Slot } from '../../src/control/limiter/slot.ts';
-import { type Aside, openPurse, type Purse } from '../../src/control/budget/reservations.ts';
-import { bothBudgets, type BudgetGuard, openBudget, type SetAside } from '../../src/control/budget/local-budget.ts';
+import { type Reservation, openReservations, type Reservations } from '../../src/control/budget/reservations.ts';
+import {
+  bothBudgets,
+  type BudgetGuard,
+  openBudget,
+  type BudgetReservation,
+} from '../../src/control/budget/local-budget.ts';
 import { door } from './gate.ts';
 import { settled } from './sleepers.ts';
 
 const limit = (points: number, spent = 0, what = 'the budget') => openBudget([{ what, points, spent }]);
-const aside = async (purse: Purse, points: number): Promise<Aside> => {
-  const it = await purse.setAside(points);
+const aside = async (purse: Reservations, points: number): Promise<Reservation> => {
+  const it = await purse.reserve(points);
   if (it) return it;
   throw new Error('a limit was reached');
 };
-const reserved = async (guard: BudgetGuard, points: number): Promise<SetAside> => {
+const reserved = async (guard: BudgetGuard, points: number): Promise<BudgetReservation> => {
   const it = await guard.reserve(points);
   if ('giveBack' in it) return it;
   throw new Error(`${it.what} was reached`);
@@ -21,19 +26,19 @@ const reserved = async (guard: BudgetGuard, points: number): Promise<SetAside> =
 
 describe('a purse', () => {
   it('tells the limit that is reached when nothing is under way', async () => {
-    const purse = openPurse(limit(10, 8));
+    const purse = openReservations(limit(10, 8));
     (await aside(purse, 2)).settle(2);
-    expect(await purse.room(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
-    expect(await purse.setAside(1)).toBeUndefined();
-    expect(await purse.room(0)).toBeUndefined();
+    expect(await purse.waitForBudget(1)).toEqual({ what: 'the budget', points: 10, spent: 10 });
+    expect(await purse.reserve(1)).toBeUndefined();
+    expect(await purse.waitForBudget(0)).toBeUndefined();
   });
 
   it('waits for what calls under way cost, and never sets aside more than there is', async () => {
-    const purse = openPurse(limit(10));
+    const purse = openReservations(limit(10));
     const [first, second] = [await aside(purse, 5), await aside(purse, 5)];
-    expect(await purse.setAside(5)).toBeUndefined();
+    expect(await purse.reserve(5)).toBeUndefined();
     let room: unknown = 'waiting';
-    const waiting = purse.room(5).then((it) => (room = it));
+    const waiting = purse.waitForBudget(5).then((it) => (room = it));
     await settled();
     expect(room).toBe('waiting');
     first.settle(3);
@@ -42,22 +47,22 @@ describe('a purse', () => {
     second.settle(1);
     await waiting;
     expect(room).toBeUndefined();
-    expect(await purse.setAside(5)).toBeDefined();
+    expect(await purse.reserve(5)).toBeDefined();
   });
 
   it('heeds the first word on a call alone, also when it cost more than was thought', async () => {
-    const purse = openPurse(limit(10));
+    const purse = openReservations(limit(10));
     const call = await aside(purse, 1);
     call.settle(9);
     call.settle(0);
-    expect(await purse.room(2)).toMatchObject({ spent: 9 });
+    expect(await purse.waitForBudget(2)).toMatchObject({ spent: 9 });
   });
 
   it('reaches no limit by an answer that was given before something was settled', async () => {
     const [asked, answer] = [door(), door()];
     const budget = limit(10);
     let slow = false;
-    const purse = openPurse({
+    const purse = openReservations({
       ...budget,
       check: async (points) => {
         const reached = await budget.check(points);
@@ -71,7 +76,7 @@ describe('a purse', () => {
     });
     const call = await aside(purse, 10);
     slow = true;
-    const room = purse.room(5);
+    const room = purse.waitForBudget(5);
     await asked.opened;
     call.settle(1);
     await settled();
@@ -82,7 +87,7 @@ describe('a purse', () => {
   it('is closed when everything is given back, and keeps nobody waiting for what was not set aside', async () => {
     const giving = door();
     let givenBack = 0;
-    const purse = openPurse({
+    const purse = openReservations({
       check: async () => undefined,
       reserve: async () => ({
         giveBack: async (points) => {
@@ -100,12 +105,12 @@ describe('a purse', () => {
     await closing;
     expect(givenBack).toBe(4);
 
-    const broken = openPurse({
+    const broken = openReservations({
       check: async () => ({ what: 'x', points: 1, spent: 1 }),
       reserve: () => Promise.reject(new Error('away')),
     });
-    await expect(broken.setAside(1)).rejects.toThrow('away');
-    expect(await broken.room(1)).toMatchObject({ what: 'x' });
+    await expect(broken.reserve(1)).rejects.toThrow('away');
+    expect(await broken.waitForBudget(1)).toMatchObject({ what: 'x' });
   });
 });
 
@@ -144,17 +149,17 @@ describe('a call that is let in', () => {
   function counting() {
     let [inUse, taken] = [0, 0];
     const gate = {
-      take: async (): Promise<Slot> => {
+      acquire: async (): Promise<Slot> => {
         inUse += 1;
         taken += 1;
-        return { begin: async () => true, owed: () => undefined, release: () => (inUse -= 1) };
+        return { begin: async () => true, pendingCommit: () => undefined, release: () => (inUse -= 1) };
       },
       close: async (): Promise<void> => undefined,
     };
     return { gate, inUse: () => inUse, taken: () => taken };
   }
   const forever = new AbortController().signal;
-  const entry = async (admitted: ReturnType<typeof admit>) => {
+  const entry = async (admitted: ReturnType<typeof admitRequest>) => {
     const it = await admitted;
     if ('slot' in it) return it;
     throw new Error(`${it.what} was reached`);
@@ -162,15 +167,15 @@ describe('a call that is let in', () => {
 
   it('holds no slot while it waits for points, and takes none for a limit that is reached', async () => {
     const { gate, inUse, taken } = counting();
-    const purse = openPurse(limit(10));
-    const first = await entry(admit(gate, purse, () => 10, forever));
+    const purse = openReservations(limit(10));
+    const first = await entry(admitRequest(gate, purse, () => 10, forever));
     expect(inUse()).toBe(1);
-    let second: Awaited<ReturnType<typeof admit>> | undefined;
-    const waiting = admit(gate, purse, () => 5, forever).then((it) => (second = it));
+    let second: Awaited<ReturnType<typeof admitRequest>> | undefined;
+    const waiting = admitRequest(gate, purse, () => 5, forever).then((it) => (second = it));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 1]);
     first.slot.release();
-    first.aside.settle(6);
+    first.reservation.settle(6);
     await waiting;
     expect(second).toEqual({ what: 'the budget', points: 10, spent: 6, needed: 5 });
     expect([inUse(), taken()]).toEqual([0, 1]);
@@ -178,13 +183,13 @@ describe('a call that is let in', () => {
 
   it('gives its slot back when others were sooner to the points, and waits again', async () => {
     const { gate, inUse, taken } = counting();
-    const purse = openPurse(limit(10));
-    const [one, two] = [admit(gate, purse, () => 10, forever), admit(gate, purse, () => 10, forever)];
+    const purse = openReservations(limit(10));
+    const [one, two] = [admitRequest(gate, purse, () => 10, forever), admitRequest(gate, purse, () => 10, forever)];
     const first = await entry(Promise.race([one, two]));
     await settled();
     expect([inUse(), taken()]).toEqual([1, 2]);
     first.slot.release();
-    first.aside.settle(0);
+    first.reservation.settle(0);
     const [a, b] = [await entry(one), await entry(two)];
     expect(a === first || b === first).toBe(true);
     expect([inUse(), taken()]).toEqual([1, 3]);
@@ -195,14 +200,14 @@ describe('a call that is let in', () => {
     const stop = new AbortController();
     const stopping = {
       ...gate,
-      take: async (): Promise<Slot> => {
+      acquire: async (): Promise<Slot> => {
         stop.abort(new Error('stopped'));
-        return gate.take();
+        return gate.acquire();
       },
     };
-    await expect(admit(stopping, openPurse(limit(10)), () => 1, stop.signal)).rejects.toThrow('stopped');
-    const broken = openPurse({ ...limit(10), reserve: () => Promise.reject(new Error('away')) });
-    await expect(admit(gate, broken, () => 1, forever)).rejects.toThrow('away');
+    await expect(admitRequest(stopping, openReservations(limit(10)), () => 1, stop.signal)).rejects.toThrow('stopped');
+    const broken = openReservations({ ...limit(10), reserve: () => Promise.reject(new Error('away')) });
+    await expect(admitRequest(gate, broken, () => 1, forever)).rejects.toThrow('away');
     expect(inUse()).toBe(0);
   });
 });

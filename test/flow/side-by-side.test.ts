@@ -1,14 +1,14 @@
 /** Works side by side: in order, two at a time where they have nothing in common, and none left behind by a failure. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { sideBySide } from '../../src/async/ordered-parallel.ts';
+import { orderedParallel } from '../../src/async/ordered-parallel.ts';
 
 const turns = async (): Promise<void> => {
   for (let count = 0; count < 5; count += 1) await turn();
 };
 
 /** Works that last until they are ended; items of one letter have something in common. */
-function scene(items: readonly string[], { most = 2, endless = false } = {}) {
+function scene(items: readonly string[], { most: concurrency = 2, endless = false } = {}) {
   const log: string[] = [];
   const open = new Map<string, PromiseWithResolvers<string>>();
   const over = Promise.withResolvers<void>();
@@ -28,8 +28,8 @@ function scene(items: readonly string[], { most = 2, endless = false } = {}) {
       log.push('closed');
     }
   }
-  const works = sideBySide({
-    most,
+  const works = orderedParallel({
+    concurrency,
     source,
     work: (item) => {
       log.push(`begun ${item}`);
@@ -37,7 +37,7 @@ function scene(items: readonly string[], { most = 2, endless = false } = {}) {
       open.set(item, work);
       return work.promise;
     },
-    isApart: (one, other) => one[0] !== other[0],
+    isIndependent: (one, other) => one[0] !== other[0],
   });
   const all = (async () => {
     for await (const result of works) results.push(result);

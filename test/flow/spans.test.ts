@@ -8,7 +8,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
-import { contextOf } from '../../src/telemetry/spans.ts';
+import { parentContext } from '../../src/telemetry/spans.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { embeddedWarehouses } from '../support/warehouse.ts';
 import { SMALL, sceneIn } from './scene.ts';
@@ -119,5 +119,5 @@ it.each([
   '00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01',
   `${TRACEPARENT}x`,
 ])('a parent that is none begins a trace of its own: %j', (traceparent) => {
-  expect(trace.getSpanContext(contextOf({ traceparent }))).toBeUndefined();
+  expect(trace.getSpanContext(parentContext({ traceparent }))).toBeUndefined();
 });

@@ -3,10 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { openTurns } from '../../src/async/read-write-lock.ts';
+import { openReadWriteLock } from '../../src/async/read-write-lock.ts';
 
 it('lets works go together, and others alone, in the order of asking, whatever fails', async () => {
-  const turns = openTurns();
+  const turns = openReadWriteLock();
   const log: string[] = [];
   const open = new Map<string, PromiseWithResolvers<void>>();
   const work = (name: string) => async (): Promise<string> => {
@@ -22,13 +22,13 @@ it('lets works go together, and others alone, in the order of asking, whatever f
     return log.splice(0);
   };
   const done = [
-    turns.together(work('a')),
-    turns.together(work('b')),
-    turns.alone(work('C')),
-    turns.alone(work('D')),
-    turns.together(work('e')),
-    turns.together(work('f')),
-    turns.alone(work('G')),
+    turns.shared(work('a')),
+    turns.shared(work('b')),
+    turns.exclusive(work('C')),
+    turns.exclusive(work('D')),
+    turns.shared(work('e')),
+    turns.shared(work('f')),
+    turns.exclusive(work('G')),
   ];
   const settled = Promise.allSettled(done);
   expect(await ended()).toEqual(['a', 'b']);
@@ -55,9 +55,9 @@ it('lets works go together, and others alone, in the order of asking, whatever f
 it('holds nothing of what works returned', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const turns = openTurns();
+  const turns = openReadWriteLock();
   const results: WeakRef<object>[] = [];
-  for (const way of ['together', 'alone', 'together', 'together'] as const)
+  for (const way of ['shared', 'exclusive', 'shared', 'shared'] as const)
     await (async () => {
       results.push(new WeakRef(await turns[way](async () => ({ held: true }))));
     })();

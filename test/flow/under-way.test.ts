@@ -1,13 +1,13 @@
 /** Work that is counted while it goes on. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { countUnderWay } from '../../src/async/task-group.ts';
+import { openTaskGroup } from '../../src/async/task-group.ts';
 
 describe('work under way', () => {
   it('is waited for until a condition is met', async () => {
     const errors: unknown[] = [];
     let ended = 0;
-    const work = countUnderWay(
+    const work = openTaskGroup(
       (error) => errors.push(error),
       () => {
         ended += 1;
@@ -18,8 +18,8 @@ describe('work under way', () => {
     expect(work.size()).toBe(3);
     const met: string[] = [];
     const waits = [
-      work.until(() => work.size() < 3).then(() => met.push('room')),
-      work.until(() => work.size() === 0).then(() => met.push('empty')),
+      work.waitUntil(() => work.size() < 3).then(() => met.push('room')),
+      work.waitUntil(() => work.size() === 0).then(() => met.push('empty')),
     ];
     await turn();
     expect(met).toEqual([]);
@@ -33,17 +33,17 @@ describe('work under way', () => {
   });
 
   it('is not waited for where the condition is met, and looked at again when stirred', async () => {
-    const work = countUnderWay(() => undefined);
-    await work.until(() => true);
+    const work = openTaskGroup(() => undefined);
+    await work.waitUntil(() => true);
     let isNews = false;
     let looks = 0;
-    const wait = work.until(() => {
+    const wait = work.waitUntil(() => {
       looks += 1;
       return isNews;
     });
-    work.stir();
+    work.recheck();
     isNews = true;
-    work.stir();
+    work.recheck();
     await wait;
     expect(looks).toBeGreaterThanOrEqual(3);
   });

@@ -1,7 +1,7 @@
 /** Views over months of requests: what they cost grows with the rows that they read, not with the square of them. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { standingBounds } from '../../src/ledger/coverage.ts';
+import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
@@ -76,7 +76,7 @@ eachWarehouse('large warehouses', (open) => {
     const bounds = await warehouse.db.transaction().execute(async (db) => {
       // Pair by pair it takes minutes.
       await sql`set local statement_timeout = '15s'`.execute(db);
-      return standingBounds(operationsOf({ ...warehouse, db }));
+      return currentLowerBounds(operationsOf({ ...warehouse, db }));
     });
     expect(bounds).toHaveLength(5 * DAYS);
   });

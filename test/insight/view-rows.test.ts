@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { standingBounds } from '../../src/ledger/coverage.ts';
+import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
@@ -278,7 +278,7 @@ eachWarehouse('views of rows made by hand', (open) => {
             .values({ ...of, ...told, request_id, run_id, request_key, asked: 10, depth: 0, as_of: SEEN })
             .execute();
         }
-        const bounds = await standingBounds(operationsOf(warehouse));
+        const bounds = await currentLowerBounds(operationsOf(warehouse));
         const shown = await select<{ run_id: string }>(
           warehouse,
           "select run_id from sluice.sync_slices where extent = 'lower_bound'",

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { standingBounds } from '../../src/ledger/coverage.ts';
+import { currentLowerBounds } from '../../src/ledger/coverage.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
@@ -144,7 +144,7 @@ eachWarehouse('views after the quickstart', (open) => {
   });
 
   it('coverage agrees with what status tells of lower bounds', async () => {
-    const bounds = (await standingBounds(operationsOf(warehouse))).length;
+    const bounds = (await currentLowerBounds(operationsOf(warehouse))).length;
     expect(await countOf('sync_slices', "extent = 'lower_bound'")).toBe(bounds);
     const [sums] = await rowsOf(
       'select sum(lower_bound_slices)::int as bounds, sum(slices)::int as slices from sluice.sync_coverage',

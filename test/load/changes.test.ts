@@ -1,8 +1,8 @@
 /** The log of changes: what it tells and what it leaves out, also when answers come late. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Judged, writeChanges } from '../../src/load/history/change-log.ts';
-import { sighted, type State } from '../../src/load/merge/precedence.ts';
+import { type ComparedRow, writeChanges } from '../../src/load/history/change-log.ts';
+import { observe, type RowState } from '../../src/load/merge/observe.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 import { select } from '../flow/rows.ts';
@@ -13,9 +13,9 @@ const MICROBLOG = tableNamed('microblog_users');
 const PEOPLE = tableNamed('pronet_users');
 const GROUPS = tableNamed('pronet_groups');
 
-type Verdict = Judged['verdicts'][number];
+type Verdict = ComparedRow['changes'][number];
 interface Resting {
-  readonly state: State;
+  readonly state: RowState;
   readonly answerId: bigint;
 }
 
@@ -24,19 +24,19 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
   const rows = new Map<string, Resting>();
   return async (...answers) => {
     const seen = seenIn(table, answers);
-    const judged = [...seen].map(([id, shown]): Judged => {
+    const judged = [...seen].map(([id, shown]): ComparedRow => {
       const before = rows.get(id)?.state;
       const verdicts = shown.map(({ answer, rows: told }): Verdict => {
         const resting = rows.get(id);
         const answerId = BigInt(answers[answer]?.by.answerId ?? 0);
         if (resting && resting.answerId > answerId) return 'superseded';
-        const state = told.reduce<State | undefined>((known, row) => sighted(table, known, row), resting?.state);
+        const state = told.reduce<RowState | undefined>((known, row) => observe(table, known, row), resting?.state);
         if (!state) throw new Error('nothing was told');
         if (resting && JSON.stringify(sorted(state)) === JSON.stringify(sorted(resting.state))) return 'unchanged';
         rows.set(id, { state, answerId });
         return resting ? 'changed' : 'inserted';
       });
-      return { id, before, shown, verdicts };
+      return { id, before, answers: shown, changes: verdicts };
     });
     const { changes } = table;
     if (!changes) throw new Error(`${table.name} is not logged`);
@@ -53,7 +53,7 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
   };
 }
 
-const sorted = ({ cells, detail }: State): unknown => [
+const sorted = ({ cells, detail }: RowState): unknown => [
   Object.entries(cells).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   detail,
 ];

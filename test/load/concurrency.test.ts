@@ -1,8 +1,8 @@
 /** Two writers at once on the same rows, told in opposite orders: no deadlock, and the rows of one order or the other. */
 import { expect, it } from 'vitest';
 import { load } from '../../src/load/load.ts';
-import { type Run, runOn } from '../../src/load/sql/executor.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { batchOf, contextOf, loadBatch, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
@@ -150,7 +150,7 @@ async function holding(
 ): Promise<void> {
   const held = await warehouse.db.startTransaction().execute();
   const batch = batchOf(endpoint, request, items);
-  await load(runOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
+  await load(sqlExecutorOn<OperationsTables>(held), warehouse.schema, [{ batch, context: contextOf(ROUNDS * 10) }]);
   let open = 0;
   const writing = writers().map((it) => {
     open += 1;
@@ -200,9 +200,9 @@ it(`${ROUNDS} rounds of two writers end without a deadlock, in the rows of a ser
 
 /** The same, but it stops before the first statement of which this is true, until it is let go. */
 function stopping(
-  run: Run,
+  run: SqlExecutor,
   isHere: (statement: string, parameters: readonly unknown[]) => boolean,
-): { readonly run: Run; readonly reached: Promise<void>; readonly letGo: () => void } {
+): { readonly run: SqlExecutor; readonly reached: Promise<void>; readonly letGo: () => void } {
   const reached = Promise.withResolvers<void>();
   const gone = Promise.withResolvers<void>();
   let first = true;
@@ -219,11 +219,11 @@ function stopping(
       rows: (statement, parameters) => stop(statement, parameters).then(() => run.rows(statement, parameters)),
       count: (statement, parameters) => stop(statement, parameters).then(() => run.count(statement, parameters)),
       write: (statement, parameters) => stop(statement, parameters).then(() => run.write(statement, parameters)),
-      add: (schema, table, lines) => stop(`add ${table.name}`, []).then(() => run.add(schema, table, lines)),
+      copyRows: (schema, table, lines) => stop(`add ${table.name}`, []).then(() => run.copyRows(schema, table, lines)),
       insert: (schema, table, rows, otherwise) =>
         stop(`insert ${table.name}`, []).then(() => run.insert(schema, table, rows, otherwise)),
-      sent: run.sent,
-      settled: run.settled,
+      yieldToEventLoop: run.yieldToEventLoop,
+      drain: run.drain,
     },
   };
 }
@@ -242,7 +242,7 @@ it.each([0, 30])(
     await loadBatch(warehouse, people('before', 'b'), 1);
 
     const held = await warehouse.db.startTransaction().execute();
-    const inserting = stopping(runOn<OperationsTables>(held), (statement) => statement.startsWith('insert '));
+    const inserting = stopping(sqlExecutorOn<OperationsTables>(held), (statement) => statement.startsWith('insert '));
     const locking = stopping(
       inserting.run,
       (statement, parameters) =>

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { writeDays } from '../../src/load/history/daily.ts';
+import { writeDailyRows } from '../../src/load/history/daily.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { select } from '../flow/rows.ts';
@@ -26,7 +26,7 @@ async function keepAs(
 ): Promise<void> {
   const seen = seenIn(table, answers);
   await onRows(warehouse, table, seen.keys(), (run) =>
-    writeDays(
+    writeDailyRows(
       run,
       warehouse.schema,
       table,

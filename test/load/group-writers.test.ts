@@ -1,8 +1,8 @@
 /** Two writers of groups at once on the same sets, told in opposite orders: no deadlock, and the newer one's sets. */
 import { expect, it } from 'vitest';
-import type { Loading } from '../../src/load/merge/receipts.ts';
+import type { LoadItem } from '../../src/load/merge/receipt-builder.ts';
 import { load } from '../../src/load/load.ts';
-import { runOn } from '../../src/load/sql/executor.ts';
+import { sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import type { OperationsTables } from '../../src/warehouse/schema/operations.ts';
 import { batchOf, contextOf, loaderOf } from '../support/loading.ts';
@@ -18,7 +18,7 @@ it('two writers of groups that tell of the same sets in opposite orders end with
   const warehouse = await open();
   const failures: unknown[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const step = (batch: Batch, answerId: number): Loading => ({ batch, context: contextOf(answerId) });
+    const step = (batch: Batch, answerId: number): LoadItem => ({ batch, context: contextOf(answerId) });
     const asked = (person: string) => ({ urn: { type: 'fsd_profile', value: `r${round}. ${person}` }, count: 99 });
     const taught = (person: string, majors: readonly string[]) =>
       batchOf('pronet.user.education', asked(person), majors.map(major));
@@ -28,16 +28,18 @@ it('two writers of groups that tell of the same sets in opposite orders end with
         { title: `r${round}. ${title}`, count: 99 },
         names.map((value) => ({ urn: { type: 'fsd_profile', value: `r${round}. ${value}` }, name: value })),
       );
-    const group = (first: number, people: readonly string[], majors: readonly string[]): Loading[] =>
+    const group = (first: number, people: readonly string[], majors: readonly string[]): LoadItem[] =>
       people.flatMap((person, at) => [
         step(taught(person, at === 1 ? [] : majors), first + 2 * at),
         step(found(person, people.slice(at)), first + 2 * at + 1),
       ]);
-    const write = (of: readonly Loading[]) =>
-      warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, of));
+    const write = (of: readonly LoadItem[]) =>
+      warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, of));
     await write(group(round * 100 + 1, PEOPLE, ['a', 'b', 'c', 'd']));
     const held = await warehouse.db.startTransaction().execute();
-    await load(runOn<OperationsTables>(held), warehouse.schema, [step(taught('q', ['held']), round * 100 + 99)]);
+    await load(sqlExecutorOn<OperationsTables>(held), warehouse.schema, [
+      step(taught('q', ['held']), round * 100 + 99),
+    ]);
     const older = group(round * 100 + 20, PEOPLE, ['a', 'x', 'y', 'z', 'more']);
     const newer = group(round * 100 + 40, PEOPLE.toReversed(), ['a', 'n']);
     let writing = 2;

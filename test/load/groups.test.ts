@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { groupsAhead } from '../../src/flow/ingest/prefetch.ts';
+import { prefetchGroups } from '../../src/flow/ingest/prefetch.ts';
 import { load } from '../../src/load/load.ts';
 import type { Receipt } from '../../src/load/merge/receipt.ts';
-import { type Run, runOn } from '../../src/load/sql/executor.ts';
+import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import {
   batchOf,
@@ -45,12 +45,14 @@ async function empty({ db }: Warehouse): Promise<void> {
 async function loadIn(warehouse: Warehouse, groups: Iterable<readonly Step[]>): Promise<Receipt[]> {
   const receipts: Receipt[] = [];
   for (const group of groups)
-    receipts.push(...(await warehouse.db.transaction().execute((tx) => load(runOn(tx), warehouse.schema, group))));
+    receipts.push(
+      ...(await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group))),
+    );
   return receipts;
 }
 
 /** The same, which tells of each statement before it runs it. */
-const recorded = (run: Run, tell: (text: string) => void): Run => ({
+const recorded = (run: SqlExecutor, tell: (text: string) => void): SqlExecutor => ({
   rows: (text, parameters) => {
     tell(text);
     return run.rows(text, parameters);
@@ -63,16 +65,16 @@ const recorded = (run: Run, tell: (text: string) => void): Run => ({
     tell(text);
     return run.write(text, parameters);
   },
-  add: (schema, table, lines) => {
+  copyRows: (schema, table, lines) => {
     tell(`add ${table.name}`);
-    return run.add(schema, table, lines);
+    return run.copyRows(schema, table, lines);
   },
   insert: (schema, table, rows, otherwise) => {
     tell(`insert ${table.name}`);
     return run.insert(schema, table, rows, otherwise);
   },
-  sent: run.sent,
-  settled: run.settled,
+  yieldToEventLoop: run.yieldToEventLoop,
+  drain: run.drain,
 });
 
 eachWarehouse('answers loaded together', (open, kind) => {
@@ -85,7 +87,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
         await empty(oneByOne.warehouse);
         await empty(together.warehouse);
         const groups = await Array.fromAsync(
-          groupsAhead(given(steps), { rows: Number.POSITIVE_INFINITY, bytes: most }),
+          prefetchGroups(given(steps), { rows: Number.POSITIVE_INFINITY, bytes: most }),
         );
         sizes.push(...groups.map(({ length }) => length));
         const expected = await loadIn(
@@ -116,7 +118,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
     const statements: string[] = [];
     const receipts = await warehouse.db.transaction().execute((tx) =>
       load(
-        recorded(runOn(tx), (text) => statements.push(text)),
+        recorded(sqlExecutorOn(tx), (text) => statements.push(text)),
         warehouse.schema,
         answers.map((batch, at) => ({ batch, context: contextOf(at + 1) })),
       ),
@@ -147,7 +149,7 @@ describe('a group', () => {
     Array.from({ length: count }, (_, at) => ({ urn: urn(`p${count} ${at}`), name: 'n' }));
   const weighed = (batch: ReturnType<typeof batchOf>, bytes = 1) => ({ batch, bytes });
   const sizes = async (answers: readonly ReturnType<typeof weighed>[]) =>
-    (await Array.fromAsync(groupsAhead(given(answers), most))).map(({ length }) => length);
+    (await Array.fromAsync(prefetchGroups(given(answers), most))).map(({ length }) => length);
   const profiles = (bytes: number) => weighed(batchOf('microblog.user', { user: 'x' }, [profile('1')]), bytes);
   const search = (title: string, count: number) =>
     weighed(batchOf('pronet.search.users', { title, count: 100 }, people(count)));

@@ -1,10 +1,10 @@
 /** Answers as the modules that keep history take them: what each shows of a table, and when it was received. */
 import { sql } from 'kysely';
-import { type Run, runOn } from '../../src/load/sql/executor.ts';
-import type { Received, Shown } from '../../src/load/history/sightings.ts';
+import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
+import type { AnswerReceived, AnswerRows } from '../../src/load/history/observations.ts';
 import type { RootRow } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest } from '../../src/service/request-key.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -13,7 +13,7 @@ import type { RootTable } from '../../src/warehouse/schema/table-types.ts';
 
 /** An answer: when it was received, and what it shows of any table. */
 export interface Answer {
-  readonly by: Received;
+  readonly by: AnswerReceived;
   readonly roots: ReadonlyMap<string, readonly RootRow[]>;
 }
 
@@ -40,7 +40,7 @@ export function tableNamed(name: string): RootTable {
 }
 
 /** What answers that are loaded together show of a table, by entity. */
-export function seenIn(table: RootTable, answers: readonly Answer[]): Map<string, Shown[]> {
+export function seenIn(table: RootTable, answers: readonly Answer[]): Map<string, AnswerRows[]> {
   const seen = new Map<string, { answer: number; rows: RootRow[] }[]>();
   for (const [answer, { roots }] of answers.entries()) {
     for (const row of roots.get(table.name) ?? []) {
@@ -59,7 +59,7 @@ export function onRows<T>(
   warehouse: Warehouse,
   table: RootTable,
   ids: Iterable<string>,
-  work: (run: Run) => Promise<T>,
+  work: (run: SqlExecutor) => Promise<T>,
 ): Promise<T> {
   return warehouse.db.transaction().execute(async (tx) => {
     const machinery = {
@@ -78,9 +78,9 @@ export function onRows<T>(
         tx,
       );
     }
-    const run = runOn(tx);
+    const run = sqlExecutorOn(tx);
     const done = await work(run);
-    await run.settled();
+    await run.drain();
     return done;
   });
 }

@@ -1,6 +1,6 @@
 /** Statements of a load: one after the other, however they are asked for. */
 import { expect, it } from 'vitest';
-import { type Run, runOn } from '../../src/load/sql/executor.ts';
+import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Table } from '../../src/warehouse/schema/table-types.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
@@ -15,16 +15,16 @@ const numbers = (count: number) => ({
 });
 
 eachWarehouse('a run', (open) => {
-  const running = async (work: (run: Run) => Promise<void>): Promise<void> => {
+  const running = async (work: (run: SqlExecutor) => Promise<void>): Promise<void> => {
     const { db } = await open();
     await db.transaction().execute(async (tx) => {
-      const run = runOn(tx);
+      const run = sqlExecutorOn(tx);
       for (const name of ['one', 'other'])
         await run.count(`create temp table ${name} (n bigint primary key) on commit drop`, []);
       await work(run);
     });
   };
-  const countIn = async (run: Run, name: string): Promise<number> =>
+  const countIn = async (run: SqlExecutor, name: string): Promise<number> =>
     Number(
       (await run.rows(`select json_build_object('n', count(*)::text)::text as row from ${SCHEMA}.${name}`, []))[0]?.[
         'n'
@@ -56,7 +56,7 @@ eachWarehouse('a run', (open) => {
     const failing = running(async (run) => {
       await run.write('select 1 / 0', []);
       await expect(run.count('select 1', [])).rejects.toThrow('division by zero');
-      await run.settled();
+      await run.drain();
     });
     await expect(failing).rejects.toThrow('division by zero');
   });

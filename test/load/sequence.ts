@@ -1,6 +1,6 @@
 /** Arbitrary sequences of answers that keep speaking of the same few entities, sets and questions. */
 import * as fc from 'fast-check';
-import type { Loading } from '../../src/load/merge/receipts.ts';
+import type { LoadItem } from '../../src/load/merge/receipt-builder.ts';
 import { normalize, rejectedWhole } from '../../src/normalize/normalize.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
@@ -10,7 +10,7 @@ import { fullRequest } from '../support/requests.ts';
 import { sampleItem } from '../support/sample.ts';
 
 /** An answer with its rows, as it is loaded; `bytes` count as nothing here. */
-export interface Step extends Loading {
+export interface Step extends LoadItem {
   readonly bytes: number;
 }
 

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { metrics } from '../../src/monitor/metrics.ts';
 import { type Monitor, startMonitor } from '../../src/monitor/monitor.ts';
-import type { Watched } from '../../src/monitor/watched.ts';
+import type { MonitoredProcess } from '../../src/monitor/monitored-process.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -27,7 +27,7 @@ const forever = (_ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     signal?.addEventListener('abort', () => resolve());
   });
-const watched = (warehouse: Warehouse, more: Partial<Watched> = {}): Watched => ({
+const watched = (warehouse: Warehouse, more: Partial<MonitoredProcess> = {}): MonitoredProcess => ({
   warehouse,
   version: '1.2.3',
   role: 'worker',
@@ -37,7 +37,7 @@ const watched = (warehouse: Warehouse, more: Partial<Watched> = {}): Watched => 
   ...more,
 });
 
-async function start(of: Watched, listen: string | undefined = '127.0.0.1:0'): Promise<Monitor> {
+async function start(of: MonitoredProcess, listen: string | undefined = '127.0.0.1:0'): Promise<Monitor> {
   const monitor = await startMonitor(listen, of, (message) => expect.unreachable(message));
   if (!monitor) throw new Error('nothing listens');
   monitors.push(monitor);
@@ -272,7 +272,7 @@ eachWarehouse('the monitor', (openWarehouse) => {
   });
 });
 
-const never: Watched = {
+const never: MonitoredProcess = {
   warehouse: undefined as never,
   version: '',
   role: '',

@@ -1,7 +1,7 @@
 /** Numbers, days and epochs: the quick way agrees with what Dates and exact integers say. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fit, fitEpoch } from '../../src/normalize/fit.ts';
+import { coerceCell, coerceEpoch } from '../../src/normalize/coerce.ts';
 
 const digits = (value: number, length: number): string => String(value).padStart(length, '0');
 
@@ -30,8 +30,8 @@ it('an epoch is an instant to the microsecond, by its size', () => {
   fc.assert(
     fc.property(anyEpoch, (epoch) => {
       const micros = microsOf(epoch);
-      expect(fitEpoch(sent(epoch))?.at).toBe(micros === undefined ? null : textOf(micros));
-      expect(String(fitEpoch(sent(epoch))?.sent.cell)).toBe(String(epoch));
+      expect(coerceEpoch(sent(epoch))?.at).toBe(micros === undefined ? null : textOf(micros));
+      expect(String(coerceEpoch(sent(epoch))?.sent.cell)).toBe(String(epoch));
     }),
     { seed: 5, numRuns: 2000 },
   );
@@ -44,12 +44,12 @@ it('a day is one of the calendar', () => {
         const text = `${digits(year, 4)}-${digits(month, 2)}-${digits(day, 2)}`;
         const time = Date.parse(`${text}T00:00:00Z`);
         const isThere = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-        expect(fit('day', text)?.cell, text).toBe(isThere ? text : undefined);
+        expect(coerceCell('day', text)?.cell, text).toBe(isThere ? text : undefined);
       }
   for (const text of ['', '2024', '2024-01', '2024-1-1', ' 2024-01-01', '2024-01-011', '0000-01-01'])
-    expect(fit('day', text)).toBeUndefined();
+    expect(coerceCell('day', text)).toBeUndefined();
 });
 
 it('zero has no sign', () => {
-  expect([fit('integer', -0)?.cell, fit('number', -0)?.cell]).toEqual([0, 0]);
+  expect([coerceCell('integer', -0)?.cell, coerceCell('number', -0)?.cell]).toEqual([0, 0]);
 });

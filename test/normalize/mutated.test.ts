@@ -4,14 +4,14 @@
  */
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { takeIn, takeInAll } from '../../src/flow/ingest/ingest.ts';
+import { ingestAnswer, ingestAnswers } from '../../src/flow/ingest/ingest.ts';
 import { planRequests } from '../../src/ledger/requests.ts';
 import { createRun } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { storeAnswers } from '../../src/ledger/exchange.ts';
+import { storeAnswers } from '../../src/ledger/store-and-mark-sent.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
 import { catalog } from '../../src/service/catalog.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { clockFrom } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
@@ -56,7 +56,7 @@ async function sourcesIn(warehouse: Warehouse): Promise<Source[]> {
   return Promise.all(
     answered.map(async ({ endpoint, request, sent }) => {
       const how = { settles: true, now: scene.clock.now, sleep: scene.clock.sleep, random: () => 0 };
-      const { batch } = await takeIn(warehouse, sent, how);
+      const { batch } = await ingestAnswer(warehouse, sent, how);
       return { endpoint, request, items: batch.items.slice(0, ITEMS).map(short) };
     }),
   );
@@ -111,7 +111,7 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) },
         requestId: id,
         answer: { status: 200, headers: {}, body: mutatedBody(source.items, draw), receivedAt: clock.now(), tookMs: 1 },
       }));
-      const takens = await takeInAll(warehouse, await keptAs(ops, await storeAnswers(ops, storing)), how);
+      const takens = await ingestAnswers(warehouse, await keptAs(ops, await storeAnswers(ops, storing)), how);
       expect(takens).toHaveLength(storing.length);
       for (const [place, { answer: kept, batch, receipt, fault }] of takens.entries()) {
         expect({ fault, body: Buffer.from(kept.body).toString('latin1') }).toEqual({

@@ -1,7 +1,7 @@
 /** Whatever an answer holds: nothing throws, nothing is lost, every item is accounted for, and twice is once. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { batchOf, type Loader, loaderOf, shapesOf, type TextRow } from '../support/loading.ts';
 import { countOf } from '../support/long.ts';

@@ -2,7 +2,12 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
-import { AHEAD_MS, gateName, openSharedSlots, type SlotSource } from '../../src/control/limiter/shared-slots.ts';
+import {
+  START_AHEAD_MS,
+  limiterName,
+  openSharedSlots,
+  type SlotSource,
+} from '../../src/control/limiter/shared-slots.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -32,10 +37,10 @@ describe('the rows of a gate', () => {
     expect((await two.take(5, [])).numbers).toEqual([1]);
     expect(await two.take(1, [1])).toMatchObject({ numbers: [], closedMs: 0 });
 
-    await sharingOf(one).free([3]);
+    await sharingOf(one).release([3]);
     expect((await two.take(5, [1])).numbers).toEqual([3]);
     // What is another's is neither freed nor renewed.
-    await sharingOf(one).free([3]);
+    await sharingOf(one).release([3]);
     expect(sorted(await sharingOf(one).renew([2, 3]))).toEqual([2]);
     expect((await one.take(5, [2])).numbers).toEqual([]);
 
@@ -60,7 +65,7 @@ describe('the rows of a gate', () => {
     const [few, many] = [await gate(warehouse, 'few', 2), await gate(warehouse, 'many', 5)];
     expect(sorted((await many.take(3, [])).numbers)).toEqual([3, 4, 5]);
     expect(sorted((await few.take(5, [])).numbers)).toEqual([1, 2]);
-    await sharingOf(many).free([3, 4, 5]);
+    await sharingOf(many).release([3, 4, 5]);
     expect((await few.take(5, [1, 2])).numbers).toEqual([]);
   });
 
@@ -76,7 +81,7 @@ describe('the rows of a gate', () => {
     const asked = performance.now();
     const first = await one.take(2, []);
     const second = await two.take(1, []);
-    const { firstMs: third } = await sharingOf(one).takeTurns(1);
+    const { firstMs: third } = await sharingOf(one).takeStarts(1);
     const tookMs = performance.now() - asked;
     expect(first.numbers).toHaveLength(2);
     expect(first.firstMs).toBe(0);
@@ -97,7 +102,7 @@ describe('the rows of a gate', () => {
     const { numbers, closedMs } = await one.take(9, [9]);
     expect(numbers).toEqual([]);
     expect(closedMs).toBeGreaterThan(4000);
-    expect(closedMs).toBeLessThanOrEqual(5000 - AHEAD_MS);
+    expect(closedMs).toBeLessThanOrEqual(5000 - START_AHEAD_MS);
   });
 
   it('tell who has slots that another finds none, until that is long ago', async () => {
@@ -107,14 +112,14 @@ describe('the rows of a gate', () => {
     expect([sorted(numbers), isWanted]).toEqual([[1, 2], false]);
     // Its own want is none of another's.
     expect((await one.take(1, [1, 2])).numbers).toEqual([]);
-    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+    expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
     await sql`update sluice_ops.gate_paces set wanted_at = null`.execute(warehouse.db);
     expect((await two.take(1, [])).numbers).toEqual([]);
-    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(true);
-    await sharingOf(one).free([1]);
+    expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(true);
+    await sharingOf(one).release([1]);
     expect(await one.take(1, [2])).toMatchObject({ numbers: [1], isWanted: true });
     await sql`update sluice_ops.gate_paces set wanted_at = wanted_at - interval '1 s'`.execute(warehouse.db);
-    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+    expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
   });
 
   it('want none while the pace lets nobody in', async () => {
@@ -122,7 +127,7 @@ describe('the rows of a gate', () => {
     const [one, two] = [await gate(warehouse, 'one', 2, 5000), await gate(warehouse, 'two', 2, 5000)];
     expect((await one.take(2, [])).numbers).toEqual([2]);
     expect((await two.take(1, [])).closedMs).toBeGreaterThan(0);
-    expect((await sharingOf(one).takeTurns(1)).isWanted).toBe(false);
+    expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
   });
 
   it('save up no turns while nothing is asked', async () => {
@@ -138,14 +143,14 @@ describe('the rows of a gate', () => {
     const one = await gate(warehouse, 'one', 2, 200);
     await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(warehouse.db);
     expect(await one.take(1, [])).toMatchObject({ firstMs: 0, numbers: [2] });
-    expect((await sharingOf(one).takeTurns(1)).firstMs).toBeLessThanOrEqual(200);
+    expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(200);
   });
 
   it.each([1e-6, 1e11])('bear an interval of %d ms', async (intervalMs) => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one', 1000, intervalMs);
     expect((await one.take(1000, [])).numbers).toHaveLength(intervalMs < 1 ? 1000 : 1);
-    expect((await sharingOf(one).takeTurns(1)).firstMs).toBeLessThanOrEqual(intervalMs);
+    expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(intervalMs);
   });
 
   it('are entered once, however many open the gate', async () => {
@@ -184,7 +189,7 @@ describe('the rows of a gate', () => {
           taken += numbers.length;
           await new Promise(setImmediate);
           for (const number of numbers) inUse.delete(number);
-          if (numbers.length > 0) await sharingOf(source).free(numbers);
+          if (numbers.length > 0) await sharingOf(source).release(numbers);
         }
       }),
     );
@@ -218,19 +223,22 @@ it('statements of a gate wait for no disk, and others on the same connection do'
     return count;
   };
   expect(await unwritten(() => source.take(3, []))).toBeGreaterThan(0);
-  expect(await unwritten(() => sharingOf(source).takeTurns(1))).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).takeStarts(1))).toBeGreaterThan(0);
   expect(await unwritten(() => sharingOf(source).renew([1, 2, 3]))).toBeGreaterThan(0);
-  expect(await unwritten(() => sharingOf(source).free([1, 2, 3]))).toBeGreaterThan(0);
+  expect(await unwritten(() => sharingOf(source).release([1, 2, 3]))).toBeGreaterThan(0);
   const write = sql`update sluice_ops.gate_paces set next_at = clock_timestamp()`;
   expect(await unwritten(() => write.execute(warehouse.db))).toBe(0);
 });
 
 it('a gate’s name tells service and token apart, and nothing of either', () => {
-  const name = gateName('https://service.example/v1', 'secret-token');
+  const name = limiterName('https://service.example/v1', 'secret-token');
   expect(name).toMatch(/^[0-9a-f]{32}$/);
-  expect(gateName('HTTPS://SERVICE.example/v1', 'secret-token')).toBe(name);
+  expect(limiterName('HTTPS://SERVICE.example/v1', 'secret-token')).toBe(name);
   expect(
-    new Set([name, gateName('https://service.example/v1', 'other'), gateName('https://b.example', 'secret-token')])
-      .size,
+    new Set([
+      name,
+      limiterName('https://service.example/v1', 'other'),
+      limiterName('https://b.example', 'secret-token'),
+    ]).size,
   ).toBe(3);
 });

@@ -5,11 +5,11 @@ import {
   assertLease,
   assertNoRebuild,
   liveLeases,
-  REBUILD,
+  REBUILD_LEASE,
   releaseLease,
   renewLease,
 } from '../../src/ledger/lease.ts';
-import { readMark, readMarks, writeMark } from '../../src/ledger/watermarks.ts';
+import { readWatermark, readWatermarks, writeWatermark } from '../../src/ledger/watermarks.ts';
 import { continueRun, createRun } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -67,7 +67,7 @@ eachWarehouse('a lease', (open) => {
     await acquireLease(ops, 'sync:b', 'two', false);
     expect((await liveLeases(ops, 'sync:')).map(({ name }) => name)).toEqual(['sync:a', 'sync:b']);
     await assertNoRebuild(ops);
-    await acquireLease(ops, REBUILD, 'three', false);
+    await acquireLease(ops, REBUILD_LEASE, 'three', false);
     await expect(assertNoRebuild(ops)).rejects.toMatchObject({
       exitCode: 7,
       message: expect.stringContaining('three'),
@@ -110,11 +110,11 @@ eachWarehouse('runs and marks', (open) => {
 
   it('keeps marks by sync and name', async () => {
     const ops = operationsOf(await open());
-    await writeMark(ops, 'a', 'log', 'one', request.now);
-    await writeMark(ops, 'a', 'log', 'two', request.now);
-    await writeMark(ops, 'b', 'log', 'three', request.now);
-    expect(await readMark(ops, 'a', 'log')).toBe('two');
-    expect(await readMark(ops, 'a', 'other')).toBeUndefined();
-    expect(await readMarks(ops, 'b')).toEqual(new Map([['log', 'three']]));
+    await writeWatermark(ops, 'a', 'log', 'one', request.now);
+    await writeWatermark(ops, 'a', 'log', 'two', request.now);
+    await writeWatermark(ops, 'b', 'log', 'three', request.now);
+    expect(await readWatermark(ops, 'a', 'log')).toBe('two');
+    expect(await readWatermark(ops, 'a', 'other')).toBeUndefined();
+    expect(await readWatermarks(ops, 'b')).toEqual(new Map([['log', 'three']]));
   });
 });

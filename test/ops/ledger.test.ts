@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { acquireLease } from '../../src/ledger/lease.ts';
-import { freshAnswers } from '../../src/ledger/fresh-answers.ts';
-import { countByState, openRequests, planRequests, settle, triedRequests } from '../../src/ledger/requests.ts';
+import { freshAnswersByKey } from '../../src/ledger/fresh-answers.ts';
+import { countByState, openRequests, planRequests, settleRequest, triedRequests } from '../../src/ledger/requests.ts';
 import { createRun, type Run } from '../../src/ledger/runs.ts';
 import { type Ops, operationsOf } from '../../src/warehouse/connect/operations-db.ts';
-import { markSent, storeAnswers, type StoredBytes } from '../../src/ledger/exchange.ts';
-import { readAnswer, storedAs, unloadedAnswers } from '../../src/ledger/answers.ts';
+import { markSent, storeAnswers, type StoredBytes } from '../../src/ledger/store-and-mark-sent.ts';
+import { readAnswer, storedAnswerId, unloadedAnswers } from '../../src/ledger/answers.ts';
 import type { Task } from '../../src/plan/task.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
 
@@ -88,9 +88,9 @@ eachWarehouse('the ledger', (open) => {
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set([id]));
-    await settle(ops, id, { state: 'planned', at, pointsBack: 1 });
+    await settleRequest(ops, id, { state: 'planned', at, pointsBack: 1 });
     expect(await markSent(ops, lease, [{ ...sent, id, requestId: randomUUID() }])).toEqual(new Set([id]));
-    await settle(ops, id, { state: 'planned', at });
+    await settleRequest(ops, id, { state: 'planned', at });
     expect(await triedRequests(ops, run)).toMatchObject([{ attempts: 2, xRequestId: sent.requestId }]);
     expect(await all(ops, run)).toEqual([]);
     expect(await ops.selectFrom('requests').select('points').execute()).toEqual([{ points: '3' }]);
@@ -104,9 +104,9 @@ eachWarehouse('the ledger', (open) => {
     const { ops, lease, run } = await begun(open, 1);
     const [request] = await all(ops, run);
     const id = request?.id ?? '';
-    await settle(ops, id, { state: 'failed', at, status: 422, error: 'no good' });
+    await settleRequest(ops, id, { state: 'failed', at, status: 422, error: 'no good' });
     expect(await markSent(ops, lease, [{ ...sent, id }])).toEqual(new Set());
-    await settle(ops, id, { state: 'planned', at });
+    await settleRequest(ops, id, { state: 'planned', at });
     expect(await countByState(ops, run)).toEqual({ failed: 1 });
   });
 
@@ -115,7 +115,7 @@ eachWarehouse('the ledger', (open) => {
     const id = (await all(ops, run))[0]?.id ?? '';
     await markSent(ops, lease, [{ ...sent, id }]);
     await store(ops, id, answer('[1]'));
-    for (const state of ['planned', 'failed', 'in_doubt'] as const) await settle(ops, id, { state, at });
+    for (const state of ['planned', 'failed', 'in_doubt'] as const) await settleRequest(ops, id, { state, at });
     expect(await countByState(ops, run)).toEqual({ stored: 1 });
   });
 });
@@ -155,17 +155,17 @@ eachWarehouse('the vault', (open) => {
     const { ops, lease, run } = await begun(open, 1);
     const id = (await all(ops, run))[0]?.id ?? '';
     await markSent(ops, lease, [{ ...sent, id }]);
-    expect(await storedAs(ops, id, answer('[1]'))).toBeUndefined();
+    expect(await storedAnswerId(ops, id, answer('[1]'))).toBeUndefined();
     const first = await store(ops, id, answer('[1]'));
-    expect(await storedAs(ops, id, answer('[1]'))).toBe(first);
-    expect(await storedAs(ops, id, answer('[2]'))).toBeUndefined();
+    expect(await storedAnswerId(ops, id, answer('[1]'))).toBe(first);
+    expect(await storedAnswerId(ops, id, answer('[2]'))).toBeUndefined();
 
     const second = await store(ops, id, answer('[2]'));
     expect(BigInt(second)).toBeGreaterThan(BigInt(first));
     expect(await unloadedAnswers(ops, 'people')).toMatchObject([{ id: first }, { id: second }]);
     const third = { requestId: id, answer: answer('[3]') };
     const [unknown, last] = await storeAnswers(ops, [{ requestId: '999', answer: answer('[3]') }, third]);
-    expect([unknown, last]).toEqual([undefined, await storedAs(ops, id, answer('[3]'))]);
+    expect([unknown, last]).toEqual([undefined, await storedAnswerId(ops, id, answer('[3]'))]);
   });
 
   it('gives the newest answer to a question that is young enough', async () => {
@@ -181,16 +181,16 @@ eachWarehouse('the vault', (open) => {
     const within = (day: string, ...keys: readonly string[]) =>
       keys.map((requestKey) => ({ requestKey, since: new Date(`${day}T00:00:00Z`), until: new Date('2026-04-01') }));
     const keys = ['key 0', 'key 1', `key '"\\,{}`];
-    expect(await freshAnswers(ops, within('2026-03-06', ...keys))).toEqual(new Map([['key 0', newest]]));
-    expect(await freshAnswers(ops, within('2026-03-07', ...keys))).toEqual(new Map());
+    expect(await freshAnswersByKey(ops, within('2026-03-06', ...keys))).toEqual(new Map([['key 0', newest]]));
+    expect(await freshAnswersByKey(ops, within('2026-03-07', ...keys))).toEqual(new Map());
     const past = within('2026-03-01', 'key 0').map((it) => ({ ...it, until: new Date('2026-03-05') }));
-    expect(await freshAnswers(ops, past)).not.toEqual(new Map([['key 0', newest]]));
+    expect(await freshAnswersByKey(ops, past)).not.toEqual(new Map([['key 0', newest]]));
 
     const other = await store(ops, ids[1] ?? '', {
       ...answer('[3]'),
       receivedAt: new Date('2026-03-02T00:00:00Z'),
     });
     const each = [...within('2026-03-07', 'key 0'), ...within('2026-03-02', 'key 1')];
-    expect(await freshAnswers(ops, each)).toEqual(new Map([['key 1', other]]));
+    expect(await freshAnswersByKey(ops, each)).toEqual(new Map([['key 1', other]]));
   });
 });

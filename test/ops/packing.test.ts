@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packedOf, unpackedBody } from '../../src/ledger/compression.ts';
+import { compressBody, decompressBody } from '../../src/ledger/compression.ts';
 
 const text = (bytes: number): Buffer =>
   Buffer.from('{"name":"Ünïcödé"},'.repeat(Math.ceil(bytes / 20))).subarray(0, bytes);
@@ -18,33 +18,33 @@ describe('a body', () => {
     [3_000_000, 'gzip'],
   ])('of %i bytes rests as %s and comes back', async (size, encoding) => {
     for (const body of [text(size), randomBytes(size), Buffer.alloc(size)]) {
-      const packed = await packedOf(body);
+      const packed = await compressBody(body);
       expect(packed.encoding).toBe(encoding);
-      expect(Buffer.from((await unpackedBody(packed.bytes, packed.encoding)) ?? []).equals(body)).toBe(true);
+      expect(Buffer.from((await decompressBody(packed.bytes, packed.encoding)) ?? []).equals(body)).toBe(true);
     }
-    const { bytes } = await packedOf(text(size));
+    const { bytes } = await compressBody(text(size));
     if (encoding !== 'identity') expect(bytes.byteLength).toBeLessThan(size / 2);
   });
 
   it('of any bytes comes back', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 6_000, size: 'max' }), async (body) => {
-        const { bytes, encoding } = await packedOf(body);
-        expect(Buffer.from((await unpackedBody(bytes, encoding)) ?? []).equals(body)).toBe(true);
+        const { bytes, encoding } = await compressBody(body);
+        expect(Buffer.from((await decompressBody(bytes, encoding)) ?? []).equals(body)).toBe(true);
       }),
     );
   });
 
   it.each([300, 200_000, 3_000_000])('of %i bytes that an earlier version compressed comes back', async (size) => {
     for (const body of [text(size), randomBytes(size)]) {
-      expect(await unpackedBody(gzipSync(body, { level: 1 }), 'gzip')).toEqual(body);
-      expect(await unpackedBody(zstdCompressSync(body), 'zstd')).toEqual(body);
+      expect(await decompressBody(gzipSync(body, { level: 1 }), 'gzip')).toEqual(body);
+      expect(await decompressBody(zstdCompressSync(body), 'zstd')).toEqual(body);
     }
   });
 
   it.each([10, 2 ** 15])('that is damaged, or rests in a way unknown here, is told as such: %i bytes', async (size) => {
     const bytes = randomBytes(size);
-    for (const encoding of ['gzip', 'zstd', 'lz77']) expect(await unpackedBody(bytes, encoding)).toBeUndefined();
-    expect(await unpackedBody(bytes, 'identity')).toBe(bytes);
+    for (const encoding of ['gzip', 'zstd', 'lz77']) expect(await decompressBody(bytes, encoding)).toBeUndefined();
+    expect(await decompressBody(bytes, 'identity')).toBe(bytes);
   });
 });

@@ -184,10 +184,10 @@ eachWarehouse('what the ledger tells', (open) => {
     await ops.updateTable('requests').set({ attempts: '2', points: '10' }).where('id', '=', twice).execute();
     // Set aside when the price was another.
     await settlePoints(ops, [
-      { requestId: once, points: 2, aside: 1 },
-      { requestId: twice, points: 1, aside: 2 },
-      { requestId: twice, points: 1, aside: 3 },
-      { requestId: more, points: 6.5, aside: 5 },
+      { requestId: once, points: 2, reserved: 1 },
+      { requestId: twice, points: 1, reserved: 2 },
+      { requestId: twice, points: 1, reserved: 3 },
+      { requestId: more, points: 6.5, reserved: 5 },
     ]);
     await settlePoints(ops, []);
     const rows = await ops.selectFrom('requests').select('points').orderBy('id').execute();

@@ -1,16 +1,16 @@
 /** Limits in points that processes share: none is overshot, and after a crash they follow the ledger. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import type { BudgetGuard, SetAside } from '../../src/control/budget/local-budget.ts';
+import type { BudgetGuard, BudgetReservation } from '../../src/control/budget/local-budget.ts';
 import { acquireLease } from '../../src/ledger/lease.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import {
-  dayRow,
-  enterDay,
-  enterEver,
+  dayCounter,
+  ensureDayCounter,
+  ensureTotalCounter,
   openSharedBudget,
   type SharedLimit,
-  spentFrom,
+  spentSince,
 } from '../../src/control/budget/shared-budget.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -19,17 +19,17 @@ const DAY = '2026-03-06';
 const once = <T>(work: () => Promise<T>): Promise<T> => work();
 
 const limits = (day: number, ever = Number.MAX_SAFE_INTEGER): readonly SharedLimit[] => [
-  { what: 'the day', points: day, row: dayRow(DAY), zero: 0 },
-  { what: 'the balance', points: ever, row: 'ever', zero: 0 },
+  { what: 'the day', points: day, counter: dayCounter(DAY), baseline: 0 },
+  { what: 'the balance', points: ever, counter: 'ever', baseline: 0 },
 ];
 const guardOf = (warehouse: Warehouse, of: readonly SharedLimit[]): BudgetGuard =>
   openSharedBudget(warehouse, async () => of, once);
 
 async function entered(warehouse: Warehouse): Promise<void> {
-  await enterDay(warehouse, DAY, true);
-  await enterEver(warehouse);
+  await ensureDayCounter(warehouse, DAY, true);
+  await ensureTotalCounter(warehouse);
 }
-async function reserved(guard: BudgetGuard, points: number): Promise<SetAside> {
+async function reserved(guard: BudgetGuard, points: number): Promise<BudgetReservation> {
   const it = await guard.reserve(points);
   if ('giveBack' in it) return it;
   throw new Error(`${it.what} was reached`);
@@ -81,16 +81,16 @@ eachWarehouse('a shared limit', (open, kind) => {
     const [one, two] = [guardOf(warehouse, limits(10, 8)), guardOf(warehouse, limits(10, 8).slice(0, 1))];
 
     const five = await reserved(one, 5);
-    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5, ever: 5 });
+    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5, ever: 5 });
     expect(await one.check(3)).toBeUndefined();
     expect(await one.check(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
     expect(await one.reserve(4)).toEqual({ what: 'the balance', points: 8, spent: 5 });
-    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5, ever: 5 });
+    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5, ever: 5 });
     await reserved(two, 4);
     expect(await one.reserve(2)).toEqual({ what: 'the day', points: 10, spent: 9 });
 
     await five.giveBack(3.5);
-    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 5.5, ever: 1.5 });
+    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 5.5, ever: 1.5 });
     // It cost more than was set aside.
     await (await reserved(two, 1)).giveBack(-6);
     expect(await two.check(0)).toEqual({ what: 'the day', points: 10, spent: 12.5 });
@@ -100,7 +100,7 @@ eachWarehouse('a shared limit', (open, kind) => {
     const warehouse = await open();
     await entered(warehouse);
     await reserved(guardOf(warehouse, limits(1000)), 70);
-    const later = guardOf(warehouse, [{ what: 'the balance', points: 10, row: 'ever', zero: 66 }]);
+    const later = guardOf(warehouse, [{ what: 'the balance', points: 10, counter: 'ever', baseline: 66 }]);
     expect(await later.reserve(7)).toEqual({ what: 'the balance', points: 10, spent: 4 });
     await reserved(later, 6);
   });
@@ -129,7 +129,7 @@ eachWarehouse('a shared limit', (open, kind) => {
       }),
     );
     expect(most).toBeLessThanOrEqual(5);
-    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 0, ever: 0 });
+    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 0, ever: 0 });
     if (kind === 'postgres') expect(refused).toBeGreaterThan(0);
   });
 
@@ -147,10 +147,10 @@ eachWarehouse('a shared limit', (open, kind) => {
     );
     await reserved(guard, 4);
     expect(told).toEqual([false, true]);
-    expect(await counted(warehouse)).toEqual({ [dayRow(DAY)]: 4, ever: 4 });
-    await expect(guardOf(warehouse, [{ what: 'x', points: 1, row: 'none', zero: 0 }]).reserve(1)).rejects.toThrow(
-      'none',
-    );
+    expect(await counted(warehouse)).toEqual({ [dayCounter(DAY)]: 4, ever: 4 });
+    await expect(
+      guardOf(warehouse, [{ what: 'x', points: 1, counter: 'none', baseline: 0 }]).reserve(1),
+    ).rejects.toThrow('none');
   });
 
   it('gives back once at most: again when the database took it back, not when that is in doubt', async () => {
@@ -182,7 +182,7 @@ eachWarehouse('a shared limit', (open, kind) => {
 });
 
 eachWarehouse('a day that is counted', (open) => {
-  const row = dayRow(DAY);
+  const row = dayCounter(DAY);
 
   it('begins at what the ledger says was sent on it', async () => {
     const warehouse = await open();
@@ -191,47 +191,47 @@ eachWarehouse('a day that is counted', (open) => {
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 300 });
     // An attempt is under way, beside what one before it was charged.
     await sent(warehouse, '2026-03-06T13:00:00Z', { points: 4000, charged: 1, state: 'sent' });
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
-    expect(Number((await spentFrom(warehouse, new Date('2026-03-06T12:30:00Z'))).points)).toBe(4000);
+    expect(Number((await spentSince(warehouse, new Date('2026-03-06T12:30:00Z'))).points)).toBe(4000);
     // By a clock that was ahead.
     await sent(warehouse, '2027-04-10T12:00:00Z', { points: 90_000 });
-    await enterDay(warehouse, DAY, true);
+    await ensureDayCounter(warehouse, DAY, true);
     expect(await counted(warehouse)).toEqual({ [row]: 4302 });
   });
 
   it('follows the ledger when nobody else can be at work, and is no less than it counted otherwise', async () => {
     const warehouse = await open();
     await sent(warehouse, '2026-03-06T12:00:00Z', { points: 3 });
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     const guard = openSharedBudget(warehouse, async () => limits(100).slice(0, 1), once);
     // Set aside by a process that died before it sent anything.
     await reserved(guard, 40);
 
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 43 });
     await age(warehouse);
     await acquireLease(operationsOf(warehouse), 'sync:other', 'other', true);
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 43 });
     await age(warehouse);
     await sql`update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s'`.execute(warehouse.db);
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 3 });
 
     await reserved(guard, 40);
-    await enterDay(warehouse, DAY, true);
+    await ensureDayCounter(warehouse, DAY, true);
     expect(await counted(warehouse)).toEqual({ [row]: 3 });
     await sent(warehouse, '2026-03-06T15:00:00Z', { points: 9 });
-    await enterDay(warehouse, DAY, false);
+    await ensureDayCounter(warehouse, DAY, false);
     expect(await counted(warehouse)).toEqual({ [row]: 12 });
   });
 
   it('of everything goes on where it stands', async () => {
     const warehouse = await open();
-    expect(await enterEver(warehouse)).toEqual({ row: 'ever', points: 0 });
-    await enterDay(warehouse, DAY, true);
+    expect(await ensureTotalCounter(warehouse)).toEqual({ row: 'ever', points: 0 });
+    await ensureDayCounter(warehouse, DAY, true);
     await reserved(guardOf(warehouse, limits(100)), 7);
-    expect(await enterEver(warehouse)).toEqual({ row: 'ever', points: 7 });
+    expect(await ensureTotalCounter(warehouse)).toEqual({ row: 'ever', points: 7 });
   });
 });

@@ -4,9 +4,9 @@ import {
   type KnownRequest,
   LISTED_AFTER_MS,
   type LoggedAttempt,
-  type LogKnowledge,
-  verdictOf,
-} from '../../src/recovery/reconcile/verdict.ts';
+  type LogEvidence,
+  lossVerdict,
+} from '../../src/recovery/reconcile/loss-verdict.ts';
 
 const SENT = Date.parse('2026-03-06T15:00:00Z');
 const TIMEOUT_MS = 300_000;
@@ -23,13 +23,13 @@ const row = (ms: number, more: Partial<LoggedAttempt> = {}): LoggedAttempt => ({
 const unpaid = { cost: 0, isPaid: false };
 const underWay = { ...unpaid, isComplete: false };
 
-const LOG: LogKnowledge = { offsetMs: 0, readAt: at(LISTED_AFTER_MS), listsOurs: true };
+const LOG: LogEvidence = { offsetMs: 0, readAt: at(LISTED_AFTER_MS), listsOwnRequests: true };
 const REQUEST: KnownRequest = { attempts: 1, sent: new Map([[1, at(0)]]), answered: new Set(), rows: [], ambiguous: 0 };
 
 interface Case {
   readonly when: string;
   readonly request?: Partial<KnownRequest>;
-  readonly log?: Partial<LogKnowledge>;
+  readonly log?: Partial<LogEvidence>;
   readonly attempt?: number;
   readonly is: readonly [string, string | null, number | null];
 }
@@ -73,14 +73,18 @@ const CASES: readonly Case[] = [
   {
     when: 'its row is known, however little is known of the log',
     request: { rows: [row(20)] },
-    log: { offsetMs: undefined, readAt: undefined, listsOurs: false },
+    log: { offsetMs: undefined, readAt: undefined, listsOwnRequests: false },
     is: ['paid_and_lost', 'row at 20', 3],
   },
   { when: 'rows may be another’s', request: { ambiguous: 2 }, is: ['unknown', null, null] },
   { when: 'the log lists our others and not this', is: ['not_sent', null, 0] },
   { when: 'the log was read too soon', log: { readAt: at(LISTED_AFTER_MS - 1) }, is: ['unknown', null, null] },
   { when: 'the log was not read whole', log: { readAt: undefined }, is: ['unknown', null, null] },
-  { when: 'nothing shows that the log lists our requests', log: { listsOurs: false }, is: ['unknown', null, null] },
+  {
+    when: 'nothing shows that the log lists our requests',
+    log: { listsOwnRequests: false },
+    is: ['unknown', null, null],
+  },
 
   // All attempts at a request carry one identifier.
   {
@@ -146,7 +150,7 @@ describe('a lost attempt', () => {
       noticedAt: at(50),
       timeoutMs: TIMEOUT_MS,
     };
-    expect(verdictOf(doubt, known, { ...LOG, ...log, readAt })).toEqual({
+    expect(lossVerdict(doubt, known, { ...LOG, ...log, readAt })).toEqual({
       requestId: '7',
       attempt,
       verdict,

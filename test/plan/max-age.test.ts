@@ -1,7 +1,7 @@
 /** How old an answer may be: as the input says, else the sync, and the strictest of those who ask the same. */
 import { describe, expect, it } from 'vitest';
 import type { SyncDefinition } from '../../src/config/definition.ts';
-import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../../src/control/freshness/max-age.ts';
+import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../src/control/freshness/max-age.ts';
 import { loadSync, toldOf, unmarked } from '../config/written.ts';
 import { syncOf } from './sync.ts';
 
@@ -34,11 +34,11 @@ describe('a config', () => {
     expect(aged.forEach).toEqual([
       { from: 'list', rows: [{ user: 'a' }, { user: 'b' }], maxAgesMs: new Map([[0, 86_400_000]]) },
     ]);
-    expect([plain, aged].map(mayBringAges)).toEqual([false, true]);
-    expect(mayBringAges(await of('{ user: [a] }'))).toBe(false);
-    expect(mayBringAges(await of('{ user: { file: in.txt } }'))).toBe(false);
-    expect(mayBringAges(await of('{ user: { file: in.csv } }'))).toBe(true);
-    expect(mayBringAges(await of('{ query: select 1 }'))).toBe(true);
+    expect([plain, aged].map(mayHaveInputAges)).toEqual([false, true]);
+    expect(mayHaveInputAges(await of('{ user: [a] }'))).toBe(false);
+    expect(mayHaveInputAges(await of('{ user: { file: in.txt } }'))).toBe(false);
+    expect(mayHaveInputAges(await of('{ user: { file: in.csv } }'))).toBe(true);
+    expect(mayHaveInputAges(await of('{ query: select 1 }'))).toBe(true);
   });
 
   it.each([

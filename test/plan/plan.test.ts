@@ -242,7 +242,7 @@ describe('the request log', () => {
   });
 
   it('is read from before its mark, day by day, the last day open', () => {
-    expect(bodiesOf({ logMark: '2024-05-08T12:30:00.123456Z' })).toEqual([
+    expect(bodiesOf({ logWatermark: '2024-05-08T12:30:00.123456Z' })).toEqual([
       { limit: 100, start_time: '2024-05-08T11:30:00.123456Z', end_time: day(9) },
       { limit: 100, start_time: day(9), end_time: day(10) },
       { limit: 100, start_time: day(10) },
@@ -250,7 +250,7 @@ describe('the request log', () => {
   });
 
   it('keeps the microseconds and the time zone of its mark', () => {
-    expect(bodiesOf({ logMark: '2024-05-10T02:30:00.000001+02:00' })).toEqual([
+    expect(bodiesOf({ logWatermark: '2024-05-10T02:30:00.000001+02:00' })).toEqual([
       { limit: 100, start_time: '2024-05-09T23:30:00.000001Z', end_time: day(10) },
       { limit: 100, start_time: day(10) },
     ]);
@@ -262,13 +262,13 @@ describe('the request log', () => {
       { limit: 100, start_time: day(9), end_time: day(10) },
       { limit: 100, start_time: day(10) },
     ]);
-    expect(bodiesOf({ logMark: '2024-05-10T12:00:00Z' }, from)).toEqual([
+    expect(bodiesOf({ logWatermark: '2024-05-10T12:00:00Z' }, from)).toEqual([
       { limit: 100, start_time: '2024-05-10T11:00:00.000000Z' },
     ]);
   });
 
   it('is read between --from and --to, whatever was read', () => {
-    expect(bodiesOf({ logMark: '2024-05-10T12:00:00Z', from: '2024-05-01', to: '2024-05-02' })).toEqual([
+    expect(bodiesOf({ logWatermark: '2024-05-10T12:00:00Z', from: '2024-05-01', to: '2024-05-02' })).toEqual([
       { limit: 100, start_time: day(1), end_time: day(2) },
       { limit: 100, start_time: day(2), end_time: day(3) },
     ]);
@@ -279,14 +279,16 @@ describe('the request log', () => {
   });
 
   it('is read from a mark ahead of the clock in one request', () => {
-    expect(bodiesOf({ logMark: '2024-05-12T00:00:00Z' })).toEqual([
+    expect(bodiesOf({ logWatermark: '2024-05-12T00:00:00Z' })).toEqual([
       { limit: 100, start_time: '2024-05-11T23:00:00.000000Z' },
     ]);
   });
 
   it('is asked just as the config says where that sets its times', () => {
     const request = { start_time: '2024-05-01T10:00:00Z', end_time: '2024-05-01T11:00:00Z' };
-    expect(bodiesOf({ logMark: '2024-05-08T12:30:00Z' }, { ...sync, request })).toEqual([{ limit: 100, ...request }]);
+    expect(bodiesOf({ logWatermark: '2024-05-08T12:30:00Z' }, { ...sync, request })).toEqual([
+      { limit: 100, ...request },
+    ]);
   });
 
   it('leaves no gap between its days', () => {
@@ -294,8 +296,8 @@ describe('the request log', () => {
       .date({ min: new Date('2024-04-01'), max: new Date('2024-05-10T23:59:59Z'), noInvalidDate: true })
       .map((it) => it.toISOString());
     fc.assert(
-      fc.property(mark, (logMark) => {
-        const bodies = bodiesOf({ logMark }) as { start_time: string; end_time?: string }[];
+      fc.property(mark, (logWatermark) => {
+        const bodies = bodiesOf({ logWatermark }) as { start_time: string; end_time?: string }[];
         bodies.forEach(({ start_time: start, end_time: end }, at) => {
           expect(end).toBe(bodies[at + 1]?.start_time);
           if (end !== undefined) expect(start < end).toBe(true);

@@ -1,16 +1,16 @@
 /** Prices learned from samples of the request log: exact where they are exact, safe where they are not known. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outlookOf } from '../../src/plan/pricing/expected-size.ts';
-import { costOf, learnPrices, mostOf } from '../../src/plan/pricing/price-book.ts';
+import { expectedSizeOf } from '../../src/plan/pricing/expected-size.ts';
+import { expectedPointsOf, learnPrices, maxPointsOf } from '../../src/plan/pricing/price-book.ts';
 import { sinceChange } from '../../src/plan/pricing/price-change.ts';
-import type { Sample } from '../../src/plan/pricing/price-model.ts';
+import type { PriceSample } from '../../src/plan/pricing/price-model.ts';
 import { type Price, pointsFor } from '../../src/service/endpoint.ts';
 
 const A_CALL: Price = { points: 1 };
 const PER_TEN: Price = { points: 1, per: 10 };
 
-const sample = (points: number, returned?: number, asked?: number, more: Partial<Sample> = {}): Sample => ({
+const sample = (points: number, returned?: number, asked?: number, more: Partial<PriceSample> = {}): PriceSample => ({
   asked,
   returned,
   outcome: 'answered',
@@ -20,11 +20,11 @@ const sample = (points: number, returned?: number, asked?: number, more: Partial
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
 /** Answers of 1 to 97 items in no order, at this price. */
-const mixed = (count: number, price: Price, asked?: number): Sample[] =>
+const mixed = (count: number, price: Price, asked?: number): PriceSample[] =>
   times(count, (at) => 1 + ((at * 37) % 97)).map((returned) => sample(pointsFor(price, returned), returned, asked));
 
 const count = fc.integer({ min: 0, max: 300 });
-const arbitrarySample: fc.Arbitrary<Sample> = fc.record({
+const arbitrarySample: fc.Arbitrary<PriceSample> = fc.record({
   asked: fc.option(count, { nil: undefined }),
   returned: fc.option(count, { nil: undefined }),
   outcome: fc.constantFrom('answered', 'answered', 'answered', 'missing', 'failed'),
@@ -41,10 +41,10 @@ describe('a price book', () => {
   it.each([A_CALL, PER_TEN])('without samples says what was guessed: %o', (guess) => {
     const book = learnPrices(guess, []);
     expect(book).toMatchObject({ sure: 'guess', samples: 0 });
-    expect([undefined, 1, 10, 11, 95].map((asked) => mostOf(book, asked))).toEqual(
+    expect([undefined, 1, 10, 11, 95].map((asked) => maxPointsOf(book, asked))).toEqual(
       [1, 1, 10, 11, 95].map((asked) => pointsFor(guess, asked)),
     );
-    expect([0, 9, 25].map((returned) => costOf(book, { asked: 100, returned }))).toEqual(
+    expect([0, 9, 25].map((returned) => expectedPointsOf(book, { asked: 100, returned }))).toEqual(
       [0, 9, 25].map((returned) => pointsFor(guess, returned)),
     );
   });
@@ -69,9 +69,9 @@ describe('a price book', () => {
             shown.map(({ asked, returned }) => sample(points, returned, asked)),
           );
           expect(book).toMatchObject({ sure: 'good', samples: shown.length });
-          expect(costOf(book, { asked: 50, returned: 7 })).toBe(points);
-          expect(mostOf(book, undefined)).toBe(points);
-          expect(mostOf(book, 1000)).toBe(points);
+          expect(expectedPointsOf(book, { asked: 50, returned: 7 })).toBe(points);
+          expect(maxPointsOf(book, undefined)).toBe(points);
+          expect(maxPointsOf(book, 1000)).toBe(points);
         },
       ),
     );
@@ -83,12 +83,12 @@ describe('a price book', () => {
     ),
   )('recovers %i points for each started %i items, guessed as %o', (points, per, guess) => {
     const book = learnPrices(guess, mixed(97, { points, per }));
-    expect(book).toMatchObject({ shape: { by: 'returned', per, points }, sure: 'good' });
-    expect([1, 10, 11, 12, 13, 25, 26, 90].map((returned) => costOf(book, { asked: 100, returned }))).toEqual(
+    expect(book).toMatchObject({ model: { by: 'returned', per, points }, sure: 'good' });
+    expect([1, 10, 11, 12, 13, 25, 26, 90].map((returned) => expectedPointsOf(book, { asked: 100, returned }))).toEqual(
       [1, 10, 11, 12, 13, 25, 26, 90].map((returned) => pointsFor({ points, per }, returned)),
     );
-    expect(mostOf(book, 100)).toBe(pointsFor({ points, per }, 100));
-    expect(mostOf(book, 1000)).toBe(pointsFor({ points, per }, 1000));
+    expect(maxPointsOf(book, 100)).toBe(pointsFor({ points, per }, 100));
+    expect(maxPointsOf(book, 1000)).toBe(pointsFor({ points, per }, 1000));
   });
 
   it('recovers a price by the items asked for, from the rows whose request is known', () => {
@@ -100,9 +100,9 @@ describe('a price book', () => {
       PER_TEN,
       [...known, sample(5, 3), sample(10, 3), sample(20, 3)].filter((it) => it.returned !== 0),
     );
-    expect(book).toMatchObject({ shape: { by: 'asked', per: 10 }, sure: 'good' });
-    expect(costOf(book, { asked: 100, returned: 2 })).toBe(10);
-    expect(mostOf(book, 500)).toBe(50);
+    expect(book).toMatchObject({ model: { by: 'asked', per: 10 }, sure: 'good' });
+    expect(expectedPointsOf(book, { asked: 100, returned: 2 })).toBe(10);
+    expect(maxPointsOf(book, 500)).toBe(50);
   });
 
   it('is at the most never below what a request for as many items or fewer was seen to cost', () => {
@@ -110,9 +110,9 @@ describe('a price book', () => {
       fc.property(arbitraryPrice, arbitraryLog, (guess, log) => {
         const book = learnPrices(guess, log);
         for (const { asked, returned, points } of sinceChange(guess, log)) {
-          expect(mostOf(book, undefined)).toBeGreaterThanOrEqual(points);
-          expect(mostOf(book, Math.max(asked ?? 0, returned ?? 0))).toBeGreaterThanOrEqual(points);
-          if (asked !== undefined) expect(mostOf(book, asked)).toBeGreaterThanOrEqual(points);
+          expect(maxPointsOf(book, undefined)).toBeGreaterThanOrEqual(points);
+          expect(maxPointsOf(book, Math.max(asked ?? 0, returned ?? 0))).toBeGreaterThanOrEqual(points);
+          if (asked !== undefined) expect(maxPointsOf(book, asked)).toBeGreaterThanOrEqual(points);
         }
       }),
     );
@@ -123,8 +123,8 @@ describe('a price book', () => {
       fc.property(arbitraryPrice, arbitraryLog, count, count, (guess, log, one, other) => {
         const book = learnPrices(guess, log);
         const [fewer, more] = [Math.min(one, other), Math.max(one, other)];
-        expect(mostOf(book, more)).toBeGreaterThanOrEqual(mostOf(book, fewer));
-        expect(Number.isFinite(mostOf(book, undefined))).toBe(true);
+        expect(maxPointsOf(book, more)).toBeGreaterThanOrEqual(maxPointsOf(book, fewer));
+        expect(Number.isFinite(maxPointsOf(book, undefined))).toBe(true);
       }),
     );
   });
@@ -133,9 +133,9 @@ describe('a price book', () => {
     fc.assert(
       fc.property(arbitraryPrice, arbitraryLog, arbitrarySample, (guess, log, { asked, returned, outcome }) => {
         const book = learnPrices(guess, log);
-        const outlook = outlookOf(book, asked);
+        const outlook = expectedSizeOf(book, asked);
         for (const points of [
-          costOf(book, { asked, returned, outcome }),
+          expectedPointsOf(book, { asked, returned, outcome }),
           outlook.mean,
           outlook.variance,
           outlook.least,
@@ -148,21 +148,21 @@ describe('a price book', () => {
   it('is not moved by rows that are odd', () => {
     const log = mixed(100, { points: 2, per: 10 }).map((it, at) => (at % 12 === 5 ? { ...it, points: 900 } : it));
     const book = learnPrices(PER_TEN, log);
-    expect(book).toMatchObject({ shape: { by: 'returned', per: 10, points: 2 }, sure: 'good' });
-    expect(costOf(book, { asked: 100, returned: 31 })).toBe(8);
+    expect(book).toMatchObject({ model: { by: 'returned', per: 10, points: 2 }, sure: 'good' });
+    expect(expectedPointsOf(book, { asked: 100, returned: 31 })).toBe(8);
     // What was charged once can be charged again.
-    expect(mostOf(book, 100)).toBe(900);
+    expect(maxPointsOf(book, 100)).toBe(900);
   });
 
   it('has a price for what is empty, and for what is missing', () => {
     const log = [...times(5, () => sample(0, 0)), ...times(5, () => sample(0, 0, undefined, { outcome: 'missing' }))];
     const book = learnPrices(A_CALL, [...log, ...times(10, () => sample(4, 1))]);
-    expect(costOf(book, { asked: undefined, returned: 0 })).toBe(0);
-    expect(costOf(book, { asked: undefined, returned: 0, outcome: 'missing' })).toBe(0);
-    expect(costOf(book, { asked: undefined, returned: 1 })).toBe(4);
+    expect(expectedPointsOf(book, { asked: undefined, returned: 0 })).toBe(0);
+    expect(expectedPointsOf(book, { asked: undefined, returned: 0, outcome: 'missing' })).toBe(0);
+    expect(expectedPointsOf(book, { asked: undefined, returned: 1 })).toBe(4);
     expect(book).toMatchObject({ missingShare: 0.25, samples: 20 });
     const nothing = learnPrices(A_CALL, []);
-    expect(costOf(nothing, { asked: undefined, returned: 0, outcome: 'missing' })).toBe(1);
+    expect(expectedPointsOf(nothing, { asked: undefined, returned: 0, outcome: 'missing' })).toBe(1);
   });
 
   it('tells what was seen, by items asked for and returned', () => {
@@ -177,16 +177,16 @@ describe('a price book', () => {
     // Two kinds of requests that the log does not tell apart.
     const log = times(60, (at) => sample([1, 5, 9][at % 3] as number, 1));
     const book = learnPrices(A_CALL, log);
-    expect(book).toMatchObject({ shape: undefined, sure: 'some' });
-    expect(costOf(book, { asked: undefined, returned: 1 })).toBe(5);
-    expect(mostOf(book, undefined)).toBe(9);
-    expect(outlookOf(book, undefined).mean).toBe(5);
+    expect(book).toMatchObject({ model: undefined, sure: 'some' });
+    expect(expectedPointsOf(book, { asked: undefined, returned: 1 })).toBe(5);
+    expect(maxPointsOf(book, undefined)).toBe(9);
+    expect(expectedSizeOf(book, undefined).mean).toBe(5);
     // Twice as many items as were ever asked for can cost twice as much.
     const counted = learnPrices(
       A_CALL,
       times(60, (at) => sample([1, 5, 9][at % 3] as number, 1, 40)),
     );
-    expect([10, 40, 80].map((asked) => mostOf(counted, asked))).toEqual([9, 9, 18]);
+    expect([10, 40, 80].map((asked) => maxPointsOf(counted, asked))).toEqual([9, 9, 18]);
   });
 });
 
@@ -197,13 +197,13 @@ describe('what was not seen yet', () => {
       times(50, () => sample(1, 3, 1000)),
     );
     expect(book).toMatchObject({ sure: 'good' });
-    expect(mostOf(book, 1000)).toBe(100);
-    expect(costOf(book, { asked: 1000, returned: 3 })).toBe(1);
+    expect(maxPointsOf(book, 1000)).toBe(100);
+    expect(expectedPointsOf(book, { asked: 1000, returned: 3 })).toBe(1);
   });
 
   it('is as dear as guessed in shape, at the price that was seen', () => {
     expect(
-      mostOf(
+      maxPointsOf(
         learnPrices(
           PER_TEN,
           times(50, () => sample(3, 8, 1000)),
@@ -216,8 +216,8 @@ describe('what was not seen yet', () => {
   it('is the dearest that the samples leave possible, once they show the guess wrong', () => {
     // Up to 40 items for a point: so 41 may be two, and 1000 may be 25.
     const flat = times(50, (at) => sample(1, 1 + ((at * 7) % 40), 1000));
-    expect(mostOf(learnPrices(PER_TEN, flat), 1000)).toBe(25);
-    expect(mostOf(learnPrices(PER_TEN, [...flat, sample(1, 1000, 1000)]), 1000)).toBe(1);
+    expect(maxPointsOf(learnPrices(PER_TEN, flat), 1000)).toBe(25);
+    expect(maxPointsOf(learnPrices(PER_TEN, [...flat, sample(1, 1000, 1000)]), 1000)).toBe(1);
   });
 
   it('is as dear as guessed where the log does not say what came back', () => {
@@ -225,17 +225,19 @@ describe('what was not seen yet', () => {
       PER_TEN,
       times(50, () => sample(1)),
     );
-    expect([mostOf(book, 1000), costOf(book, { asked: 1000, returned: 3 })]).toEqual([100, 1]);
-    expect(mostOf(learnPrices(PER_TEN, [sample(3)]), 1000)).toBe(100);
+    expect([maxPointsOf(book, 1000), expectedPointsOf(book, { asked: 1000, returned: 3 })]).toEqual([100, 1]);
+    expect(maxPointsOf(learnPrices(PER_TEN, [sample(3)]), 1000)).toBe(100);
   });
 
   it('is not lowered by one or two samples, and raised by one', () => {
-    expect(mostOf(learnPrices({ points: 4 }, [sample(0, 1), sample(0, 1)]), undefined)).toBe(4);
+    expect(maxPointsOf(learnPrices({ points: 4 }, [sample(0, 1), sample(0, 1)]), undefined)).toBe(4);
     const raised = learnPrices({ points: 4 }, [sample(9, 1)]);
     expect(raised.sure).toBe('guess');
-    expect([mostOf(raised, undefined), costOf(raised, { asked: undefined, returned: 1 })]).toEqual([9, 9]);
+    expect([maxPointsOf(raised, undefined), expectedPointsOf(raised, { asked: undefined, returned: 1 })]).toEqual([
+      9, 9,
+    ]);
     expect(
-      mostOf(
+      maxPointsOf(
         learnPrices(
           { points: 4 },
           times(3, () => sample(0, 1)),
@@ -262,17 +264,17 @@ describe('a price that changed', () => {
     ] as const) {
       const log = [...now({ points: to, per: 10 }, newer), ...now({ points: from, per: 10 }, older)];
       const book = learnPrices(PER_TEN, log);
-      expect(book).toMatchObject({ shape: { points: to }, samples: newer });
-      expect(mostOf(book, 100)).toBe(10 * to);
+      expect(book).toMatchObject({ model: { points: to }, samples: newer });
+      expect(maxPointsOf(book, 100)).toBe(10 * to);
     }
   });
 
   it('of each call is learned too, and between ways to charge', () => {
     const calls = [...times(5, () => sample(7, 1)), ...times(200, () => sample(1, 1))];
-    expect(learnPrices(A_CALL, calls)).toMatchObject({ shape: { by: 'call', points: 7 }, samples: 5 });
+    expect(learnPrices(A_CALL, calls)).toMatchObject({ model: { by: 'call', points: 7 }, samples: 5 });
     const way = [...now({ points: 3 }, 40), ...now({ points: 1, per: 10 }, 400)];
     const learned = learnPrices(PER_TEN, way);
-    expect(learned).toMatchObject({ shape: { by: 'call', points: 3 } });
+    expect(learned).toMatchObject({ model: { by: 'call', points: 3 } });
     // Where both prices come to the same, the old one can't be told from the new.
     expect(learned.samples).toBeGreaterThanOrEqual(40);
     expect(learned.samples).toBeLessThan(60);
@@ -280,13 +282,13 @@ describe('a price that changed', () => {
 
   it('is not learned from four answers, but what they cost can be charged again', () => {
     const book = learnPrices(A_CALL, [...times(4, () => sample(7, 1)), ...times(200, () => sample(1, 1))]);
-    expect(book).toMatchObject({ shape: { points: 1 }, samples: 204 });
-    expect(mostOf(book, undefined)).toBe(7);
+    expect(book).toMatchObject({ model: { points: 1 }, samples: 204 });
+    expect(maxPointsOf(book, undefined)).toBe(7);
   });
 
   it('that came back is the one of today', () => {
     const log = [10, 30, 100].map((count, at) => times(count, () => sample(at === 1 ? 5 : 2, 1))).flat();
-    expect(learnPrices(A_CALL, log)).toMatchObject({ shape: { points: 2 }, samples: 10 });
+    expect(learnPrices(A_CALL, log)).toMatchObject({ model: { points: 2 }, samples: 10 });
   });
 
   it('is not seen in costs that follow no price', () => {
@@ -294,22 +296,24 @@ describe('a price that changed', () => {
     const log = times(120, (at) => 1 + ((at * 53) % 97)).map((items) => sample(2 + Math.ceil(items / 10), items, 100));
     const book = learnPrices(PER_TEN, log);
     expect(book.samples).toBe(120);
-    expect(costOf(book, { asked: 100, returned: 55 })).toBeCloseTo(8, 0);
-    expect(mostOf(book, 100)).toBe(12);
+    expect(expectedPointsOf(book, { asked: 100, returned: 55 })).toBeCloseTo(8, 0);
+    expect(maxPointsOf(book, 100)).toBe(12);
   });
 
   it('does not take what this very sync paid last for an old price', () => {
     const others = times(30, () => sample(1, 1));
     const own = times(30, () => sample(4, 1, undefined, { isOwn: true }));
-    expect(mostOf(learnPrices(A_CALL, [...others, ...own]), undefined)).toBe(4);
-    expect(mostOf(learnPrices(A_CALL, [...others, ...own.map((it) => ({ ...it, isOwn: false }))]), undefined)).toBe(1);
+    expect(maxPointsOf(learnPrices(A_CALL, [...others, ...own]), undefined)).toBe(4);
+    expect(
+      maxPointsOf(learnPrices(A_CALL, [...others, ...own.map((it) => ({ ...it, isOwn: false }))]), undefined),
+    ).toBe(1);
   });
 });
 
 describe('the outlook of a request', () => {
   it('goes by what this sync’s answers usually hold', () => {
     const book = learnPrices(PER_TEN, mixed(97, PER_TEN), [{ asked: 1000, returned: 25, times: 4 }]);
-    expect(outlookOf(book, 1000)).toEqual({ mean: 3, variance: 0, least: 3, answers: 4 });
+    expect(expectedSizeOf(book, 1000)).toEqual({ mean: 3, variance: 0, least: 3, answers: 4 });
   });
 
   it('takes a full answer for one that would have been longer', () => {
@@ -321,7 +325,7 @@ describe('the outlook of a request', () => {
         { asked: 50, returned: 5, times: 1 },
       ],
     );
-    expect(outlookOf(book, 100)).toMatchObject({ mean: 5.5, least: 1, answers: 2 });
+    expect(expectedSizeOf(book, 100)).toMatchObject({ mean: 5.5, least: 1, answers: 2 });
   });
 
   it('goes by requests that asked for nearly as many', () => {
@@ -329,15 +333,15 @@ describe('the outlook of a request', () => {
       { asked: 10, returned: 10, times: 50 },
       { asked: 900, returned: 90, times: 2 },
     ];
-    expect(outlookOf(learnPrices(PER_TEN, [], usual), 1000)).toMatchObject({ mean: 9, answers: 2 });
+    expect(expectedSizeOf(learnPrices(PER_TEN, [], usual), 1000)).toMatchObject({ mean: 9, answers: 2 });
   });
 
   it('counts what is missing at its price', () => {
     const log = [...times(10, () => sample(0, 0, undefined, { outcome: 'missing' })), ...times(30, () => sample(4, 1))];
-    expect(outlookOf(learnPrices(A_CALL, log), undefined)).toMatchObject({ mean: 3, variance: 3, least: 0 });
+    expect(expectedSizeOf(learnPrices(A_CALL, log), undefined)).toMatchObject({ mean: 3, variance: 3, least: 0 });
   });
 
   it('without any answer is as full as asked', () => {
-    expect(outlookOf(learnPrices(PER_TEN, []), 95)).toEqual({ mean: 10, variance: 0, least: 1, answers: 0 });
+    expect(expectedSizeOf(learnPrices(PER_TEN, []), 95)).toEqual({ mean: 10, variance: 0, least: 1, answers: 0 });
   });
 });

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planTasks } from '../../src/plan/plan.ts';
 import { learnPrices, type PriceBook } from '../../src/plan/pricing/price-book.ts';
-import type { Sample } from '../../src/plan/pricing/price-model.ts';
+import type { PriceSample } from '../../src/plan/pricing/price-model.ts';
 import {
   type Pace,
   pointsQuoteOf,
@@ -39,7 +39,7 @@ const quoted = (
   return quoteOf(tasks.length, open, prices, mayGrow, pace);
 };
 
-const answered = (returned: number, price: Price, asked?: number): Sample => ({
+const answered = (returned: number, price: Price, asked?: number): PriceSample => ({
   asked,
   returned,
   outcome: 'answered',

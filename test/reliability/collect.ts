@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { normalize, rejectedWhole } from '../../src/normalize/normalize.ts';
-import { logReadingOf } from '../../src/ledger/log-reads.ts';
+import { logReadName } from '../../src/ledger/log-reads.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readAnswer } from '../../src/ledger/answers.ts';
 import type { LoggedRequest } from '../../src/sandbox/arrival.ts';
 import { validateQuery } from '../../src/sandbox/validate.ts';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
@@ -88,7 +88,7 @@ async function entriesOf(warehouse: Warehouse): Promise<Entry[]> {
     state: row.state,
     attempts: Number(row.attempts),
     parts: Number(row.parts),
-    isLogReading: row.sync.includes(logReadingOf('')),
+    isLogReading: row.sync.includes(logReadName('')),
   }));
 }
 
@@ -165,7 +165,7 @@ type Bridge = ReturnType<typeof normalize>['bridge'];
 function bridgeRow(bridge: Bridge, cells: Readonly<Record<string, unknown>>): string {
   const table = bridgeTables.find(({ name }) => name === bridge?.table);
   if (!table || !bridge) throw new Error('a bridge without a table');
-  const all = { ...bridge.asked, ...cells };
+  const all = { ...bridge.questionCells, ...cells };
   return [table.name, ...table.key.map((name) => String(all[name]))].join('\0');
 }
 

@@ -88,7 +88,7 @@ if (role) {
     if (event.kind === 'failed' || event.kind === 'given up') complain(event);
   };
   const onTrouble = ({ message }: Error): void => complain(message);
-  const serving = { ...effects, onEvent, onTrouble, onReady: () => undefined };
+  const serving = { ...effects, onEvent, onError: onTrouble, onReady: () => undefined };
   await serve(config, warehouse, { role, ...(chunkSize !== undefined && { chunkSize }) }, serving, asked.signal);
   await warehouse.close();
 } else {

@@ -82,7 +82,7 @@ async function askAgain({ sandbox }: Stage): Promise<void> {
     connections: 1,
     now: () => new Date(),
   });
-  await client.ask({
+  await client.send({
     method: 'POST',
     path: '/api/pronet/group',
     body: before?.body as Record<string, unknown>,

@@ -161,7 +161,7 @@ describe('the HTTP proxy', () => {
       await asker.close();
       await sandbox.close();
     });
-    const ask = () => asker.ask({ method: 'POST', path: '/api/pronet/group', body: { group: '1001' }, requestId: ID });
+    const ask = () => asker.send({ method: 'POST', path: '/api/pronet/group', body: { group: '1001' }, requestId: ID });
     return { sandbox, proxy, ask };
   };
   const ID = '00000000-0000-4000-8000-000000000001';

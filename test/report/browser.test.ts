@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportPage } from '../../src/report/page.ts';
-import { emptyReport } from '../../src/report/read.ts';
+import { emptyReport } from '../../src/report/read-report.ts';
 import type { Report } from '../../src/report/report.ts';
 import { temporaryFolder } from '../cli/program-run.ts';
 import { findChromium, inChromium, type Tab } from './chromium.ts';

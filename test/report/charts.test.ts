@@ -47,12 +47,12 @@ describe('charts', () => {
   });
 
   it('have a line at or above the greatest value, and others below it', () => {
-    for (let most = 1; most < 20_000; most = Math.ceil(most * 1.07)) {
-      const { ticks, down } = frameOf({ days: SAMPLE.days, most, plotHeight: 64 });
+    for (let maxValue = 1; maxValue < 20_000; maxValue = Math.ceil(maxValue * 1.07)) {
+      const { ticks, down } = frameOf({ days: SAMPLE.days, maxValue, plotHeight: 64 });
       const top = ticks.at(-1) ?? 0;
-      const lines = ticks.length >= Math.min(most, 2) && ticks.length <= 4 && ticks.every(Number.isInteger);
-      expect({ most, isCovered: top >= most, lines, at: down(top) }).toEqual({
-        most,
+      const lines = ticks.length >= Math.min(maxValue, 2) && ticks.length <= 4 && ticks.every(Number.isInteger);
+      expect({ most: maxValue, isCovered: top >= maxValue, lines, at: down(top) }).toEqual({
+        most: maxValue,
         isCovered: true,
         lines: true,
         at: 8,

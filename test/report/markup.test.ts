@@ -2,7 +2,7 @@
 import { load } from 'cheerio';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { visible } from '../../src/text/terminal-safe.ts';
+import { escapeControls } from '../../src/text/terminal-safe.ts';
 import { escaped, html, named, trusted } from '../../src/report/markup.ts';
 import { HOSTILE } from './hostile.ts';
 
@@ -21,9 +21,9 @@ function parsed(text: string) {
 const harmless = (text: string) => ({
   elements: 1,
   attributes: ['title', 'lang'],
-  text: visible(text),
-  title: visible(text),
-  lang: visible(text),
+  text: escapeControls(text),
+  title: escapeControls(text),
+  lang: escapeControls(text),
 });
 
 describe('text in markup', () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { type CheerioAPI, load } from 'cheerio';
 import { describe, expect, it } from 'vitest';
 import { reportPage } from '../../src/report/page.ts';
-import { emptyReport } from '../../src/report/read.ts';
+import { emptyReport } from '../../src/report/read-report.ts';
 import type { Report } from '../../src/report/report.ts';
 import { HOSTILE, made } from './hostile.ts';
 import { NOW, SAMPLE } from './sample.ts';

@@ -2,7 +2,7 @@
 import { load } from 'cheerio';
 import { expect, it } from 'vitest';
 import { reportPage } from '../../src/report/page.ts';
-import { emptyReport, readReport } from '../../src/report/read.ts';
+import { emptyReport, readReport } from '../../src/report/read-report.ts';
 import { HOUR_MS } from '../flow/clock.ts';
 import { select } from '../flow/rows.ts';
 import { runQuickstart } from '../support/quickstart.ts';

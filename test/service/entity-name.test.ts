@@ -1,7 +1,7 @@
 /** Spellings of names: which are one name, and which only look alike. */
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../../src/service/catalog.ts';
-import { likenessOf, nameAsked, type NameKind, nameShown } from '../../src/service/names/entity-name.ts';
+import { normalizedName, requestedName, type NameKind, shownName } from '../../src/service/names/entity-name.ts';
 import { namesShown } from '../../src/service/resource.ts';
 import { pronetGroup } from '../../src/service/resources/pronet-group.ts';
 import { rootTables } from '../../src/warehouse/schema/tables.ts';
@@ -9,7 +9,7 @@ import { rootTables } from '../../src/warehouse/schema/tables.ts';
 const USER: readonly NameKind[] = ['id', 'alias', 'url'];
 const GROUP: readonly NameKind[] = ['id', 'url', 'urn'];
 const may = (kinds: readonly NameKind[], text: string): string[] =>
-  nameAsked(kinds, text).may.map(({ kind, name }) => `${kind} ${name}`);
+  requestedName(kinds, text).candidates.map(({ kind, name }) => `${kind} ${name}`);
 
 describe('a name in a request', () => {
   it.each([
@@ -58,7 +58,7 @@ describe('a name in a request', () => {
     'x'.repeat(641),
     'https://me:secret@photos.example/alice',
   ])('%j names nobody', (text) => {
-    expect(nameAsked(USER, text).may).toEqual([]);
+    expect(requestedName(USER, text).candidates).toEqual([]);
   });
 
   it('of a kind that is not understood is none of the others', () => {
@@ -70,36 +70,42 @@ describe('a name in a request', () => {
   });
 
   it('keeps what was written, where it is spelled otherwise', () => {
-    expect(nameAsked(USER, '@alice')).toMatchObject({ else: { kind: 'alias', name: 'alice' }, written: '@alice' });
-    expect(nameAsked(USER, 'alice')).toMatchObject({ else: { kind: 'alias', name: 'alice' }, written: undefined });
-    expect(nameAsked(USER, 'https://photos.example/alice?x=1')).toMatchObject({
-      else: { kind: 'url', name: 'photos.example/alice?x=1' },
+    expect(requestedName(USER, '@alice')).toMatchObject({
+      fallback: { kind: 'alias', name: 'alice' },
+      written: '@alice',
+    });
+    expect(requestedName(USER, 'alice')).toMatchObject({
+      fallback: { kind: 'alias', name: 'alice' },
+      written: undefined,
+    });
+    expect(requestedName(USER, 'https://photos.example/alice?x=1')).toMatchObject({
+      fallback: { kind: 'url', name: 'photos.example/alice?x=1' },
       written: 'https://photos.example/alice?x=1',
     });
   });
 
   it('of megabytes costs nothing', () => {
     const long = `https://photos.example/${'a/'.repeat(2_500_000)}`;
-    expect(nameAsked(USER, long)).toEqual({ may: [], else: undefined, written: undefined });
-    expect(nameShown('url', long)).toBeUndefined();
-    expect(nameShown('alias', 'é'.repeat(2_500_000))).toBeUndefined();
+    expect(requestedName(USER, long)).toEqual({ candidates: [], fallback: undefined, written: undefined });
+    expect(shownName('url', long)).toBeUndefined();
+    expect(shownName('alias', 'é'.repeat(2_500_000))).toBeUndefined();
   });
 });
 
 describe('a name in an answer', () => {
   it('is spelled as one in a request', () => {
-    expect(nameShown('url', 'https://photos.example/alice')).toEqual({ kind: 'url', name: 'photos.example/alice' });
-    expect(nameShown('alias', '@alice')).toEqual({ kind: 'alias', name: 'alice' });
+    expect(shownName('url', 'https://photos.example/alice')).toEqual({ kind: 'url', name: 'photos.example/alice' });
+    expect(shownName('alias', '@alice')).toEqual({ kind: 'alias', name: 'alice' });
     // Where a query tells pages apart, it is a part of the name.
-    expect(nameShown('url', 'https://photos.example/profile?id=5')?.name).toBe('photos.example/profile?id=5');
+    expect(shownName('url', 'https://photos.example/profile?id=5')?.name).toBe('photos.example/profile?id=5');
     expect(may(USER, 'https://photos.example/profile?id=7')).not.toContain('url photos.example/profile?id=5');
   });
 
   it('is left out when no table can hold it', () => {
     for (const text of ['', 'a\0b', '\ud800', 'x'.repeat(641), 'ä'.repeat(321)])
-      expect([text, nameShown('alias', text)]).toEqual([text, undefined]);
-    expect(nameShown('urn', 'no urn')).toBeUndefined();
-    expect(nameShown('url', 'not an address')).toBeUndefined();
+      expect([text, shownName('alias', text)]).toEqual([text, undefined]);
+    expect(shownName('urn', 'no urn')).toBeUndefined();
+    expect(shownName('url', 'not an address')).toBeUndefined();
   });
 
   it('is what the resource declares, and only where it is text', () => {
@@ -117,9 +123,9 @@ describe('a name in an answer', () => {
 
 it('looks alike where it holds the same handle', () => {
   const alike = ['alice', '@Alice', 'https://www.photos.example/alice/?hl=en', 'photos.example/alice'];
-  expect(new Set(alike.map(likenessOf))).toEqual(new Set(['alice']));
+  expect(new Set(alike.map(normalizedName))).toEqual(new Set(['alice']));
   const groups = ['urn:li:group:1001', 'group:1001', '1001', 'https://pronet.example/groups/1001/'];
-  expect(new Set(groups.map(likenessOf))).toEqual(new Set(['1001']));
+  expect(new Set(groups.map(normalizedName))).toEqual(new Set(['1001']));
 });
 
 describe('the catalog', () => {
@@ -128,7 +134,7 @@ describe('the catalog', () => {
   it('asks by fields that are there, for what declares names of these kinds', () => {
     expect(namings.length).toBeGreaterThan(3);
     for (const { naming, request } of namings) {
-      const resource = naming.of();
+      const resource = naming.resource();
       expect(Object.keys(request.shape)).toContain(naming.field);
       expect(Object.values(resource.names ?? {})).toEqual(expect.arrayContaining([...naming.kinds]));
       const columns = rootTables.find(({ name }) => name === resource.table)?.columns.map(({ name }) => name) ?? [];
@@ -140,7 +146,7 @@ describe('the catalog', () => {
   });
 
   it('declares names of nothing that no endpoint is asked for by name', () => {
-    const asked = new Set(namings.map(({ naming }) => naming.of().name));
+    const asked = new Set(namings.map(({ naming }) => naming.resource().name));
     const named = rootTables.flatMap(({ resource }) => (resource.names ? [resource.name] : []));
     expect(new Set(named)).toEqual(asked);
   });

@@ -1,5 +1,5 @@
 /** Worlds of filings for tests of how capped answers are cut: so many a day, of forms and states, answered in some order. */
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber, dayText, weekdayOf } from '../../src/service/day.ts';
 
 export interface Filing {

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { catalog, endpointNamed } from '../../src/service/catalog.ts';
-import { dearest, type Endpoint, pointsFor } from '../../src/service/endpoint.ts';
+import { maxGuessedPoints, type Endpoint, pointsFor } from '../../src/service/endpoint.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import { fullRequest } from '../support/requests.ts';
@@ -181,7 +181,7 @@ describe('prices', () => {
   it('are for a call or for each started unit, and an empty answer costs a unit', () => {
     expect([0, 1, 10, 11, 25].map((returned) => pointsFor({ points: 2, per: 10 }, returned))).toEqual([2, 2, 2, 4, 6]);
     expect(pointsFor({ points: 3 }, 500)).toBe(3);
-    expect(dearest({ points: 1, per: 12 }, { count: 100 })).toBe(9);
-    expect(dearest({ points: 1, per: 12 }, {})).toBe(1);
+    expect(maxGuessedPoints({ points: 1, per: 12 }, { count: 100 })).toBe(9);
+    expect(maxGuessedPoints({ points: 1, per: 12 }, {})).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 /** A request log with the oddities that nobody has ruled out, and a walk through it to its end. */
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
-import type { Step } from '../../src/service/paging.ts';
+import type { PageStep } from '../../src/service/paging.ts';
 import { logWalk, LOOK_BACK } from '../../src/service/request-log/walk.ts';
 
 export interface OddRow {
@@ -85,7 +85,7 @@ export function walkThrough(
   mostPages: number,
   runStartedAt?: string,
 ): Walked {
-  const steps: Step[] = [];
+  const steps: PageStep[] = [];
   const warnings: string[] = [];
   const ids = new Set<string>();
   let open: readonly RequestBody[] = [request];

@@ -1,11 +1,11 @@
 /** What follows from an answer: nothing, or the parts of a question that was answered in full. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber, dayText } from '../../src/service/day.ts';
 import { evidence } from '../../src/service/window/evidence.ts';
-import { counted, type Days, dayIn, isFull, once, type Paging, window } from '../../src/service/paging.ts';
-import type { SplitBy } from '../../src/service/window/split.ts';
+import { cappedByCount, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
+import type { SplitBy } from '../../src/service/window/facet-splits.ts';
 
 const full = (request: RequestBody) => ({
   request,
@@ -22,7 +22,7 @@ const DAYS = window(AT);
 
 describe('once', () => {
   it('asks for nothing more', () => {
-    expect(once.follow([full({ count: 1 })], { splitBy: { forms: ['10-K'] } })).toEqual({ requests: [] });
+    expect(singlePage.follow([full({ count: 1 })], { splitBy: { forms: ['10-K'] } })).toEqual({ requests: [] });
   });
 });
 
@@ -40,42 +40,42 @@ describe('counted', () => {
   const splitBy: SplitBy = { location: [berlin, 'Paris'], industry: ['Retail', 'Utilities'] };
 
   it('is done with an answer that is not full', () => {
-    expect(counted.follow([], { splitBy })).toEqual({ requests: [] });
-    expect(counted.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
+    expect(cappedByCount.follow([], { splitBy })).toEqual({ requests: [] });
+    expect(cappedByCount.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
   });
 
   it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
     const request = { count: 2, title: 'x' };
-    const places = counted.follow([full(request)], { splitBy });
+    const places = cappedByCount.follow([full(request)], { splitBy });
     expect(places.requests).toEqual([
       { ...request, location: [berlin] },
       { ...request, location: ['Paris'] },
     ]);
     expect(places.lowerBound).toMatch(/more values than it is split by/);
-    const industries = counted.follow([full(places.requests[0] ?? {})], { splitBy });
+    const industries = cappedByCount.follow([full(places.requests[0] ?? {})], { splitBy });
     expect(industries.requests).toEqual(
       ['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })),
     );
-    const end = counted.follow([full(industries.requests[1] ?? {})], { splitBy });
+    const end = cappedByCount.follow([full(industries.requests[1] ?? {})], { splitBy });
     expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/nothing left to split/) });
   });
 
   it('divides the values that the question names, not those of the split', () => {
     const request = { count: 1, location: ['Rome', 'Oslo'] };
-    expect(counted.follow([full(request)], { splitBy }).requests).toEqual([
+    expect(cappedByCount.follow([full(request)], { splitBy }).requests).toEqual([
       { count: 1, location: ['Rome'] },
       { count: 1, location: ['Oslo'] },
     ]);
   });
 
   it('without a facet says that more may be there', () => {
-    expect(counted.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
+    expect(cappedByCount.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
   });
 
   it('divides first by what leaves nothing over, then by what takes the fewest requests', () => {
     const many: SplitBy = { industry: ['A', 'B', 'C'], location: ['Rome', 'Oslo'], title: ['x'] };
     const fieldOf = (request: RequestBody): string[] => {
-      const [first] = counted.follow([full(request)], { splitBy: many }).requests;
+      const [first] = cappedByCount.follow([full(request)], { splitBy: many }).requests;
       return Object.keys(first ?? {}).filter((name) => first?.[name] !== request[name]);
     };
     expect(fieldOf({ count: 1 })).toEqual(['title']);
@@ -85,11 +85,11 @@ describe('counted', () => {
 
   it('asks again with a greater count before it divides, four times as much up to the bound', () => {
     const ways = { splitBy, raiseCountTo: 50 };
-    const counts = (count: number) => counted.follow([full({ count })], ways).requests.map((it) => it['count']);
+    const counts = (count: number) => cappedByCount.follow([full({ count })], ways).requests.map((it) => it['count']);
     expect(counts(10)).toEqual([40]);
     expect(counts(40)).toEqual([50]);
-    expect(counted.follow([full({ count: 50 })], ways).requests).toHaveLength(2);
-    expect(counted.follow([full({ count: 60 })], { raiseCountTo: 50 }).lowerBound).toBeDefined();
+    expect(cappedByCount.follow([full({ count: 50 })], ways).requests).toHaveLength(2);
+    expect(cappedByCount.follow([full({ count: 60 })], { raiseCountTo: 50 }).lowerBound).toBeDefined();
   });
 });
 
@@ -98,9 +98,9 @@ describe('a window', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9000 }), fc.integer({ min: 1, max: 900 }), (start, length) => {
         const request = { count: 1, date_from: dayText(start), date_to: dayText(start + length) };
-        const { requests, outlook } = DAYS.follow([full(request)], {});
+        const { requests, estimate } = DAYS.follow([full(request)], {});
         expect(requests).toHaveLength(2);
-        expect(outlook?.requests).toBeGreaterThanOrEqual(2);
+        expect(estimate?.requests).toBeGreaterThanOrEqual(2);
         const parts = requests
           .map((it) => [String(it['date_from']), String(it['date_to'])] as const)
           .toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -145,7 +145,7 @@ describe('a window', () => {
     const told = (each: number) => {
       const known = evidence(request('2024-03-01', '2024-03-31'), AT);
       for (let day = 1; day <= 10; day++)
-        known.recall({
+        known.learnEarlier({
           request: request(`2024-03-${String(day).padStart(2, '0')}`),
           returned: each,
           full: false,
@@ -155,7 +155,7 @@ describe('a window', () => {
     };
     const splitBy: SplitBy = { forms: ['4', '10-K'], location_codes: ['CA'] };
     const insteadOf = (asked: RequestBody, each: number, by: SplitBy = splitBy) =>
-      DAYS.instead?.(asked, { splitBy: by, evidence: told(each) });
+      DAYS.splitBefore?.(asked, { splitBy: by, evidence: told(each) });
 
     it('is cut without being asked, and one with room is not', () => {
       expect(insteadOf(request('2024-03-11', '2024-03-12'), 20)).toBeUndefined();
@@ -164,7 +164,7 @@ describe('a window', () => {
         ['2024-03-11', '2024-03-12'],
         ['2024-03-13', '2024-03-22'],
       ]);
-      expect(cut?.outlook?.items).toBeGreaterThan(300);
+      expect(cut?.estimate?.items).toBeGreaterThan(300);
     });
 
     it('is divided by forms when it is one day, and never by what leaves something over', () => {
@@ -181,8 +181,8 @@ describe('a window', () => {
 
     it('of which nothing is known is asked', () => {
       const asked = request('2004-03-01', '2024-03-31');
-      expect(DAYS.instead?.(asked, { splitBy })).toBeUndefined();
-      expect(DAYS.instead?.(asked, { splitBy, evidence: evidence(asked, AT) })).toBeUndefined();
+      expect(DAYS.splitBefore?.(asked, { splitBy })).toBeUndefined();
+      expect(DAYS.splitBefore?.(asked, { splitBy, evidence: evidence(asked, AT) })).toBeUndefined();
     });
   });
 
@@ -214,7 +214,7 @@ describe('a day', () => {
 describe('forms', () => {
   const splitBy: SplitBy = { forms: ['10-K', '10-Q'] };
   const formsAsked = (forms?: readonly string[]) =>
-    counted.follow([full({ count: 1, ...(forms && { forms }) })], { splitBy }).requests.map((it) => it['forms']);
+    cappedByCount.follow([full({ count: 1, ...(forms && { forms }) })], { splitBy }).requests.map((it) => it['forms']);
 
   it('have a remainder: all that the named ones leave over', () => {
     expect(formsAsked()).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);

@@ -1,8 +1,8 @@
 /** The walk through a log whose order and cursor edge nobody documents, against every kind that they could be of. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RequestBody } from '../../src/service/asked.ts';
-import type { Step } from '../../src/service/paging.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
+import type { PageStep } from '../../src/service/paging.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
 import { logWalk } from '../../src/service/request-log/walk.ts';
 
@@ -46,7 +46,7 @@ interface Walked {
 
 /** Walks to the end, or fails when there is none. */
 function walk(log: readonly Row[], kind: Kind, limit: number): Walked {
-  const steps: Step[] = [];
+  const steps: PageStep[] = [];
   const warnings: string[] = [];
   const seen = new Set<string>();
   let open: readonly RequestBody[] = [{ limit }];

@@ -1,13 +1,13 @@
 /** Answers into a warehouse and rows out of it, as tests of normalizing and loading need them. */
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { LoadContext } from '../../src/load/merge/receipts.ts';
+import type { LoadContext } from '../../src/load/merge/receipt-builder.ts';
 import { load } from '../../src/load/load.ts';
 import type { Receipt } from '../../src/load/merge/receipt.ts';
-import { runOn } from '../../src/load/sql/executor.ts';
+import { sqlExecutorOn } from '../../src/load/sql/executor.ts';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { normalize } from '../../src/normalize/normalize.ts';
-import type { Asked, RequestBody } from '../../src/service/asked.ts';
+import type { KeyedRequest, RequestBody } from '../../src/service/request-body.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -55,7 +55,7 @@ export const receivedAt = (answerId: number): string =>
   new Date(Date.UTC(2026, 10, 20) + answerId * 1000).toISOString().replace('000Z', '000000Z');
 
 /** What was asked, with the contract's defaults. */
-export function askedOf(endpointName: string, request: RequestBody, sync = 'a_sync'): Asked {
+export function askedOf(endpointName: string, request: RequestBody, sync = 'a_sync'): KeyedRequest {
   const endpoint = endpointOf(endpointName);
   const canonical = canonicalRequest(endpoint, request);
   return { sync, requestKey: requestKeyOf(endpoint.name, canonical), request: canonical };
@@ -87,7 +87,7 @@ export async function loadBatch(warehouse: Warehouse, batch: Batch, answerId: nu
   const context = contextOf(answerId);
   const [receipt] = await warehouse.db
     .transaction()
-    .execute((tx) => load(runOn(tx), warehouse.schema, [{ batch, context }]));
+    .execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, [{ batch, context }]));
   if (!receipt) throw new Error(`no receipt of answer ${answerId}`);
   return receipt;
 }

@@ -1,5 +1,5 @@
 /** A minimal valid request for each endpoint: what its suites need to know beyond the declarations. */
-import type { RequestBody } from '../../src/service/asked.ts';
+import type { RequestBody } from '../../src/service/request-body.ts';
 import type { Endpoint } from '../../src/service/endpoint.ts';
 import type { Fields } from '../../src/service/model.ts';
 

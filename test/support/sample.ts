@@ -2,7 +2,7 @@
  * Items as the service could send them, folded from the declarations: every field filled, each with a value of its own.
  * Shares nothing with the code that normalizes answers.
  */
-import type { Element, Field, Fields, Kind, Sighting, Resource } from '../../src/service/model.ts';
+import type { ListElement, Field, Fields, Kind, ObservationSpec, Resource } from '../../src/service/model.ts';
 
 export type Item = Record<string, unknown>;
 
@@ -78,7 +78,9 @@ function fieldValue(field: Exclude<Field, { shape: 'given' }>, name: string, pla
     }
     case 'object': {
       const value = objectItem(field.fields, field.tag, place);
-      return field.sighting && place.acquainted && place.index === 0 ? named(value, field.sighting, '', place) : value;
+      return field.observation && place.acquainted && place.index === 0
+        ? named(value, field.observation, '', place)
+        : value;
     }
     case 'list':
       return Array.from({ length: place.size }, (_, index) =>
@@ -97,7 +99,7 @@ function fieldValue(field: Exclude<Field, { shape: 'given' }>, name: string, pla
   }
 }
 
-function elementValue(element: Element, place: Place, volatile: boolean): unknown {
+function elementValue(element: ListElement, place: Place, volatile: boolean): unknown {
   switch (element.of) {
     case 'scalar':
       return scalarValue('text', turnOf(place, volatile), place.path);
@@ -107,15 +109,15 @@ function elementValue(element: Element, place: Place, volatile: boolean): unknow
         : scalarValue('json', turnOf(place, volatile), place.path);
     case 'object': {
       const value = objectItem(element.fields, element.tag, { ...place, key: element.key, flat: '', noun: '' });
-      if (!element.sighting || !place.acquainted || place.index > 1) return value;
-      return named(value, element.sighting, place.index === 0 ? '' : 'company', place);
+      if (!element.observation || !place.acquainted || place.index > 1) return value;
+      return named(value, element.observation, place.index === 0 ? '' : 'company', place);
     }
   }
 }
 
 /** The same object, naming the entity that has a sample of its own. */
-function named(value: Item, { of, bare }: Sighting, urnType: string, place: Place): Item {
-  const resource = of(urnType);
+function named(value: Item, { resourceOf, bare }: ObservationSpec, urnType: string, place: Place): Item {
+  const resource = resourceOf(urnType);
   const own = entityItem(resource, { ...place, entity: 0 }, 1);
   if (bare === true) return { ...value, ...(own['urn'] as Item) };
   const isNamed = (name: string): boolean => resource.key.some((key) => key === name || key.startsWith(`${name}_`));

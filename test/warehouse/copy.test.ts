@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { CompiledQuery, sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { copyInto, copyText, type Rows } from '../../src/warehouse/sql/copy.ts';
+import { copyInto, copyText, type CopySet } from '../../src/warehouse/sql/copy.ts';
 import { errorCode } from '../../src/warehouse/sql/errors.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 
@@ -14,9 +14,9 @@ async function withTable() {
   const { db, schema } = warehouse;
   await sql`create table ${sql.table(`${schema}.copied`)}
     ("place" integer primary key, "a ""text""" text, "is so" boolean, "count" bigint)`.execute(db);
-  const copySets = (sets: readonly Rows[]) =>
+  const copySets = (sets: readonly CopySet[]) =>
     db.executeQuery(CompiledQuery.raw(copyInto(schema, 'copied', NAMES), [copyText(sets)]));
-  const copyAll = (rows: Rows['rows']) => copySets([{ key: [], rows }]);
+  const copyAll = (rows: CopySet['rows']) => copySets([{ key: [], rows }]);
   const all = async () =>
     (
       await sql<Record<string, unknown>>`

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HeldError } from '../../src/errors.ts';
 import { acquireLock, type LockOwner } from '../../src/warehouse/lock/lock.ts';
-import { fateOf, ownMark } from '../../src/warehouse/lock/process-identity.ts';
+import { processStateOf, ownIdentity } from '../../src/warehouse/lock/process-identity.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const PROGRAM = new URL('../support/lock-holder.ts', import.meta.url).pathname;
@@ -220,7 +220,7 @@ describe('the lock', () => {
 
   it('is not taken over from another machine, and says what to do', async () => {
     const elsewhere = {
-      ...ownMark(),
+      ...ownIdentity(),
       host: 'elsewhere',
       boot: 'another',
       command: 'sluice sync',
@@ -237,7 +237,7 @@ describe('the lock', () => {
 });
 
 describe('a process', () => {
-  const own = ownMark();
+  const own = ownIdentity();
   it.each([
     ['itself', own, 'running'],
     ['a later one with the same id', { ...own, startTicks: '1' }, 'gone'],
@@ -249,7 +249,7 @@ describe('a process', () => {
     ['one whose boot is not known', { ...own, boot: null }, 'running'],
     ['one on another machine whose boot is not known', { ...own, boot: null, host: 'elsewhere' }, 'elsewhere'],
   ])('is told from others: %s', (_what, mark, fate) => {
-    expect(fateOf(mark, own)).toBe(fate);
+    expect(processStateOf(mark, own)).toBe(fate);
   });
 
   it('that has ended is gone, also before its parent has asked', async () => {
@@ -260,7 +260,7 @@ describe('a process', () => {
     const [line] = (await once(createInterface({ input: shell.stdout }), 'line')) as [string];
     const stat = async () => (await readFile(`/proc/${line}/stat`, 'utf8')).split(' ');
     while ((await stat())[2] !== 'Z') await realEffects.sleep(5);
-    expect(fateOf({ ...own, pid: Number(line), startTicks: (await stat())[21] ?? null }, own)).toBe('gone');
+    expect(processStateOf({ ...own, pid: Number(line), startTicks: (await stat())[21] ?? null }, own)).toBe('gone');
     shell.kill('SIGKILL');
   });
 });

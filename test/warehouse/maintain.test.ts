@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
-import { maintain } from '../../src/warehouse/connect/analyze.ts';
+import { analyzeTables } from '../../src/warehouse/connect/analyze.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
 eachWarehouse('maintenance', (open, kind) => {
@@ -18,7 +18,7 @@ eachWarehouse('maintenance', (open, kind) => {
     );
     await sql`delete from sluice_ops.marks where name::int > 10`.execute(warehouse.db);
     expect(await pages()).toMatchObject({ rows: -1 });
-    await maintain(warehouse, [
+    await analyzeTables(warehouse, [
       { area: 'operations', table: 'marks' },
       { area: 'operations', table: 'marks' },
       { area: 'analyst', table: 'web_pages' },
@@ -31,7 +31,7 @@ eachWarehouse('maintenance', (open, kind) => {
 
   it('stops when told to', async () => {
     const warehouse = await open();
-    const stopped = maintain(
+    const stopped = analyzeTables(
       warehouse,
       [{ area: 'analyst', table: 'no_such_table' }],
       AbortSignal.abort(new Error('enough')),

@@ -72,7 +72,7 @@ afterAll(async () => {
 
 async function openToRead(where = folder, schema = 'sluice'): Promise<Warehouse> {
   const settings = { url: new Secret(`embedded:${where}`), schema };
-  const warehouse = await openWarehouse(settings, { ...realEffects, isOnlyRead: true });
+  const warehouse = await openWarehouse(settings, { ...realEffects, isReadOnly: true });
   opened.push(warehouse);
   return warehouse;
 }
@@ -80,7 +80,7 @@ async function openToRead(where = folder, schema = 'sluice'): Promise<Warehouse>
 describe('beside the process that has the embedded warehouse', () => {
   it('statements give what they would give there', async () => {
     const warehouse = await openToRead();
-    expect(warehouse.isOthers).toBe(true);
+    expect(warehouse.isRemote).toBe(true);
     const told = await readOnlyQuery(warehouse, 'select count(*), min(name), max(data::text)::jsonb as d from seen');
     expect(told).toEqual({ columns: ['count', 'min', 'd'], rows: [{ count: 5000, min: 'row 1', d: { a: [1] } }] });
     const { rows } = await sql`select number, name, at, data, array[1,2] as list, null::text as nothing
@@ -234,7 +234,7 @@ function framed(text: string): Buffer {
 
 describe('reading through an owner', () => {
   const open = embeddedWarehouses();
-  const limits = { heldMs: 60_000, idleMs: 60_000, graceMs: 60_000, connections: 4 };
+  const limits = { maxHeldMs: 60_000, idleMs: 60_000, graceMs: 60_000, connections: 4 };
 
   it('reaches it also at a path that is longer than a socket’s address', async () => {
     const deep = join(root, 'd'.repeat(80), 'e'.repeat(80));
@@ -252,7 +252,7 @@ describe('reading through an owner', () => {
     await mkdir(slow);
     let over = (): void => undefined;
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-      ms === limits.heldMs
+      ms === limits.maxHeldMs
         ? new Promise((resolve) => {
             over = resolve;
           })
@@ -343,7 +343,7 @@ describe('when the owner is killed', () => {
     await expect(cut).rejects.toMatchObject({ name: 'TransientError', exitCode: 5 });
     await warehouse.close();
     const own = await openToRead();
-    expect(own.isOthers).toBeUndefined();
+    expect(own.isRemote).toBeUndefined();
     expect((await readOnlyQuery(own, 'select count(*) from seen')).rows).toEqual([{ count: 5000 }]);
   }, 60_000);
 });

@@ -37,13 +37,13 @@ export const alerts = command({
       });
     }
     const [{ channelsOf }, { testPayload }] = await Promise.all([
-      import('../../alerts/deliver.ts'),
+      import('../../alerts/channels.ts'),
       import('../../alerts/payload.ts'),
     ]);
     const { sleep, env, redactor } = context;
-    const told: Tried[] = [];
-    for (const { name, tell } of channelsOf(config.alerts, { sleep, env, redact: redactor.redact })) {
-      const delivery = await tell(testPayload(context.now()));
+    const told: DeliveryTest[] = [];
+    for (const { name, send } of channelsOf(config.alerts, { sleep, env, redact: redactor.redact })) {
+      const delivery = await send(testPayload(context.now()));
       told.push({ channel: name, ok: delivery.ok, because: delivery.ok ? null : delivery.because });
     }
     show(context, told, () => told.map((it) => `${it.channel}: ${it.because ?? 'took the test alert'}\n`).join(''));
@@ -51,7 +51,7 @@ export const alerts = command({
   },
 });
 
-interface Tried {
+interface DeliveryTest {
   readonly channel: string;
   readonly ok: boolean;
   readonly because: string | null;

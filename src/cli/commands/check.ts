@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { clockWarning } from '../../warehouse/connect/clock.ts';
 import type { SchemaFinding } from '../../warehouse/migrate/finding.ts';
@@ -12,7 +12,7 @@ import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { requireToken } from '../credential.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { counted, paint } from '../terminal/print.ts';
+import { withNoun, paint } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
 export const check = command({
@@ -28,7 +28,7 @@ export const check = command({
     try {
       const config = await readConfig(context, flag);
       warnings.push(...config.warnings);
-      checks.push(passed('config', `${config.file}: ${counted(config.syncs.length, 'sync')}`));
+      checks.push(passed('config', `${config.file}: ${withNoun(config.syncs.length, 'sync')}`));
       await checkAll({ checks, warnings }, config, context);
     } catch (error) {
       checks.push(failed('config', error));
@@ -110,7 +110,7 @@ async function checkInputs({ syncs }: Config): Promise<Check> {
     const many = inputs.reduce((sum, it) => sum + it.length, 0);
     return passed(
       'inputs',
-      `${counted(many, 'input')} in lists and files; those of queries are read when a sync is planned`,
+      `${withNoun(many, 'input')} in lists and files; those of queries are read when a sync is planned`,
     );
   } catch (error) {
     return failed('inputs', error);
@@ -127,11 +127,11 @@ function checkToken(config: Config): Check {
 }
 
 async function checkSchema(warehouse: Warehouse): Promise<Check> {
-  const { lackedRight, migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
+  const { missingRight, migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
   const { state, steps, unknown } = await migrationStatus(warehouse);
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
-  const lacking = state === 'empty' ? await lackedRight(warehouse) : undefined;
+  const lacking = state === 'empty' ? await missingRight(warehouse) : undefined;
   if (lacking) return failed('schema', lacking);
   if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
   if (state === 'older')
@@ -141,7 +141,7 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
   const { schemaDrift } = await import('../../warehouse/migrate/drift.ts');
   const drift = await schemaDrift(warehouse);
   return drift.length === 0
-    ? passed('schema', `current, ${counted(steps.length, 'migration')}, and equal to the declared one`)
+    ? passed('schema', `current, ${withNoun(steps.length, 'migration')}, and equal to the declared one`)
     : failed(
         'schema',
         new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
@@ -176,11 +176,11 @@ async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   // Most starts do without what reads answers.
   const any = await operationsOf(warehouse).selectFrom('answers').select('id').limit(1).executeTakeFirst();
   if (!any) return [];
-  const [{ deletedRows }, { deletedText }] = await Promise.all([
+  const [{ deletedRows }, { deletedRowsText }] = await Promise.all([
     import('../../flow/replay/deleted-rows.ts'),
     import('../../text/deleted-rows.ts'),
   ]);
-  return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedText(deleted)));
+  return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedRowsText(deleted)));
 }
 
 /** More are not read by anybody at once. */
@@ -190,17 +190,17 @@ function driftText(drift: readonly SchemaFinding[]): string {
   const more = drift.length - SHOWN;
   const shown = drift.slice(0, SHOWN).map(({ schema, relation, message }) => `${schema}.${relation}: ${message}`);
   return [
-    `not as declared in ${counted(drift.length, 'place')}`,
+    `not as declared in ${withNoun(drift.length, 'place')}`,
     ...shown,
     ...(more > 0 ? [`and ${more} more`] : []),
   ].join('\n');
 }
 
 const warningLine = (warning: string, channel: Channel): string =>
-  `${paint(channel, 'yellow', 'warn  ')}  ${visible(warning)}\n`;
+  `${paint(channel, 'yellow', 'warn  ')}  ${escapeControls(warning)}\n`;
 
 function lineOf({ name, ok, message, next }: Check, channel: Channel): string {
   const mark = ok ? paint(channel, 'green', 'ok    ') : paint(channel, 'red', 'failed');
   const told = next === null ? message : `${message}\n${next}`;
-  return `${mark}  ${name}: ${told.split('\n').map(visible).join('\n        ')}\n`;
+  return `${mark}  ${name}: ${told.split('\n').map(escapeControls).join('\n        ')}\n`;
 }

@@ -1,8 +1,8 @@
 /** `sluice complete`: asked by the shells' scripts at each press of the tab key; quick, and silent about trouble. */
 import { existsSync } from 'node:fs';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import { command } from '../command.ts';
-import type { Candidate, Offer } from '../completion/candidates.ts';
+import type { CompletionWord, CompletionOffer } from '../completion/candidates.ts';
 import type { Context } from '../context.ts';
 
 export const complete = command({
@@ -19,21 +19,21 @@ export const complete = command({
     ]);
     const offer = offerFor(words, await allCommands());
     const candidates = [...offer.candidates, ...(await namesFor(offer, context))];
-    const lines = candidates.map(({ word, about }) => `${visible(word)}\t${visible(about)}\n`);
+    const lines = candidates.map(({ word, about }) => `${escapeControls(word)}\t${escapeControls(about)}\n`);
     context.out.write([...lines, ...(offer.paths ? [`:${offer.paths}\n`] : [])].join(''));
     return 0;
   },
 });
 
 /** The names that were not said yet. */
-async function namesFor({ names }: Offer, context: Context): Promise<Candidate[]> {
+async function namesFor({ names }: CompletionOffer, context: Context): Promise<CompletionWord[]> {
   if (!names) return [];
-  const all = names.of === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
-  return all.filter(({ word }) => word.startsWith(names.begins) && !names.said.includes(word));
+  const all = names.kind === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
+  return all.filter(({ word }) => word.startsWith(names.prefix) && !names.typed.includes(word));
 }
 
 /** A person who is typing is not to be told what is wrong with a file. */
-async function syncsOf(config: string | undefined, { env }: Context): Promise<Candidate[]> {
+async function syncsOf(config: string | undefined, { env }: Context): Promise<CompletionWord[]> {
   const [{ configPath }, { syncNames }] = await Promise.all([
     import('../../config/find.ts'),
     import('../../config/sync-names.ts'),
@@ -42,7 +42,7 @@ async function syncsOf(config: string | undefined, { env }: Context): Promise<Ca
   return names.map((word) => ({ word, about: 'A sync of the config.' }));
 }
 
-async function endpoints(): Promise<Candidate[]> {
+async function endpoints(): Promise<CompletionWord[]> {
   const { catalog } = await import('../../service/catalog.ts');
   return catalog.map(({ name, about }) => ({ word: name, about }));
 }

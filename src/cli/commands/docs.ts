@@ -5,7 +5,7 @@ import { insteadOf } from '../../config/document/nearest.ts';
 import { EXIT, UsageError } from '../../errors.ts';
 import { command } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
-import { counted } from '../terminal/print.ts';
+import { withNoun } from '../terminal/print.ts';
 import type { GeneratedFile } from '../reference/files.ts';
 import { show } from '../terminal/show.ts';
 
@@ -49,7 +49,7 @@ export const docs = command({
         paths.length === 0 ? FRESH : paths.map((it) => `${it} is stale\n`).join(''),
       );
       if (paths.length > 0)
-        context.log.warn(`${counted(paths.length, 'generated file')} out of date: run npm run docs`);
+        context.log.warn(`${withNoun(paths.length, 'generated file')} out of date: run npm run docs`);
       return paths.length === 0 ? EXIT.complete : EXIT.bug;
     }
     for (const { path, content } of stale) {

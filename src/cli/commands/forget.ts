@@ -6,10 +6,10 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, table as laidOut } from '../terminal/print.ts';
+import { withNoun, table as laidOut } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { spoolFolder } from '../spool.ts';
-import { watched } from '../terminal/watch.ts';
+import { spoolFolder } from '../spool-folder.ts';
+import { withProgress } from '../terminal/with-progress.ts';
 
 export const forget = command({
   about:
@@ -71,7 +71,7 @@ async function forgotten(
   const { sleep, newId, signal } = context;
   const { now } = warehouse.clock;
   const spool = openSpool({ folder: spoolFolder(context, config) });
-  return watched(context, ({ onProgress }) =>
+  return withProgress(context, ({ onProgress }) =>
     erase(
       warehouse,
       options,
@@ -95,7 +95,7 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
           Object.entries(it.rows),
           out,
         ),
-        `${counted(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased whole; ${counted(it.requests, 'request')} ${does} given a pseudonym; ${counted(it.spooled, 'answer')} in the spool\n`,
+        `${withNoun(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased whole; ${withNoun(it.requests, 'request')} ${does} given a pseudonym; ${withNoun(it.spooled, 'answer')} in the spool\n`,
       ]
     : [
         it.wasForgotten

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from '../../errors.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import { isCi } from '../terminal/ci.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -49,13 +49,13 @@ export const init = command({
         },
       );
     }
-    const [{ firstWishes }, { configTemplate, envExample, GITIGNORE }, { schemaText }] = await Promise.all([
-      import('../first-wishes.ts'),
+    const [{ initAnswers }, { configTemplate, envExample, GITIGNORE }, { schemaText }] = await Promise.all([
+      import('../init-answers.ts'),
       import('../../config/template.ts'),
       import('../reference/schema-text.ts'),
     ]);
     const ask = context.json || isCi(context.env) ? undefined : context.ask;
-    const wishes = await firstWishes({ endpoints, warehouse, pointsPerRun }, ask);
+    const wishes = await initAnswers({ endpoints, warehouse, pointsPerRun }, ask);
     const ignore = join(dir, '.gitignore');
     const keepsIgnore = existsSync(ignore);
     const files = [
@@ -69,7 +69,11 @@ export const init = command({
     }
     if (keepsIgnore) await warnOfSecrets(ignore, GITIGNORE, context);
     const written = files.map(({ path }) => path);
-    show(context, { written }, () => `${written.map((path) => `wrote ${visible(path)}\n`).join('')}${nextSteps(dir)}`);
+    show(
+      context,
+      { written },
+      () => `${written.map((path) => `wrote ${escapeControls(path)}\n`).join('')}${nextSteps(dir)}`,
+    );
     return 0;
   },
 });
@@ -100,4 +104,4 @@ function nextSteps(dir: string): string {
 
 /** The text as one word of a shell. */
 const shellWord = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${visible(text).replaceAll("'", `'\\''`)}'`;
+  /^[\w./-]+$/.test(text) ? text : `'${escapeControls(text).replaceAll("'", `'\\''`)}'`;

@@ -23,16 +23,16 @@ export const plan = command({
     { line: 'sluice plan', about: 'Every sync of the config.' },
     { line: 'sluice plan --json filings', about: 'One, for a program.' },
   ],
-  run: async (said, context) => {
-    const config = await readConfig(context, said.config);
+  run: async (args, context) => {
+    const config = await readConfig(context, args.config);
     const options = {
-      refresh: said.refresh,
-      ...(said.from !== undefined && { from: said.from }),
-      ...(said.to !== undefined && { to: said.to }),
+      refresh: args.refresh,
+      ...(args.from !== undefined && { from: args.from }),
+      ...(args.to !== undefined && { to: args.to }),
     };
-    const quoted = await withWarehouse(context, config, (warehouse) => quote(config, warehouse, said.names, options));
+    const quoted = await withWarehouse(context, config, (warehouse) => quote(config, warehouse, args.names, options));
     show(context, quoted, () =>
-      planText(quoted, { syncCommand: syncCommandOf(said), budget: config.budget }, context.out),
+      planText(quoted, { syncCommand: syncCommandOf(args), budget: config.budget }, context.out),
     );
     return 0;
   },
@@ -73,7 +73,7 @@ async function quote(
     { readPrices },
     { selectSyncs },
     { quoteOf, totalQuote },
-    { gateName },
+    { limiterName },
     { ensureSchema },
   ] = await Promise.all([
     import('../../flow/queries/check-queries.ts'),
@@ -116,7 +116,7 @@ async function quote(
     seen[endpoint] = prices.levels;
   }
   const total = totalQuote(syncs, config.service);
-  const known = await readPlanned(warehouse, gateName(config.service.url, config.service.token?.reveal() ?? ''), at);
+  const known = await readPlanned(warehouse, limiterName(config.service.url, config.service.token?.reveal() ?? ''), at);
   const { balance, unverified } = known;
   return {
     syncs,
@@ -136,7 +136,7 @@ const UNVERIFIED_MS = 30 * 24 * 3_600_000;
 
 /** What the warehouse knows of the balance, without asking the service. */
 async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
-  const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentFrom }, { operationsOf }] = await Promise.all([
+  const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentSince }, { operationsOf }] = await Promise.all([
     import('../../control/budget/balance.ts'),
     import('../../ledger/log-costs.ts'),
     import('../../control/budget/shared-budget.ts'),
@@ -149,7 +149,7 @@ async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
   const newest = read && (!logged || logged.at <= read.readAt) ? { ...read, at: read.readAt } : logged;
   if (!newest) return { balance: null, unverified };
   // The request that shows the balance is in it.
-  const { points } = await spentFrom(warehouse, new Date(newest.at.getTime() + 1));
+  const { points } = await spentSince(warehouse, new Date(newest.at.getTime() + 1));
   return { balance: { points: newest.points - Number(points), at: newest.at.toISOString() }, unverified };
 }
 

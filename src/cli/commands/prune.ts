@@ -3,9 +3,9 @@ import { UsageError } from '../../errors.ts';
 import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, grouped } from '../terminal/print.ts';
+import { withNoun, withThousands } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { watched } from '../terminal/watch.ts';
+import { withProgress } from '../terminal/with-progress.ts';
 
 export const prune = command({
   about:
@@ -34,7 +34,7 @@ export const prune = command({
       const { prune: drop } = await import('../../flow/retention/prune.ts');
       const { sleep, random, signal } = context;
       const { now } = warehouse.clock;
-      const summary = await watched(context, ({ onProgress }) =>
+      const summary = await withProgress(context, ({ onProgress }) =>
         drop(
           warehouse,
           config.syncs,
@@ -65,7 +65,7 @@ async function ageOf(text: string | undefined): Promise<number> {
 function pruneText({ dryRun, before, answers, bytes, requests }: PruneSummary): string {
   const does = dryRun ? 'would be' : 'were';
   const told =
-    `${counted(answers, 'body', 'bodies')} of answers received before ${before} ${does} dropped: ${grouped(Math.round(bytes / 1024))} KiB as they rest\n` +
-    `${counted(requests, 'row')} of the ledger ${does} deleted\n`;
+    `${withNoun(answers, 'body', 'bodies')} of answers received before ${before} ${does} dropped: ${withThousands(Math.round(bytes / 1024))} KiB as they rest\n` +
+    `${withNoun(requests, 'row')} of the ledger ${does} deleted\n`;
   return told + (dryRun ? 'nothing was dropped; add --yes to drop it\n' : '');
 }

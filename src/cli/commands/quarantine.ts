@@ -1,14 +1,14 @@
 /** `sluice quarantine`: what could not be understood, listed, shown and loaded again. */
 import { EXIT, UsageError } from '../../errors.ts';
-import type { Rejected } from '../../ledger/quarantine.ts';
+import type { QuarantineEntry } from '../../ledger/quarantine.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
-import { counted, table } from '../terminal/print.ts';
+import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { replayText, replayWatched } from './replay.ts';
+import { replayText, replayWithProgress } from './replay.ts';
 
 /** More is not read at once; the newest come first. */
 const LISTED = 200;
@@ -39,7 +39,11 @@ export const quarantine = command({
       const there = await hasSchema(warehouse);
       if (action === 'show') return showOne(context, warehouse, there, id ?? '');
       if (action === 'list') return list(context, warehouse, there);
-      const summary = await replayWatched(context, warehouse, there, { names: [], rebuild: false, quarantined: true });
+      const summary = await replayWithProgress(context, warehouse, there, {
+        names: [],
+        rebuild: false,
+        quarantined: true,
+      });
       show(context, summary, () => replayText(summary, context.out));
       return summary.exitCode;
     });
@@ -53,7 +57,7 @@ async function list(context: Context, warehouse: Warehouse, there: boolean): Pro
   return EXIT.complete;
 }
 
-function listText(entries: readonly Rejected[], { out }: Context): string {
+function listText(entries: readonly QuarantineEntry[], { out }: Context): string {
   if (entries.length === 0) return 'nothing is in quarantine\n';
   const columns = ['id', 'sync', 'resource', 'place', 'reason', 'since'].map((name) => ({ name }));
   const rows = entries.map((it) => [
@@ -67,7 +71,7 @@ function listText(entries: readonly Rejected[], { out }: Context): string {
   const more =
     entries.length === LISTED
       ? `the newest ${LISTED} are listed\n`
-      : `${counted(entries.length, 'entry', 'entries')}\n`;
+      : `${withNoun(entries.length, 'entry', 'entries')}\n`;
   return table(columns, rows, out) + more;
 }
 

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { csv } from '../terminal/csv.ts';
 import { asJson } from '../terminal/json.ts';
 import { readConfig, withWarehouseToRead } from '../open.ts';
-import { counted, table } from '../terminal/print.ts';
+import { withNoun, table } from '../terminal/print.ts';
 
 export const query = command({
   about:
@@ -33,7 +33,7 @@ export const query = command({
     const result = await withWarehouseToRead(context, config, (warehouse) => ask(warehouse, statement, context.signal));
     context.status.clear();
     context.out.write(textOf(result, asCsv, context));
-    if (context.out.isTerminal && !asCsv && !context.json) context.log.info(counted(result.rows.length, 'row'));
+    if (context.out.isTerminal && !asCsv && !context.json) context.log.info(withNoun(result.rows.length, 'row'));
     return 0;
   },
 });

@@ -6,9 +6,9 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, duration, table } from '../terminal/print.ts';
+import { withNoun, duration, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
-import { watched } from '../terminal/watch.ts';
+import { withProgress } from '../terminal/with-progress.ts';
 
 export const replay = command({
   about:
@@ -35,7 +35,7 @@ export const replay = command({
     selectSyncs(config.syncs, names);
     return withWarehouse(context, config, async (warehouse) => {
       const there = await hasSchema(warehouse);
-      const summary = await replayWatched(context, warehouse, there, { names, rebuild, quarantined: false });
+      const summary = await replayWithProgress(context, warehouse, there, { names, rebuild, quarantined: false });
       show(context, summary, () => replayText(summary, context.out));
       return summary.exitCode;
     });
@@ -57,7 +57,7 @@ const NOTHING: ReplaySummary = {
 };
 
 /** Replays with the progress shown; a warehouse where nothing was ever put has nothing to replay. */
-export async function replayWatched(
+export async function replayWithProgress(
   context: Context,
   warehouse: Warehouse,
   there: boolean,
@@ -67,7 +67,7 @@ export async function replayWatched(
   const { replayAnswers } = await import('../../flow/replay/replay.ts');
   const { sleep, random, newId, signal } = context;
   const { now } = warehouse.clock;
-  return watched(context, ({ onProgress }) =>
+  return withProgress(context, ({ onProgress }) =>
     replayAnswers(
       warehouse,
       options,
@@ -81,12 +81,12 @@ export async function replayWatched(
 export function replayText(summary: ReplaySummary, channel: Channel): string {
   const { answers, received, loaded, unchanged, superseded, quarantined, left, tookMs } = summary;
   const written = Object.entries(summary.written).filter(([, rows]) => rows > 0);
-  const counts = `${counted(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
-  const rest = left === 0 ? '' : `; ${counted(left, 'answer')} left as before`;
+  const counts = `${withNoun(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
+  const rest = left === 0 ? '' : `; ${withNoun(left, 'answer')} left as before`;
   const lost = summary.gone
-    ? `the bodies of ${counted(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows stand as they were\n`
+    ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows stand as they were\n`
     : '';
-  const sentence = `${counted(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
+  const sentence = `${withNoun(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
   if (written.length === 0) return sentence;
   return sentence + table([{ name: 'table' }, { name: 'rows written' }], written, channel);
 }

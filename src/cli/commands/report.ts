@@ -17,7 +17,7 @@ export const report = command({
   examples: [{ line: 'sluice report --output report.html', about: 'A page to open in a browser.' }],
   run: async ({ config: flag, output }, context) => {
     const config = await readConfig(context, flag);
-    const { emptyReport, readReport } = await import('../../report/read.ts');
+    const { emptyReport, readReport } = await import('../../report/read-report.ts');
     const { redact } = context.redactor;
     const found = await withWarehouseToRead(context, config, async (warehouse) =>
       (await hasSchema(warehouse))

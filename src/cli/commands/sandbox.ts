@@ -42,22 +42,22 @@ export const sandbox = command({
       about: 'Now and then failing, and out of points in the end.',
     },
   ],
-  run: async ({ port = DEFAULT_PORT, host = DEFAULT_HOST, ...said }, context) => {
+  run: async ({ port = DEFAULT_PORT, host = DEFAULT_HOST, ...args }, context) => {
     const [{ serveSandbox }, { parseFaults }, { SANDBOX_TOKEN }] = await Promise.all([
       import('../../sandbox/serve.ts'),
       import('../../sandbox/fault-text.ts'),
       import('../../sandbox/world/known.ts'),
     ]);
-    const token = said.token ?? SANDBOX_TOKEN;
+    const token = args.token ?? SANDBOX_TOKEN;
     const running = await listening(serveSandbox, {
       port,
       host,
       token,
-      ...(said.seed !== undefined && { seed: said.seed }),
-      ...(said.size !== undefined && { size: said.size as NonNullable<SandboxOptions['size']> }),
-      ...(said.faults !== undefined && { faults: parseFaults(said.faults) }),
-      ...(said.points !== undefined && { points: said.points }),
-      ...(said.latency !== undefined && { latencyMs: said.latency }),
+      ...(args.seed !== undefined && { seed: args.seed }),
+      ...(args.size !== undefined && { size: args.size as NonNullable<SandboxOptions['size']> }),
+      ...(args.faults !== undefined && { faults: parseFaults(args.faults) }),
+      ...(args.points !== undefined && { points: args.points }),
+      ...(args.latency !== undefined && { latencyMs: args.latency }),
     });
     const { url } = running;
     context.out.write(context.json ? asJson({ url, token }) : `${exportLines(url, token)}\n`);

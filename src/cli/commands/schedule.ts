@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { requireToken } from '../credential.ts';
 import { engineOptions, runEngine } from '../engine.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { counted, table } from '../terminal/print.ts';
+import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
 /** Firings of each sync that are told. */
@@ -34,16 +34,16 @@ export const schedule = command({
     { line: 'sluice schedule --explain', about: 'When each sync fires next.' },
     { line: 'sluice schedule --redrive pages', about: 'Tries pages again that were given up.' },
   ],
-  run: async (said, context) => {
-    const config = await readConfig(context, said.config);
-    const { names } = said;
+  run: async (args, context) => {
+    const config = await readConfig(context, args.config);
+    const { names } = args;
     const unknown = names.find((name) => !config.syncs.some((it) => it.name === name));
     if (unknown !== undefined)
       throw new UsageError(`The config names no sync ${JSON.stringify(unknown)}.`, {
         next: `Name one of ${config.syncs.map(({ name }) => name).join(', ')}.`,
       });
-    if (said.explain) return explain(context, config, names);
-    if (said.redrive) return redrive(context, config, names);
+    if (args.explain) return explain(context, config, names);
+    if (args.redrive) return redrive(context, config, names);
     if (names.length > 0)
       throw new UsageError('schedule: it keeps the clock for every sync of the config.', {
         next: 'Leave the names out; to run some once, use sluice sync.',
@@ -51,7 +51,7 @@ export const schedule = command({
     requireToken(config);
     if (config.syncs.every(({ schedule: own }) => own === undefined))
       context.log.warn('no sync of the config has a schedule, so none will fire', { file: config.file });
-    await runEngine(context, config, 'schedule', said);
+    await runEngine(context, config, 'schedule', args);
     return 0;
   },
 });
@@ -71,7 +71,7 @@ async function explain(context: Context, { syncs }: Config, names: readonly stri
   return 0;
 }
 
-interface Told {
+interface ScheduleLine {
   readonly sync: string;
   readonly cron: string | null;
   readonly timezone: string | null;
@@ -79,7 +79,7 @@ interface Told {
   readonly firings: readonly string[];
 }
 
-function explained({ sync, cron, timezone, after, firings }: Told, { out }: Context): string {
+function explained({ sync, cron, timezone, after, firings }: ScheduleLine, { out }: Context): string {
   const parents = after.join(', ');
   if (cron === null || timezone === null)
     return `${sync}: ${after.length > 0 ? `when ${parents} ${after.length === 1 ? 'is' : 'are'} done` : 'fires never: it has no schedule'}\n`;
@@ -97,7 +97,7 @@ async function redrive(context: Context, config: Config, names: readonly string[
   const { openJobs } = await import('../../engine/boss.ts');
   const put = await withWarehouse(context, config, async (warehouse) => {
     if (!(await hasSchema(warehouse))) return [];
-    const jobs = await openJobs(warehouse, { onTrouble: ({ message }) => context.log.warn(message), steady: context });
+    const jobs = await openJobs(warehouse, { onError: ({ message }) => context.log.warn(message), retry: context });
     try {
       return await jobs.redrive(names);
     } finally {
@@ -108,7 +108,7 @@ async function redrive(context: Context, config: Config, names: readonly string[
   show(
     context,
     { redriven: syncs },
-    () => `${counted(syncs.length, 'job')} put back${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
+    () => `${withNoun(syncs.length, 'job')} put back${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
   );
   return 0;
 }

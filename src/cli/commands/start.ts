@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { keepSecret } from '../open.ts';
+import { registerSecrets } from '../open.ts';
 import { isCheckout, packageFolder } from '../package.ts';
 import { show } from '../terminal/show.ts';
 import { summaryText } from '../text/summary.ts';
-import { runWatched } from './sync.ts';
+import { runWithProgress } from './sync.ts';
 
 /** What a first look at the result can be. */
 const FIRST_QUERY =
@@ -34,9 +34,9 @@ export const start = command({
     try {
       const env = { ...databaseEnv(context), SLUICE_SERVICE_URL: sandbox.url, SLUICE_SERVICE_TOKEN: token };
       const config = await loadConfig(join(packageFolder(), 'configs', 'quickstart.yaml'), env);
-      keepSecret(context, config);
+      registerSecrets(context, config);
       const options = { names: [], refresh: false, failOnTruncated: false };
-      const summary = await runWatched(context, config, options);
+      const summary = await runWithProgress(context, config, options);
       show(context, summary, () => `${summaryText(summary, context.out)}${LOOK}`);
       return summary.exitCode;
     } finally {

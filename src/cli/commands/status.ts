@@ -2,30 +2,30 @@
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../insight/status.ts';
 import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
-import type { EngineStanding } from '../../engine/standing.ts';
+import type { EngineStatus } from '../../engine/status.ts';
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
-import { filtersTold } from '../../text/filters.ts';
+import { filtersText } from '../../text/filters.ts';
 import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
-import { counted, duration, table } from '../terminal/print.ts';
+import { withNoun, duration, table } from '../terminal/print.ts';
 import { reconciliationLine } from '../text/reconciliation-line.ts';
 import { show } from '../terminal/show.ts';
-import { standingText } from '../text/standing.ts';
+import { engineStatusText } from '../text/engine-status.ts';
 import { causeOf } from '../text/summary.ts';
-import { spoolFolder } from '../spool.ts';
-import { type DeletedRows, deletedText } from '../../text/deleted-rows.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { spoolFolder } from '../spool-folder.ts';
+import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 
-interface Reconciled extends Status {
+interface FullStatus extends Status {
   /** Rows that the newest answers brought and that are not there; absent of a status that is watched. */
   readonly deleted?: readonly DeletedRows[];
   /** Absent when the request log was never read. */
   readonly reconciliation?: Reconciliation;
   /** Absent when no engine ever ran here. */
-  readonly engine?: EngineStanding;
+  readonly engine?: EngineStatus;
 }
 
 export const status = command({
@@ -67,7 +67,7 @@ const rested = ({ sleep, signal }: Context): Promise<boolean> =>
     () => false,
   );
 
-type Found = Reconciled & {
+type Found = FullStatus & {
   readonly spool: { readonly folder: string; readonly waiting: number; readonly damaged: number };
   /** The folder of an embedded warehouse. */
   readonly warehouse?: string;
@@ -76,16 +76,16 @@ type Found = Reconciled & {
 async function readAll(config: Config, context: Context, isWatched: boolean) {
   let { now } = context;
   // Opened for each look, so that between two looks an embedded warehouse is another's to use.
-  const read = await withWarehouseToRead(context, config, async (warehouse): Promise<Reconciled> => {
+  const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
     ({ now } = warehouse.clock);
     if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
-    const [{ readStatus }, { readReconciliation }, { readStanding }] = await Promise.all([
+    const [{ readStatus }, { readReconciliation }, { readEngineStatus }] = await Promise.all([
       import('../../insight/status.ts'),
       import('../../recovery/reconcile/reconcile.ts'),
-      import('../../engine/standing.ts'),
+      import('../../engine/status.ts'),
     ]);
     const reconciliation = await readReconciliation(warehouse, now());
-    const engine = await readStanding(warehouse, now());
+    const engine = await readEngineStatus(warehouse, now());
     // It reads answers from the vault, which is too much for every two seconds.
     const found = await readStatus(warehouse);
     const isCompared = !isWatched && found.syncs.length > 0;
@@ -110,11 +110,11 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
 const wholeText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
-    ...(found.deleted ?? []).map((it) => `${visible(`${it.sync}: ${deletedText(it)}`)}\n`),
+    ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
     reconciliationLine(found.reconciliation),
     spoolText(found.spool),
-    ...(found.warehouse === undefined ? [] : [visible(`warehouse: ${found.warehouse}`), '\n']),
-    standingText(found.engine, context),
+    ...(found.warehouse === undefined ? [] : [escapeControls(`warehouse: ${found.warehouse}`), '\n']),
+    engineStatusText(found.engine, context),
   ].join('');
 
 function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
@@ -133,10 +133,10 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, conte
   ]);
   const others = lowerBounds.filter(
     ({ sync, unreadable, filters }) =>
-      !unreadable || !gaps.some((gap) => gap.sync === sync && filtersTold(gap.filters) === filtersTold(filters)),
+      !unreadable || !gaps.some((gap) => gap.sync === sync && filtersText(gap.filters) === filtersText(filters)),
   );
   const errors = syncs.flatMap(({ sync, error }) =>
-    error === null ? [] : [`${visible(`${sync}: ${causeOf(sync, error)}`)}\n`],
+    error === null ? [] : [`${escapeControls(`${sync}: ${causeOf(sync, error)}`)}\n`],
   );
   return [
     table(columns, rows, context.out),
@@ -157,11 +157,11 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, conte
 
 function spoolText(spool: { readonly folder: string; readonly waiting: number; readonly damaged: number }): string {
   if (spool.waiting + spool.damaged === 0) return '';
-  const damaged = spool.damaged === 0 ? '' : `, and ${counted(spool.damaged, 'file')} there can’t be read`;
+  const damaged = spool.damaged === 0 ? '' : `, and ${withNoun(spool.damaged, 'file')} there can’t be read`;
   const wait = spool.waiting === 1 ? 'waits' : 'wait';
-  return visible(`${counted(spool.waiting, 'answer')} ${wait} in ${spool.folder} for the next sync${damaged}`).concat(
-    '\n',
-  );
+  return escapeControls(
+    `${withNoun(spool.waiting, 'answer')} ${wait} in ${spool.folder} for the next sync${damaged}`,
+  ).concat('\n');
 }
 
 const COUNTS = ['open', 'in doubt', 'unloaded', 'quarantined', 'failed', 'truncated'];

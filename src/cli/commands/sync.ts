@@ -7,10 +7,10 @@ import type { Context } from '../context.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../terminal/show.ts';
-import { formerSpoolFolder, spoolFolder } from '../spool.ts';
-import { nextLook } from '../look.ts';
+import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
+import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
-import { watched } from '../terminal/watch.ts';
+import { withProgress } from '../terminal/with-progress.ts';
 
 export const sync = command({
   about:
@@ -40,26 +40,26 @@ export const sync = command({
     { line: 'sluice sync pages costs --max-points 50', about: 'Two of them, for at most 50 points.' },
     { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'A quarter again.' },
   ],
-  run: async (said, context) => {
-    const config = await readConfig(context, said.config);
+  run: async (args, context) => {
+    const config = await readConfig(context, args.config);
     requireToken(config);
-    const summary = await runWatched(context, config, {
-      names: said.names,
-      refresh: said.refresh,
-      failOnTruncated: said['fail-on-truncated'],
-      abandonSpool: said['abandon-spool'],
-      ...(said.from !== undefined && { from: said.from }),
-      ...(said.to !== undefined && { to: said.to }),
-      ...(said['max-points'] !== undefined && { maxPoints: said['max-points'] }),
+    const summary = await runWithProgress(context, config, {
+      names: args.names,
+      refresh: args.refresh,
+      failOnTruncated: args['fail-on-truncated'],
+      abandonSpool: args['abandon-spool'],
+      ...(args.from !== undefined && { from: args.from }),
+      ...(args.to !== undefined && { to: args.to }),
+      ...(args['max-points'] !== undefined && { maxPoints: args['max-points'] }),
     });
-    const look = await nextLook(summary);
+    const look = await nextStepLine(summary);
     show(context, summary, () => `${summaryText(summary, context.out)}${look}`);
     return summary.exitCode;
   },
 });
 
 /** Runs syncs with their progress shown; the schema is brought about first where that is allowed, and alerts are told last. */
-export async function runWatched(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
+export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
   const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
     import('../../sync.ts'),
     import('../../warehouse/migrate/migrate.ts'),
@@ -82,12 +82,12 @@ export async function runWatched(context: Context, config: Config, options: Sync
       formerSpools,
       ...(tracing && { beginSpan: tracing.beginSpan }),
     };
-    return watched(context, async (watch) => {
+    return withProgress(context, async (watch) => {
       const summary = await runSyncs(config, warehouse, options, { ...effects, ...watch }, signal);
       if (config.alerts) {
-        const { tellAlerts } = await import('../../alerts/tell.ts');
+        const { sendAlerts } = await import('../../alerts/send-alerts.ts');
         const { onNotice } = watch;
-        await tellAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
+        await sendAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
       }
       await tracing?.flush();
       return summary;

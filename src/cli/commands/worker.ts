@@ -20,14 +20,14 @@ export const worker = command({
       about: 'At most 8 calls at once; each run that ends here as a line of JSON.',
     },
   ],
-  run: async ({ config: flag, ...said }, context) => {
+  run: async ({ config: flag, ...args }, context) => {
     const config = await readConfig(context, flag);
     if (config.warehouse.url.reveal().startsWith('embedded:'))
       throw new UsageError('The embedded warehouse has one process, so no worker can join it.', {
         next: 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.',
       });
     requireToken(config);
-    await runEngine(context, config, 'worker', said);
+    await runEngine(context, config, 'worker', args);
     return 0;
   },
 });

@@ -1,7 +1,7 @@
 /** What may come next on a command line that is being typed, from the declarations of the commands. Pure. */
 import { type Command, commonOptions, type Options, type Positional } from '../command.ts';
 
-export interface Candidate {
+export interface CompletionWord {
   readonly word: string;
   readonly about: string;
 }
@@ -9,19 +9,19 @@ export interface Candidate {
 /** What the shell offers by itself. */
 export type Paths = 'files' | 'folders';
 
-export interface Offer {
-  readonly candidates: readonly Candidate[];
+export interface CompletionOffer {
+  readonly candidates: readonly CompletionWord[];
   readonly paths?: Paths;
   /** Names are wanted: of endpoints, or of the syncs of the config that the line names, if it names one. */
   readonly names?: {
-    readonly of: NonNullable<Positional['completes']>;
+    readonly kind: NonNullable<Positional['completes']>;
     readonly config: string | undefined;
-    readonly said: readonly string[];
-    readonly begins: string;
+    readonly typed: readonly string[];
+    readonly prefix: string;
   };
 }
 
-const NOTHING: Offer = { candidates: [] };
+const NOTHING: CompletionOffer = { candidates: [] };
 
 /** Every command takes these besides what it declares. */
 const everywhere: Options = {
@@ -30,7 +30,7 @@ const everywhere: Options = {
 };
 
 /** The offer for the words after the program's name; the last of them is being typed and may be empty. */
-export function offerFor(typed: readonly string[], commands: readonly Command[]): Offer {
+export function offerFor(typed: readonly string[], commands: readonly Command[]): CompletionOffer {
   const words = joined(typed);
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? '';
@@ -52,7 +52,7 @@ function joined(words: readonly string[]): string[] {
   return whole;
 }
 
-function beforeCommand(before: readonly string[], current: string, commands: readonly Command[]): Offer {
+function beforeCommand(before: readonly string[], current: string, commands: readonly Command[]): CompletionOffer {
   if (current.startsWith('-')) {
     return {
       candidates: flags({ ...everywhere, version: { type: 'flag', about: 'Show the version.' } }, before, current),
@@ -67,7 +67,7 @@ function beforeCommand(before: readonly string[], current: string, commands: rea
   };
 }
 
-function afterCommand(command: Command, before: readonly string[], at: number, current: string): Offer {
+function afterCommand(command: Command, before: readonly string[], at: number, current: string): CompletionOffer {
   const options: Options = { ...command.options, ...everywhere };
   const { plain, pending, config, isOver } = read(before, at, options);
   if (pending !== undefined) return { candidates: [], ...pathsOf(pending) };
@@ -77,7 +77,7 @@ function afterCommand(command: Command, before: readonly string[], at: number, c
   if (!isOver && current.startsWith('-')) return { candidates: flags(options, before, current) };
   const positional = positionalAt(Object.values(command.positionals), plain.length);
   if (positional?.completes !== undefined) {
-    return { candidates: [], names: { of: positional.completes, config, said: plain, begins: current } };
+    return { candidates: [], names: { kind: positional.completes, config, typed: plain, prefix: current } };
   }
   return {
     candidates: begun(
@@ -127,7 +127,7 @@ function pathsOf(option: Options[string] | undefined): { readonly paths?: Paths 
 }
 
 /** The flags that were not said yet. */
-const flags = (options: Options, said: readonly string[], current: string): Candidate[] =>
+const flags = (options: Options, said: readonly string[], current: string): CompletionWord[] =>
   begun(
     current,
     Object.entries(options)
@@ -135,5 +135,5 @@ const flags = (options: Options, said: readonly string[], current: string): Cand
       .filter(({ word }) => !said.some((it) => it === word || it.startsWith(`${word}=`))),
   );
 
-const begun = (current: string, candidates: readonly Candidate[]): Candidate[] =>
+const begun = (current: string, candidates: readonly CompletionWord[]): CompletionWord[] =>
   candidates.filter(({ word }) => word.startsWith(current));

@@ -1,5 +1,5 @@
 /** Rows as comma-separated values. */
-import { inWords } from './print.ts';
+import { displayText } from './print.ts';
 
 /** What shell tools expect; RFC 4180 has CRLF, which puts a carriage return into the last field of each line in a pipe. */
 const LINE_BREAK = '\n';
@@ -20,6 +20,6 @@ function field(value: unknown): string {
       ? value
       : typeof value === 'object' && !(value instanceof Date)
         ? JSON.stringify(value)
-        : inWords(value);
+        : displayText(value);
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

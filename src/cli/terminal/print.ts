@@ -1,6 +1,6 @@
 /** Lays values out for people: tables, harmless to the terminal, cut to its width only where there is one. */
 import { styleText } from 'node:util';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from './channel.ts';
 import { cutTo, pad, widthOf } from './width.ts';
 
@@ -24,8 +24,8 @@ export function table(
   rows: readonly (readonly unknown[])[],
   channel: Channel,
 ): string {
-  const heads = columns.map(({ name }) => visible(name));
-  const cells = rows.map((row) => columns.map((_, at) => inWords(row[at])));
+  const heads = columns.map(({ name }) => escapeControls(name));
+  const cells = rows.map((row) => columns.map((_, at) => displayText(row[at])));
   const wanted = heads.map((head, at) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[at] ?? ''))));
   const widths = channel.columns === undefined ? wanted : fitted(wanted, channel.columns);
   if (channel.columns !== undefined && lineWidth(widths) > channel.columns) return fieldByField(heads, cells, channel);
@@ -56,17 +56,17 @@ function fieldByField(heads: readonly string[], rows: readonly (readonly string[
 }
 
 /** A value as one line of harmless text. */
-export function inWords(value: unknown): string {
+export function displayText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (typeof value === 'string') return visible(value);
+  if (typeof value === 'string') return escapeControls(value);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (typeof value === 'bigint') return value.toString();
-  return visible(JSON.stringify(value) ?? 'null');
+  return escapeControls(JSON.stringify(value) ?? 'null');
 }
 
 function isNumeric(rows: readonly (readonly unknown[])[], at: number): boolean {
   const told = rows.map((row) => row[at]).filter((value) => value !== null && value !== undefined);
-  return told.length > 0 && told.every((value) => NUMBER.test(inWords(value)));
+  return told.length > 0 && told.every((value) => NUMBER.test(displayText(value)));
 }
 
 /** Narrows the widest column a step at a time, so that narrow ones stay whole. */
@@ -87,11 +87,11 @@ export const paint = (channel: Channel, style: Style, text: string): string =>
   channel.color ? styleText(style, text, { validateStream: false }) : text;
 
 /** Number with its word: `1 request`, `2 requests`, digits grouped. */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${grouped(count)} ${count === 1 ? one : many}`;
+export const withNoun = (count: number, one: string, many = `${one}s`): string =>
+  `${withThousands(count)} ${count === 1 ? one : many}`;
 
 /** Digits in groups of three, with at most three after the point. */
-export function grouped(count: number): string {
+export function withThousands(count: number): string {
   const [whole = '', ...fraction] = String(Math.round(count * 1000) / 1000).split('.');
   // By hand: the first number that is laid out for a language takes twice as long as Node takes to start.
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');

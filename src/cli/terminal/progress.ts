@@ -1,19 +1,19 @@
 /** Tells how far a run has come: one live line on a terminal, a plain line now and then elsewhere. */
 import type { LogFacts } from '../../telemetry/log.ts';
 import type { Progress } from '../../ledger/summary.ts';
-import { visible } from '../../text/terminal-safe.ts';
-import { counted, duration, grouped } from './print.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
+import { withNoun, duration, withThousands } from './print.ts';
 import type { StatusLine } from './status-line.ts';
 
 /** `live` rewrites one line, `lines` writes plain ones, `facts` hands them to a log, `none` tells nothing. */
 export type ProgressStyle = 'live' | 'lines' | 'facts' | 'none';
 
 /** What is known of the work under way; what is absent is left out of the line. */
-export type Reading = Pick<Progress, 'sync' | 'done' | 'total'> & Partial<Progress>;
+export type ProgressUpdate = Pick<Progress, 'sync' | 'done' | 'total'> & Partial<Progress>;
 
-export interface ProgressTeller {
+export interface ProgressReporter {
   /** Takes in the newest state of the work. */
-  readonly update: (reading: Reading) => void;
+  readonly update: (reading: ProgressUpdate) => void;
   /** Called by a timer, so that ages go on while nothing ends. */
   readonly tick: () => void;
   /** Tells nothing more. */
@@ -41,20 +41,20 @@ const LINES_EVERY_PART = 20;
 /** A job that says nothing for some minutes is taken for dead by some runners; calls may take 25 minutes. */
 const STILL_HERE_EVERY_MS = 60_000;
 
-export function createProgress({ style, status, write, now, redact, log }: ProgressOptions): ProgressTeller {
+export function createProgress({ style, status, write, now, redact, log }: ProgressOptions): ProgressReporter {
   /** When each sync was first seen, to tell the time left from. */
   const since = new Map<string, { readonly at: number; readonly done: number }>();
-  let latest: Reading | undefined;
+  let latest: ProgressUpdate | undefined;
   let begunAt: number | undefined;
   let toldAt = Number.NEGATIVE_INFINITY;
   let isNews = false;
 
-  const tell = (progress: Reading): void => {
+  const tell = (progress: ProgressUpdate): void => {
     const leftMs = timeLeftMs(progress, since.get(progress.sync), now());
     toldAt = now().getTime();
     isNews = false;
     if (style === 'facts') return log('progress', factsOf(progress, leftMs, now()));
-    const line = visible(redact(progressLine(progress, leftMs, now())));
+    const line = escapeControls(redact(progressLine(progress, leftMs, now())));
     if (style === 'live') status.show(line);
     else write(`${line}\n`);
   };
@@ -96,19 +96,19 @@ export function timeLeftMs(
 }
 
 /** The state of the work in one line. */
-function progressLine(reading: Reading, leftMs: number | undefined, now: Date): string {
+function progressLine(reading: ProgressUpdate, leftMs: number | undefined, now: Date): string {
   const { sync, done, total, rows, points, inFlight, oldestSentAt } = reading;
   const age = oldestSentAt ? `, oldest ${duration(Math.max(0, now.getTime() - oldestSentAt.getTime()))}` : '';
   return [
-    `${sync}: ${grouped(done)} of ${grouped(total)}`,
-    ...(rows === undefined ? [] : [counted(rows, 'row')]),
-    ...(points === undefined ? [] : [counted(points, 'point')]),
-    ...(inFlight === undefined ? [] : [`${grouped(inFlight)} in flight${age}`]),
+    `${sync}: ${withThousands(done)} of ${withThousands(total)}`,
+    ...(rows === undefined ? [] : [withNoun(rows, 'row')]),
+    ...(points === undefined ? [] : [withNoun(points, 'point')]),
+    ...(inFlight === undefined ? [] : [`${withThousands(inFlight)} in flight${age}`]),
     ...(leftMs === undefined ? [] : [`${duration(leftMs)} left`]),
   ].join(' | ');
 }
 
-function factsOf(reading: Reading, leftMs: number | undefined, now: Date): LogFacts {
+function factsOf(reading: ProgressUpdate, leftMs: number | undefined, now: Date): LogFacts {
   const { oldestSentAt, ...rest } = reading;
   return {
     ...rest,

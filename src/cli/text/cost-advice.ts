@@ -2,7 +2,7 @@
 import type { Config } from '../../config/definition.ts';
 import type { MaxAgeSaving } from '../../insight/cost-details.ts';
 import type { Costs } from '../../insight/costs.ts';
-import { counted, grouped } from '../terminal/print.ts';
+import { withNoun, withThousands } from '../terminal/print.ts';
 
 const DAY_MS = 86_400_000;
 /** A log read longer ago tells little of today. */
@@ -69,9 +69,9 @@ function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving
   const late =
     lateAnswers === 0
       ? 'none of the answers not bought had anything new'
-      : `${grouped(lateAnswers)} of the ${counted(savedAnswers, 'answer')} not bought had something new`;
+      : `${withThousands(lateAnswers)} of the ${withNoun(savedAnswers, 'answer')} not bought had something new`;
   return [
-    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${grouped(savedPoints)}${set ? ' more' : ''} of ${counted(points, 'point')}; ${late}`,
+    `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${withThousands(savedPoints)}${set ? ' more' : ''} of ${withNoun(points, 'point')}; ${late}`,
   ];
 }
 
@@ -79,7 +79,7 @@ function failureAdvice({ failures }: Costs): string[] {
   const points = failures.reduce((sum, it) => sum + it.points, 0);
   if (points === 0) return [];
   return [
-    `ask the service about ${counted(points, 'point')} charged for nothing: sluice query "select * from charged_failures" lists the requests`,
+    `ask the service about ${withNoun(points, 'point')} charged for nothing: sluice query "select * from charged_failures" lists the requests`,
   ];
 }
 

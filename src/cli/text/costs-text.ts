@@ -1,13 +1,13 @@
 /** What `costs` tells people: a sentence, tables that hold something, and what to do next. */
-import type { Balance } from '../../insight/cost-details.ts';
+import type { BalanceForecast } from '../../insight/cost-details.ts';
 import type { Costs, CostSums } from '../../insight/costs.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { counted, duration, grouped, paint, table } from '../terminal/print.ts';
+import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
 
-export interface CostsToTell {
+export interface CostsTextInput {
   readonly costs: Costs;
   readonly prices: readonly EndpointPrice[];
   readonly advice: readonly string[];
@@ -20,7 +20,7 @@ const MOST_RUNS = 5;
 const MOST_FAILURES = 10;
 
 /** The text, ended by a line break. */
-export function costsText({ costs, prices, advice, now }: CostsToTell, channel: Channel): string {
+export function costsText({ costs, prices, advice, now }: CostsTextInput, channel: Channel): string {
   const { total, syncs, since } = costs;
   const from = since === null ? '' : ` since ${since}`;
   if (total.requests === 0 && syncs.length === 0)
@@ -51,7 +51,7 @@ export function costsText({ costs, prices, advice, now }: CostsToTell, channel: 
   ].join('');
 }
 
-const nextLines = (advice: readonly string[]): string => advice.map((it) => `next: ${visible(it)}\n`).join('');
+const nextLines = (advice: readonly string[]): string => advice.map((it) => `next: ${escapeControls(it)}\n`).join('');
 
 const section = (title: string, text: string, channel: Channel): string =>
   text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`;
@@ -59,7 +59,7 @@ const section = (title: string, text: string, channel: Channel): string =>
 /** How far the log confirms the ledger's points; nothing where it confirms all. */
 function verified({ verification: it }: Costs): string {
   if (it.unverifiedRequests === 0) return '';
-  return `${counted(it.unverifiedPoints, 'point')} for ${counted(it.unverifiedRequests, 'request')} not verified by the log\n`;
+  return `${withNoun(it.unverifiedPoints, 'point')} for ${withNoun(it.unverifiedRequests, 'request')} not verified by the log\n`;
 }
 
 function headline({ total, syncs, since, verification }: Costs): string {
@@ -69,11 +69,11 @@ function headline({ total, syncs, since, verification }: Costs): string {
     const from = since === null ? '' : ` since ${since}`;
     const { verifiedRequests, verifiedPoints, quotedPoints } = verification;
     return verifiedRequests === 0
-      ? `${counted(known, 'point')}${from} by the ledger; the request log has nothing of this time\n`
-      : `${counted(known, 'point')}${from} by the ledger, ${grouped(verifiedPoints)} of them verified by the log for ${counted(verifiedRequests, 'request')}; quoted ${grouped(quotedPoints)}\n`;
+      ? `${withNoun(known, 'point')}${from} by the ledger; the request log has nothing of this time\n`
+      : `${withNoun(known, 'point')}${from} by the ledger, ${withThousands(verifiedPoints)} of them verified by the log for ${withNoun(verifiedRequests, 'request')}; quoted ${withThousands(quotedPoints)}\n`;
   }
-  const failed = failedPoints === 0 ? '' : `, ${grouped(failedPoints)} of them for requests that failed`;
-  return `${counted(points, 'point')} for ${counted(requests, 'request')} of the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
+  const failed = failedPoints === 0 ? '' : `, ${withThousands(failedPoints)} of them for requests that failed`;
+  return `${withNoun(points, 'point')} for ${withNoun(requests, 'request')} of the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
 }
 
 const columnsOf = (left: readonly string[], right: readonly string[]) => [
@@ -82,21 +82,29 @@ const columnsOf = (left: readonly string[], right: readonly string[]) => [
 ];
 
 const share = (part: number, whole: number): string =>
-  whole > 0 ? `${grouped(Math.round((part / whole) * 1000) / 10)} %` : '';
-const each = (points: number | null): string => (points === null ? '' : grouped(points));
+  whole > 0 ? `${withThousands(Math.round((part / whole) * 1000) / 10)} %` : '';
+const each = (points: number | null): string => (points === null ? '' : withThousands(points));
 
 function syncTable({ syncs, total }: Costs, channel: Channel): string {
   const rows = syncs.map((it) => [
     it.sync,
     it.endpoint,
-    grouped(it.requests),
-    grouped(it.points),
+    withThousands(it.requests),
+    withThousands(it.points),
     share(it.points, total.points),
-    grouped(it.failedPoints),
-    grouped(it.ledgerPoints),
+    withThousands(it.failedPoints),
+    withThousands(it.ledgerPoints),
   ]);
-  const ledger = grouped(syncs.reduce((sum, it) => sum + it.ledgerPoints, 0));
-  const last = ['total', '', grouped(total.requests), grouped(total.points), '', grouped(total.failedPoints), ledger];
+  const ledger = withThousands(syncs.reduce((sum, it) => sum + it.ledgerPoints, 0));
+  const last = [
+    'total',
+    '',
+    withThousands(total.requests),
+    withThousands(total.points),
+    '',
+    withThousands(total.failedPoints),
+    ledger,
+  ];
   const columns = columnsOf(['sync', 'endpoint'], ['requests', 'points', 'share', 'for failed', 'by ledger']);
   return table(columns, [...rows, last], channel);
 }
@@ -107,11 +115,11 @@ function broughtTable({ syncs }: Costs, channel: Channel): string {
     .map((it) => [
       it.sync,
       it.endpoint,
-      grouped(it.loaded),
+      withThousands(it.loaded),
       each(it.pointsPerLoaded),
-      grouped(it.newRows),
+      withThousands(it.newRows),
       each(it.pointsPerNewRow),
-      grouped(it.nothingNewPoints),
+      withThousands(it.nothingNewPoints),
       share(it.nothingNewPoints, it.answerPoints),
     ]);
   if (rows.length === 0) return '';
@@ -129,11 +137,11 @@ function sumsTable<T extends CostSums>(
   const all = sums.reduce((total, it) => total + it.points, 0);
   const rows = sums.map((it) => [
     of(it),
-    grouped(it.requests),
-    grouped(it.points),
+    withThousands(it.requests),
+    withThousands(it.points),
     share(it.points, all),
-    grouped(it.failedRequests),
-    grouped(it.failedPoints),
+    withThousands(it.failedRequests),
+    withThousands(it.failedPoints),
   ]);
   return table(columnsOf([name], ['requests', 'points', 'share', 'failed', 'for failed']), rows, channel);
 }
@@ -148,14 +156,14 @@ function dayTable({ days, balances }: Costs, channel: Channel): string {
   );
   const rows = shown.map((it) => [
     it.date,
-    grouped(it.requests),
-    grouped(it.points),
-    grouped(it.failedPoints),
+    withThousands(it.requests),
+    withThousands(it.points),
+    withThousands(it.failedPoints),
     ...(left.size > 0 ? [each(left.get(it.date) ?? null)] : []),
   ]);
   const more = days.length - shown.length;
   const columns = columnsOf(['day'], ['requests', 'points', 'for failed', ...(left.size > 0 ? ['points left'] : [])]);
-  return `${table(columns, rows, channel)}${more > 0 ? `and ${counted(more, 'day')} before; --csv and --json have all\n` : ''}`;
+  return `${table(columns, rows, channel)}${more > 0 ? `and ${withNoun(more, 'day')} before; --csv and --json have all\n` : ''}`;
 }
 
 function runTable({ runs }: Costs, channel: Channel): string {
@@ -171,10 +179,10 @@ function runTable({ runs }: Costs, channel: Channel): string {
     it.sync,
     it.startedAt.toISOString().slice(0, 10),
     it.state.replaceAll('_', ' '),
-    grouped(costOf(it)),
+    withThousands(costOf(it)),
     each(it.quotedPoints),
-    grouped(it.loaded),
-    grouped(it.newRows),
+    withThousands(it.loaded),
+    withThousands(it.newRows),
   ]);
   return table(
     columnsOf(['run', 'sync', 'day', 'state'], ['points', 'quoted', 'items loaded', 'new rows']),
@@ -193,20 +201,20 @@ function priceTable(prices: readonly EndpointPrice[], channel: Channel): string 
     each(it.low),
     each(it.median),
     each(it.high),
-    it.samples > 0 ? `${grouped(Math.round(it.deviation * 1000) / 10)} %` : '',
-    grouped(it.samples),
+    it.samples > 0 ? `${withThousands(Math.round(it.deviation * 1000) / 10)} %` : '',
+    withThousands(it.samples),
   ]);
   return table(columnsOf(['endpoint', 'price', 'sure'], ['low', 'usual', 'high', 'spread', 'samples']), rows, channel);
 }
 
 function priceInWords({ by, per, points }: EndpointPrice): string {
   if (by === null || points === null) return 'as seen: it follows no rule';
-  if (by === 'call') return `${grouped(points)} a call`;
-  const items = per === 1 ? 'item' : `started ${grouped(per ?? 1)} items`;
-  return `${grouped(points)} per ${items} ${by === 'asked' ? 'asked for' : 'returned'}`;
+  if (by === 'call') return `${withThousands(points)} a call`;
+  const items = per === 1 ? 'item' : `started ${withThousands(per ?? 1)} items`;
+  return `${withThousands(points)} per ${items} ${by === 'asked' ? 'asked for' : 'returned'}`;
 }
 
-function balanceTable(balances: readonly Balance[], now: Date, channel: Channel): string {
+function balanceTable(balances: readonly BalanceForecast[], now: Date, channel: Channel): string {
   const told = balances.filter(({ pointsLeft }) => pointsLeft !== null);
   if (told.length === 0) return '';
   const rows = told.map((it) => [
@@ -233,13 +241,13 @@ function failureTable({ failures }: Costs, channel: Channel): string {
     it.endpoint,
     it.kind,
     it.status ?? '',
-    grouped(it.requests),
-    grouped(it.points),
+    withThousands(it.requests),
+    withThousands(it.points),
     it.error ?? '',
   ]);
   const more = failures.length - shown.length;
   const columns = [...columnsOf(['sync', 'endpoint', 'what', 'status'], ['requests', 'points']), { name: 'error' }];
-  return `${table(columns, rows, channel)}${more > 0 ? `and ${grouped(more)} more kinds; --json has all\n` : ''}`;
+  return `${table(columns, rows, channel)}${more > 0 ? `and ${withThousands(more)} more kinds; --json has all\n` : ''}`;
 }
 
 function savingTable({ savings }: Costs, channel: Channel): string {
@@ -254,7 +262,7 @@ function savingTable({ savings }: Costs, channel: Channel): string {
     each(found[0]?.points ?? null),
     ...ages.flatMap((days) => {
       const it = found.find(({ maxAgeDays }) => maxAgeDays === days);
-      return it ? [grouped(it.savedPoints), grouped(it.lateAnswers)] : ['', ''];
+      return it ? [withThousands(it.savedPoints), withThousands(it.lateAnswers)] : ['', ''];
     }),
   ]);
   return table(columns, rows, channel);

@@ -1,6 +1,6 @@
 /** An error in words: for whoever has to act on it, without secrets and without anything a terminal would obey. */
 import { EXIT, SluiceError } from '../../errors.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 
 export interface Failure {
   readonly exitCode: number;
@@ -40,7 +40,7 @@ export function failureText({ message, next, stack }: Failure, verbose: boolean)
   ];
   return lines
     .flatMap((text) => text.split('\n'))
-    .map((line) => `${visible(line)}\n`)
+    .map((line) => `${escapeControls(line)}\n`)
     .join('');
 }
 

@@ -1,10 +1,10 @@
 /** What `sluice plan` prints for people: a table of quotes, a sentence, and notes. */
 import type { Config } from '../../config/definition.ts';
 import type { UnverifiedPoints } from '../../ledger/summary.ts';
-import type { Level, Sureness } from '../../plan/pricing/price-book.ts';
+import type { Level, Confidence } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { counted, duration, grouped, table } from '../terminal/print.ts';
+import { withNoun, duration, withThousands, table } from '../terminal/print.ts';
 
 /** What a plan comes to: quotes, the balance, and the prices that they rest on. */
 export interface Planned {
@@ -40,7 +40,7 @@ export interface SyncQuote extends Quote {
   readonly continues: string | null;
 }
 
-const SURE: Readonly<Record<Sureness, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
+const SURE: Readonly<Record<Confidence, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
 
 interface Asked {
   /** The command that runs what was planned. */
@@ -52,9 +52,11 @@ interface Asked {
 function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string[] {
   const { keep, perRun, perDay, unknownBalance } = budget;
   if (keep === undefined && perRun === undefined && perDay === undefined) return [];
-  const kept = keep === undefined ? '' : `, budget.keep ${grouped(keep)}`;
+  const kept = keep === undefined ? '' : `, budget.keep ${withThousands(keep)}`;
   const least =
-    balance !== null && balance.leftAtLeast < balance.leftLikely ? `, at least ${grouped(balance.leftAtLeast)}` : '';
+    balance !== null && balance.leftAtLeast < balance.leftLikely
+      ? `, at least ${withThousands(balance.leftAtLeast)}`
+      : '';
   const unknown =
     unknownBalance === 'spend'
       ? 'A run reads the request log before it buys, and buys also if that shows none (budget.unknown_balance: spend).'
@@ -64,12 +66,12 @@ function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string
     ...(balance === null
       ? []
       : [
-          `Balance: ${counted(balance.points, 'point')} as of ${balance.at}; this plan would leave ${grouped(balance.leftLikely)}${least}${kept}.`,
+          `Balance: ${withNoun(balance.points, 'point')} as of ${balance.at}; this plan would leave ${withThousands(balance.leftLikely)}${least}${kept}.`,
         ]),
     ...(unverified.requests === 0
       ? []
       : [
-          `Of earlier runs, ${counted(unverified.points, 'point')} for ${counted(unverified.requests, 'request')} are not verified by the log.`,
+          `Of earlier runs, ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} are not verified by the log.`,
         ]),
   ];
 }
@@ -86,9 +88,9 @@ export function planText(planned: Planned, asked: Asked, channel: Channel): stri
   const rows = [...syncs, { sync: 'total', endpoint: '', ...total }].map((it) => [
     it.sync,
     it.endpoint,
-    grouped(it.fresh),
-    grouped(it.requests - it.fresh),
-    ...[it.low, it.likely, it.most].map((points) => `${grouped(points)}${it.mayGrow ? '+' : ''}`),
+    withThousands(it.fresh),
+    withThousands(it.requests - it.fresh),
+    ...[it.low, it.likely, it.most].map((points) => `${withThousands(points)}${it.mayGrow ? '+' : ''}`),
     it.most > 0 ? SURE[it.sure] : '',
     it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
@@ -109,7 +111,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget:
   const failing = syncs.filter((it) => it.failing > 0);
   const gaps = failing.map(
     (it) =>
-      `${it.sync}: ${counted(it.failing, 'request')} not asked, as the last answers could not be read or never arrived; sluice sync --refresh ${it.sync} asks again.`,
+      `${it.sync}: ${withNoun(it.failing, 'request')} not asked, as the last answers could not be read or never arrived; sluice sync --refresh ${it.sync} asks again.`,
   );
   if (total.requests === total.fresh) return [...readings, ...gaps];
   const isBounded = perRun !== undefined && total.most > perRun;
@@ -118,7 +120,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget:
     ...continued,
     ...gaps,
     ...(isBounded
-      ? [`A run stops at ${counted(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
+      ? [`A run stops at ${withNoun(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
       : []),
     `next: ${syncCommand}`,
   ];
@@ -133,23 +135,23 @@ function sentence(planned: readonly SyncQuote[], total: Quote): string {
       ? 'Nothing to ask for now.'
       : 'Nothing to ask: there are no inputs.';
   if (asked === 0)
-    return `Nothing to ask: ${counted(fresh, 'request')} of ${counted(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
+    return `Nothing to ask: ${withNoun(fresh, 'request')} of ${withNoun(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
-    fresh === 0 ? '' : `; ${grouped(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
+    fresh === 0 ? '' : `; ${withThousands(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
   const parts =
     mostRequests > asked
-      ? ` Full answers are asked for again in parts: at most ${counted(mostRequests, 'request')}.`
+      ? ` Full answers are asked for again in parts: at most ${withNoun(mostRequests, 'request')}.`
       : '';
   const more = grows ? ' The pages of the log lead to further requests (+).' : '';
   // A first request waits for nothing.
   const least = leastMs === 0 ? '' : `, in ${duration(leastMs)} or more`;
-  return `${counted(syncs, 'sync')} would send ${counted(asked, 'request')} for ${cost(total)}${least}${skipped}.${parts}${more}`;
+  return `${withNoun(syncs, 'sync')} would send ${withNoun(asked, 'request')} for ${cost(total)}${least}${skipped}.${parts}${more}`;
 }
 
 /** The points in words, with how sure they are. A plan that may grow has no upper bound. */
 function cost({ low, likely, high, most, sure, samples, mayGrow: grows }: Quote): string {
   if (most === 0) return 'no points';
-  const rows = counted(samples, 'logged request');
+  const rows = withNoun(samples, 'logged request');
   const because = {
     guess: 'by a guess: the request log does not show all of these prices yet',
     some: `fairly sure: by ${rows}`,
@@ -157,10 +159,10 @@ function cost({ low, likely, high, most, sure, samples, mayGrow: grows }: Quote)
   }[sure];
   const orMore = grows ? ' or more' : '';
   if (sure === 'guess' && grows)
-    return `${low === high ? '' : 'about '}${counted(likely, 'point')}${orMore} (${because})`;
-  const usual = low === high ? '' : `likely ${grouped(likely)}; `;
-  if (sure === 'guess') return `at most ${counted(most, 'point')} (${usual}${because})`;
-  const range = low === high ? counted(likely, 'point') : `${grouped(low)} to ${counted(high, 'point')}`;
-  const limit = most > high && !grows ? `, at most ${grouped(most)}` : '';
+    return `${low === high ? '' : 'about '}${withNoun(likely, 'point')}${orMore} (${because})`;
+  const usual = low === high ? '' : `likely ${withThousands(likely)}; `;
+  if (sure === 'guess') return `at most ${withNoun(most, 'point')} (${usual}${because})`;
+  const range = low === high ? withNoun(likely, 'point') : `${withThousands(low)} to ${withNoun(high, 'point')}`;
+  const limit = most > high && !grows ? `, at most ${withThousands(most)}` : '';
   return `${range}${orMore} (${usual}${because})${limit}`;
 }

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/definition.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import type { Costs } from '../../insight/costs.ts';
-import type { Level, PriceBook, Sureness } from '../../plan/pricing/price-book.ts';
+import type { Level, PriceBook, Confidence } from '../../plan/pricing/price-book.ts';
 import { quantile } from '../../plan/pricing/price-model.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -25,7 +25,7 @@ export interface EndpointPrice {
   /** How much calls cost more or less than the price says, as a share: the standard deviation. */
   readonly deviation: number;
   readonly samples: number;
-  readonly sure: Sureness;
+  readonly sure: Confidence;
   /** What was seen, by items asked for and returned. */
   readonly levels: readonly Level[];
 }
@@ -49,7 +49,7 @@ export async function endpointPrices(
 
 function priceOf(
   endpoint: string,
-  { shape, empty, missing, levels, deviation, samples, sure }: PriceBook,
+  { model, empty, missing, levels, deviation, samples, sure }: PriceBook,
 ): EndpointPrice {
   // A level stands for its samples by what a tenth, half and nine tenths of them cost at the most.
   const at = (share: number, of: (level: Level) => number): number | null =>
@@ -61,9 +61,9 @@ function priceOf(
         );
   return {
     endpoint,
-    by: shape?.by ?? null,
-    per: shape?.per ?? null,
-    points: shape?.points ?? null,
+    by: model?.by ?? null,
+    per: model?.per ?? null,
+    points: model?.points ?? null,
     empty: empty ?? null,
     missing: missing ?? null,
     low: at(0.1, ({ low }) => low),

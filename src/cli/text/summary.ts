@@ -1,10 +1,10 @@
 /** A run's summary as people read it: a line a sync, their sum, what went wrong and what to do next. */
 import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts';
-import { visible } from '../../text/terminal-safe.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { lostAnswers } from './lost-answers.ts';
+import { lostAnswerLines } from './lost-answer-lines.ts';
 import { gapLines, lowerBoundLines } from './lower-bounds.ts';
-import { counted, duration, grouped, paint, table } from '../terminal/print.ts';
+import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
 
 type Count = 'asked' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
 /** Shown only when there is something to show. */
@@ -42,15 +42,15 @@ export function summaryText(summary: Summary, channel: Channel): string {
     { name: 'state' },
   ];
   const rows = [
-    ...syncs.map((it) => [it.sync, ...counts.map((name) => grouped(it[name])), duration(it.tookMs), stateOf(it)]),
-    ['total', ...counts.map((name) => grouped(sum(name))), duration(tookMs), `exit ${summary.exitCode}`],
+    ...syncs.map((it) => [it.sync, ...counts.map((name) => withThousands(it[name])), duration(it.tookMs), stateOf(it)]),
+    ['total', ...counts.map((name) => withThousands(sum(name))), duration(tookMs), `exit ${summary.exitCode}`],
   ];
   return [
     table(columns, rows, channel),
     score(syncs),
     ...invocationLines(syncs),
     ...unverifiedLines(syncs),
-    ...lostAnswers(syncs),
+    ...lostAnswerLines(syncs),
     ...lowerBoundLines(
       syncs
         .flatMap((it) => it.lowerBounds.map((bound) => ({ ...bound, sync: it.sync })))
@@ -82,13 +82,13 @@ function score(syncs: readonly SyncSummary[]): string {
   const verdict = !isOver && spent <= high ? 'so far' : placeIn(spent, low, high);
   const further = sum(({ planned, fresh, quote }) => Math.max(0, planned - fresh - quote.requests));
   const because =
-    verdict === 'above' && further > 0 ? `, as answers led to ${counted(further, 'further request')}` : '';
+    verdict === 'above' && further > 0 ? `, as answers led to ${withNoun(further, 'further request')}` : '';
   const apart = quoted.length === 1 ? [] : quoted.flatMap((it) => outOfRange(it) ?? []);
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
   // What was guessed is spent by the same guess, until the log tells.
   const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' by a guess' : '';
   const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' by the log' : '';
-  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${grouped(spent)}${byLog}: ${verdict}${because}${others}\n`;
+  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${byLog}: ${verdict}${because}${others}\n`;
 }
 
 /** Limits per run hold for one invocation, so a run that is continued may have more points than they allow. */
@@ -97,7 +97,7 @@ const invocationLines = (syncs: readonly SyncSummary[]): string[] =>
     pointsNow === undefined || pointsNow === points
       ? []
       : [
-          `${visible(sync)}: ${counted(pointsNow, 'point')} in this invocation, ${grouped(points)} since the run began; limits per run hold for one invocation\n`,
+          `${escapeControls(sync)}: ${withNoun(pointsNow, 'point')} in this invocation, ${withThousands(points)} since the run began; limits per run hold for one invocation\n`,
         ],
   );
 
@@ -106,7 +106,7 @@ const unverifiedLines = (syncs: readonly SyncSummary[]): string[] =>
     unverified === undefined || unverified.requests === 0
       ? []
       : [
-          `${visible(sync)}: ${counted(unverified.points, 'point')} for ${counted(unverified.requests, 'request')} not verified by the log; they count by the price list\n`,
+          `${escapeControls(sync)}: ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} not verified by the log; they count by the price list\n`,
         ],
   );
 
@@ -114,19 +114,21 @@ const placeIn = (spent: number, low: number, high: number): string =>
   spent < low ? 'below' : spent > high ? 'above' : 'within';
 
 const rangeOf = (low: number, high: number): string =>
-  low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
+  low === high ? withThousands(low) : `${withThousands(low)} to ${withThousands(high)}`;
 
 /** A run that is not over may still come to lie in its range. */
 function outOfRange({ sync, quote: { low, high }, points, left, inDoubt }: Quoted): string | undefined {
   const place = placeIn(points, low, high);
   return place === 'within' || (place === 'below' && left + inDoubt > 0)
     ? undefined
-    : `${visible(sync)} ${grouped(points)} of ${rangeOf(low, high)}`;
+    : `${escapeControls(sync)} ${withThousands(points)} of ${rangeOf(low, high)}`;
 }
 
 function endings(syncs: readonly SyncSummary[], channel: Channel): string[] {
   return syncs.flatMap(({ sync, error }) =>
-    error === null ? [] : [`${paint(channel, 'red', visible(sync))}: ${linesOf(causeOf(sync, error)).join('\n  ')}\n`],
+    error === null
+      ? []
+      : [`${paint(channel, 'red', escapeControls(sync))}: ${linesOf(causeOf(sync, error)).join('\n  ')}\n`],
   );
 }
 
@@ -134,7 +136,7 @@ function endings(syncs: readonly SyncSummary[], channel: Channel): string[] {
 export const causeOf = (sync: string, error: string): string =>
   error.startsWith(`${sync}: `) ? error.slice(sync.length + 2) : error;
 
-const linesOf = (text: string): string[] => text.split('\n').map(visible);
+const linesOf = (text: string): string[] => text.split('\n').map(escapeControls);
 
 function nextSteps(syncs: readonly SyncSummary[]): string[] {
   const steps = new Set(syncs.flatMap(({ next }) => (next === null ? [] : [next])));

@@ -1,12 +1,12 @@
 /** Variables in scalars: `${VAR}`, `${VAR:-default}`, `${VAR:?message}`, and `$$` for a dollar sign. */
 
-export type Part = string | Variable;
+export type TemplatePart = string | Variable;
 export interface Variable {
   readonly name: string;
   /** What stands for a variable that is unset or empty; itself with variables. */
-  readonly otherwise?: readonly Part[];
+  readonly fallback?: readonly TemplatePart[];
   /** The words to fail with when it is unset or empty. */
-  readonly complaint?: string;
+  readonly message?: string;
 }
 
 /** A scalar that is no well-formed interpolation. */
@@ -19,7 +19,7 @@ const FORMS = 'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar
 const UNCLOSED = `a variable is not closed by }; ${FORMS}`;
 
 /** The parts of a scalar's text; texts without variables come back as one part. */
-export function partsOf(text: string): readonly Part[] | Malformed {
+export function parseTemplate(text: string): readonly TemplatePart[] | Malformed {
   try {
     return scan(text, 0, false).parts;
   } catch (error) {
@@ -30,8 +30,8 @@ export function partsOf(text: string): readonly Part[] | Malformed {
 
 class MalformedError extends Error {}
 
-function scan(text: string, from: number, inside: boolean): { parts: Part[]; end: number } {
-  const parts: Part[] = [];
+function scan(text: string, from: number, inside: boolean): { parts: TemplatePart[]; end: number } {
+  const parts: TemplatePart[] = [];
   let literal = '';
   let at = from;
   while (at < text.length) {
@@ -62,18 +62,21 @@ function scanVariable(text: string, start: number): { part: Variable; end: numbe
     throw new MalformedError(`\${${name} is followed by ${JSON.stringify(sign)}; ${FORMS}`);
   const { parts, end } = scan(text, after + 2, true);
   return sign === ':-'
-    ? { part: { name, otherwise: parts }, end: end + 1 }
-    : { part: { name, complaint: text.slice(after + 2, end) }, end: end + 1 };
+    ? { part: { name, fallback: parts }, end: end + 1 }
+    : { part: { name, message: text.slice(after + 2, end) }, end: end + 1 };
 }
 
 /** Every variable that the parts name, those in defaults too. */
-export const variablesOf = (parts: readonly Part[]): string[] =>
-  parts.flatMap((it) => (typeof it === 'string' ? [] : [it.name, ...variablesOf(it.otherwise ?? [])]));
+export const variablesOf = (parts: readonly TemplatePart[]): string[] =>
+  parts.flatMap((it) => (typeof it === 'string' ? [] : [it.name, ...variablesOf(it.fallback ?? [])]));
 
-export type Filled = { readonly text: string } | { readonly unset: Variable };
+export type Interpolated = { readonly text: string } | { readonly unset: Variable };
 
 /** The text with its variables filled in, or the first variable that has no value. */
-export function fill(parts: readonly Part[], valueOf: (name: string) => string | undefined): Filled {
+export function interpolate(
+  parts: readonly TemplatePart[],
+  valueOf: (name: string) => string | undefined,
+): Interpolated {
   let text = '';
   for (const part of parts) {
     if (typeof part === 'string') {
@@ -81,10 +84,10 @@ export function fill(parts: readonly Part[], valueOf: (name: string) => string |
       continue;
     }
     const value = valueOf(part.name);
-    const plain = part.otherwise === undefined && part.complaint === undefined;
+    const plain = part.fallback === undefined && part.message === undefined;
     if (value !== undefined && (plain || value !== '')) text += value;
-    else if (part.otherwise) {
-      const inner = fill(part.otherwise, valueOf);
+    else if (part.fallback) {
+      const inner = interpolate(part.fallback, valueOf);
       if ('unset' in inner) return inner;
       text += inner.text;
     } else return { unset: part };

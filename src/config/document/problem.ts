@@ -1,8 +1,8 @@
 /** What is wrong with a config file, with its place; all of a file's problems are told at once. */
 import { UsageError } from '../../errors.ts';
-import { excerptOf, placeOf, type Place, type Source, type Span } from './source.ts';
+import { excerptOf, positionOf, type Position, type SourceFile, type Span } from './source.ts';
 
-export interface Problem extends Place {
+export interface Problem extends Position {
   readonly file: string;
   /** What was found, what is allowed. */
   readonly message: string;
@@ -11,12 +11,12 @@ export interface Problem extends Place {
 }
 
 /** Takes in a problem at a place of the file. */
-export type Report = (span: Span, message: string) => void;
+export type ReportProblem = (span: Span, message: string) => void;
 
 /** A problem at a span of a source. */
-export const problemAt = (source: Source, span: Span, message: string): Problem => ({
+export const problemAt = (source: SourceFile, span: Span, message: string): Problem => ({
   file: source.file,
-  ...placeOf(source, span.start),
+  ...positionOf(source, span.start),
   message,
   excerpt: excerptOf(source, span),
 });

@@ -7,9 +7,9 @@ export interface Span {
 }
 
 /** The place of what concerns the whole file. */
-export const WHOLE: Span = { start: 0, end: 0 };
+export const WHOLE_FILE: Span = { start: 0, end: 0 };
 
-export interface Source {
+export interface SourceFile {
   /** The file's name as its reader gave it. */
   readonly file: string;
   readonly text: string;
@@ -18,20 +18,20 @@ export interface Source {
 }
 
 /** Line and column, both from 1. */
-export interface Place {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
 /** The source of a text, ready to look up places in. */
-export function sourceOf(file: string, text: string): Source {
+export function sourceOf(file: string, text: string): SourceFile {
   const lineStarts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1);
   return { file, text, lineStarts };
 }
 
 /** Where an offset is. */
-export function placeOf({ lineStarts }: Source, offset: number): Place {
+export function positionOf({ lineStarts }: SourceFile, offset: number): Position {
   let [low, high] = [0, lineStarts.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -42,16 +42,16 @@ export function placeOf({ lineStarts }: Source, offset: number): Place {
 }
 
 /** `file:line:column` of an offset, as editors and terminals link it. */
-export function whereIs(source: Source, offset: number): string {
-  const { line, column } = placeOf(source, offset);
+export function locationOf(source: SourceFile, offset: number): string {
+  const { line, column } = positionOf(source, offset);
   return `${source.file}:${line}:${column}`;
 }
 
 const WIDEST = 120;
 
 /** The line that a span begins in, with a caret under the span; without the secrets that people write into such lines. */
-export function excerptOf(source: Source, span: Span): string {
-  const { line, column } = placeOf(source, span.start);
+export function excerptOf(source: SourceFile, span: Span): string {
+  const { line, column } = positionOf(source, span.start);
   const whole = lineOf(source, line);
   if (whole === '') return '';
   const cut = Math.max(0, Math.min(column - 1 - WIDEST / 2, whole.length - WIDEST));
@@ -63,9 +63,9 @@ export function excerptOf(source: Source, span: Span): string {
 }
 
 /** Masked lines by number: thousands of problems may stand in one line of a million characters. */
-const lines = new WeakMap<Source, Map<number, string>>();
+const lines = new WeakMap<SourceFile, Map<number, string>>();
 
-function lineOf(source: Source, line: number): string {
+function lineOf(source: SourceFile, line: number): string {
   const known = lines.get(source) ?? new Map<number, string>();
   lines.set(source, known);
   const found = known.get(line);

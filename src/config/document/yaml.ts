@@ -1,8 +1,8 @@
 /** YAML text to a tree with places. Nothing is resolved by a library's own expansion, so no alias can blow it up. */
 import { type Alias, isAlias, isMap, isScalar, isSeq, parseDocument, type Node as YamlNode } from 'yaml';
-import type { Report } from './problem.ts';
-import { placeOf, type Source, type Span, WHOLE } from './source.ts';
-import { type Entry, scalarTree, type Tree } from './tree.ts';
+import type { ReportProblem } from './problem.ts';
+import { positionOf, type SourceFile, type Span, WHOLE_FILE } from './source.ts';
+import { type MapEntry, scalarTree, type Tree } from './tree.ts';
 
 /** Far deeper than any config; the reader and its recursion stay far from the end of the stack. */
 const DEEPEST = 40;
@@ -11,7 +11,7 @@ const TOO_DEEP = `values are nested more than ${DEEPEST} deep`;
 const MOST_ALIASED = 10_000;
 
 /** The file as a tree, or undefined; what is wrong with its YAML goes to `report`. */
-export function treeOfYaml(source: Source, report: Report): Tree | undefined {
+export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | undefined {
   const strange = source.text.indexOf('\u0000');
   if (strange !== -1) {
     report({ start: strange, end: strange + 1 }, 'the text holds a NUL character; remove it');
@@ -36,10 +36,10 @@ export function treeOfYaml(source: Source, report: Report): Tree | undefined {
   }
   if (troubles.length > 0) return undefined;
   if (!document.contents) {
-    report(WHOLE, 'the file is empty; a config has the keys service, warehouse and syncs');
+    report(WHOLE_FILE, 'the file is empty; a config has the keys service, warehouse and syncs');
     return undefined;
   }
-  return new Builder(source, report).build(document.contents, WHOLE, 1);
+  return new Builder(source, report).build(document.contents, WHOLE_FILE, 1);
 }
 
 const OWN_WORDS: Readonly<Record<string, string>> = {
@@ -65,8 +65,8 @@ function tooDeep(text: string): number | undefined {
 }
 
 class Builder {
-  readonly #source: Source;
-  readonly #report: Report;
+  readonly #source: SourceFile;
+  readonly #report: ReportProblem;
   readonly #open = new Set<YamlNode>();
   /** The latest node by anchor: an alias means the nearest anchor before it. */
   readonly #anchors = new Map<string, YamlNode>();
@@ -74,7 +74,7 @@ class Builder {
   #aliased = 0;
   #stopped = false;
 
-  constructor(source: Source, report: Report) {
+  constructor(source: SourceFile, report: ReportProblem) {
     this.#source = source;
     this.#report = report;
   }
@@ -132,9 +132,9 @@ class Builder {
     span: Span,
     depth: number,
     aliased: boolean,
-  ): Entry[] | undefined {
+  ): MapEntry[] | undefined {
     const seen = new Map<string, Span>();
-    const entries: Entry[] = [];
+    const entries: MapEntry[] = [];
     let sound = true;
     for (const { key, value } of pairs) {
       const keySpan = spanOf(key) ?? span;
@@ -144,7 +144,7 @@ class Builder {
         this.#report(keySpan, 'a key must be text');
         sound = false;
       } else if (first) {
-        const { line } = placeOf(this.#source, first.start);
+        const { line } = positionOf(this.#source, first.start);
         this.#report(keySpan, `the key ${JSON.stringify(name)} is given twice; its first place is line ${line}`);
         sound = false;
       } else if (this.#sound(name, keySpan)) {

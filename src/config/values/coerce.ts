@@ -1,10 +1,10 @@
 /** Reads a tree as what a schema takes: source text where text is due, URNs however they were written. */
 import { urnOf } from '../../service/names/urn.ts';
-import { type Shape, takesNull, urnChoice, withoutNull } from '../shape.ts';
+import { type JsonSchema, takesNull, urnChoice, withoutNull } from '../json-schema.ts';
 import type { ScalarTree, Tree } from '../document/tree.ts';
 
 /** The tree's value in the form that a shape asks for; what doesn't fit is left as it is, for the schema to refuse. */
-export function coerce(shape: Shape, tree: Tree): unknown {
+export function coerce(shape: JsonSchema, tree: Tree): unknown {
   if (tree.kind === 'scalar' && isNull(tree) && takesNull(shape)) return null;
   const due = withoutNull(shape);
   switch (tree.kind) {
@@ -19,7 +19,7 @@ export function coerce(shape: Shape, tree: Tree): unknown {
 
 const isNull = (tree: ScalarTree): boolean => tree.value === null;
 
-function propertyOf(shape: Shape, key: string): Shape {
+function propertyOf(shape: JsonSchema, key: string): JsonSchema {
   const holders = shape.anyOf ?? [shape];
   for (const { properties, additionalProperties } of holders) {
     const property = properties && Object.hasOwn(properties, key) ? properties[key] : undefined;
@@ -29,7 +29,7 @@ function propertyOf(shape: Shape, key: string): Shape {
   return {};
 }
 
-function scalar(due: Shape, tree: ScalarTree): unknown {
+function scalar(due: JsonSchema, tree: ScalarTree): unknown {
   const urn = urnChoice(due);
   if (urn) return urnFrom(tree, urn === due);
   if (due.anyOf) return choice(due.anyOf, tree);
@@ -39,9 +39,9 @@ function scalar(due: Shape, tree: ScalarTree): unknown {
       return tree.text;
     case 'integer':
     case 'number':
-      return tree.loose ? numberIn(tree.text) : tree.value;
+      return tree.isUntyped ? numberIn(tree.text) : tree.value;
     case 'boolean':
-      return tree.loose ? flagIn(tree) : tree.value;
+      return tree.isUntyped ? flagIn(tree) : tree.value;
     default:
       return tree.value;
   }
@@ -54,7 +54,7 @@ function urnFrom(tree: ScalarTree, only: boolean): unknown {
   return urnOf(tree.text) ?? (only ? tree.text : {});
 }
 
-function choice(choices: readonly Shape[], tree: ScalarTree): unknown {
+function choice(choices: readonly JsonSchema[], tree: ScalarTree): unknown {
   const number = choices.find((it) => it.type === 'number' || it.type === 'integer');
   const asNumber = number && scalar(number, tree);
   if (typeof asNumber === 'number') return asNumber;
@@ -73,7 +73,7 @@ function flagIn({ value, text }: ScalarTree): unknown {
 }
 
 /** The tree as a list where a list is due: one value is one element. */
-export function elementwise(shape: Shape, tree: Tree): Tree {
+export function elementwise(shape: JsonSchema, tree: Tree): Tree {
   const due = withoutNull(shape);
   const single = due.type === 'array' && tree.kind !== 'list' && !(tree.kind === 'scalar' && isNull(tree));
   return single ? { kind: 'list', items: [tree], span: tree.span } : tree;

@@ -1,9 +1,9 @@
 /** `max_age` of a single input: written among the fields of its row, and no part of its request. */
 import * as z from 'zod';
 import { check } from '../check.ts';
-import type { Report } from '../document/problem.ts';
+import type { ReportProblem } from '../document/problem.ts';
 import { duration } from './quantity.ts';
-import type { Entry } from '../document/tree.ts';
+import type { MapEntry } from '../document/tree.ts';
 
 /** The name that is no request field's in a row of inputs. */
 export const INPUT_AGE = 'max_age';
@@ -13,9 +13,9 @@ const schema = z.strictObject({
 });
 
 /** The age in milliseconds; undefined when the sync's holds, or when something was reported. */
-export function inputAgeOf(entry: Entry, report: Report): number | undefined {
+export function inputAgeOf(entry: MapEntry, report: ReportProblem): number | undefined {
   const { value, keySpan } = entry;
-  const isEmpty = value.kind === 'scalar' && (value.broken || value.value === null || value.text.trim() === '');
+  const isEmpty = value.kind === 'scalar' && (value.hasProblem || value.value === null || value.text.trim() === '');
   if (isEmpty) return undefined;
   return check(schema, { kind: 'map', entries: [entry], span: keySpan }, report)?.value[INPUT_AGE];
 }

@@ -1,7 +1,7 @@
 /** How far a full answer's `count` is raised: checked against what the endpoint takes and the config asks first. */
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { Report } from '../document/problem.ts';
+import type { ReportProblem } from '../document/problem.ts';
 import { fieldShape } from '../request-fields.ts';
 import { entryOf, type Tree } from '../document/tree.ts';
 
@@ -16,7 +16,7 @@ export function raiseCountToOf(
   sync: Tree,
   bound: number | undefined,
   request: RequestBody,
-  report: Report,
+  report: ReportProblem,
 ): number | undefined {
   const at = entryOf(sync, KEY);
   if (!at || bound === undefined) return undefined;

@@ -1,11 +1,18 @@
 /** Which limits in points hold for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../../config/definition.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from './local-budget.ts';
-import { dayRow, enterCount, enterDay, enterEver, openSharedBudget, type SharedLimit } from './shared-budget.ts';
+import {
+  dayCounter,
+  ensureCounter,
+  ensureDayCounter,
+  ensureTotalCounter,
+  openSharedBudget,
+  type SharedLimit,
+} from './shared-budget.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-export interface BudgetEffects extends Steady {
+export interface BudgetEffects extends RetryEffects {
   readonly now: () => Date;
 }
 
@@ -31,8 +38,8 @@ export async function invocationBudget(
     ...(await dayLimits(isGone)),
     ...((await balance?.limits(isGone)) ?? []),
   ];
-  await steadily(() => limitsNow(false), effects);
-  const shared = openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects));
+  await retryTransient(() => limitsNow(false), effects);
+  const shared = openSharedBudget(warehouse, limitsNow, (work) => retryTransient(work, effects));
   return bothBudgets(own, { ...shared, ...(balance && { balance }) });
 }
 
@@ -45,9 +52,9 @@ function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): L
   let entered: string | undefined;
   return async (isGone) => {
     const day = now().toISOString().slice(0, 10);
-    if (isGone || day !== entered) await enterDay(warehouse, day, warehouse.kind === 'embedded');
+    if (isGone || day !== entered) await ensureDayCounter(warehouse, day, warehouse.kind === 'embedded');
     entered = day;
-    return [{ what: 'budget.per_day', points, row: dayRow(day), zero: 0 }];
+    return [{ what: 'budget.per_day', points, counter: dayCounter(day), baseline: 0 }];
   };
 }
 
@@ -55,13 +62,13 @@ function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): L
 function openBalanceLimit(
   warehouse: Warehouse,
   keep: number,
-  effects: Steady,
+  effects: RetryEffects,
 ): BalanceLimit & { readonly limits: LimitsNow } {
   let limit: SharedLimit | undefined;
   const limitAt = async (points: number, outstanding: number): Promise<SharedLimit> => {
-    const { row, points: counted } = await steadily(() => enterEver(warehouse), effects);
+    const { row: counter, points: counted } = await retryTransient(() => ensureTotalCounter(warehouse), effects);
     const what = `the balance of ${points} points less budget.keep`;
-    return { what, points: points - keep, row, zero: counted - outstanding };
+    return { what, points: points - keep, counter, baseline: counted - outstanding };
   };
   return {
     isKnown: () => limit !== undefined,
@@ -70,10 +77,10 @@ function openBalanceLimit(
     },
     lower: async (points, outstanding) => {
       const lower = await limitAt(points, outstanding);
-      if (limit && lower.points + lower.zero < limit.points + limit.zero) limit = lower;
+      if (limit && lower.points + lower.baseline < limit.points + limit.baseline) limit = lower;
     },
     limits: async (isGone) => {
-      if (isGone) await enterEver(warehouse);
+      if (isGone) await ensureTotalCounter(warehouse);
       return limit ? [limit] : [];
     },
   };
@@ -90,7 +97,7 @@ export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: Metered
 }
 
 /** The row that counts what the workers of a shared run spend on it together. */
-export const countOfShared = ({ runId, token }: { readonly runId: string; readonly token: string }): string =>
+export const sharedRunCounter = ({ runId, token }: { readonly runId: string; readonly token: string }): string =>
   // Like any other, a run that is continued may spend its limit anew.
   `run:${runId}:${token}`;
 
@@ -99,7 +106,7 @@ export async function chunkBudget(
   warehouse: Warehouse,
   { perRun, ...shared }: Budget,
   { budgetPerRun }: Pick<SyncDefinition, 'budgetPerRun'>,
-  order: Parameters<typeof countOfShared>[0],
+  order: Parameters<typeof sharedRunCounter>[0],
   effects: BudgetEffects,
 ): Promise<MeteredBudget> {
   const invocation = await invocationBudget(warehouse, shared, undefined, effects);
@@ -107,15 +114,15 @@ export async function chunkBudget(
   const ofSync = { what: 'the budget of this sync per run', points: budgetPerRun ?? Number.POSITIVE_INFINITY };
   const least = ofSync.points <= ofRun.points ? ofSync : ofRun;
   if (least.points === Number.POSITIVE_INFINITY) return invocation;
-  const row = countOfShared(order);
+  const counter = sharedRunCounter(order);
   let isEntered = false;
   const limitsNow: LimitsNow = async (isGone) => {
-    if (isGone || !isEntered) await enterCount(warehouse, row);
+    if (isGone || !isEntered) await ensureCounter(warehouse, counter);
     isEntered = true;
-    return [{ ...least, row, zero: 0 }];
+    return [{ ...least, counter, baseline: 0 }];
   };
   return bothBudgets(
-    openSharedBudget(warehouse, limitsNow, (work) => steadily(work, effects)),
+    openSharedBudget(warehouse, limitsNow, (work) => retryTransient(work, effects)),
     invocation,
   );
 }

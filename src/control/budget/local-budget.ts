@@ -9,7 +9,7 @@ export interface Limit {
 }
 
 /** Points that count against every limit of a guard. */
-export interface SetAside {
+export interface BudgetReservation {
   /** Gives back what a call did not cost after all; less than 0 when it cost more. Never rejects. */
   readonly giveBack: (points: number) => Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface BudgetGuard {
   /** The limit that does not allow so many points as things stand; undefined when all do. */
   readonly check: (points: number) => Promise<Limit | undefined>;
   /** Sets points aside; else gives the limit that does not allow it, and sets nothing aside. */
-  readonly reserve: (points: number) => Promise<SetAside | Limit>;
+  readonly reserve: (points: number) => Promise<BudgetReservation | Limit>;
 }
 
 /** A guard whose counts follow the true points, which the request log shows after a call was paid for. */
@@ -85,7 +85,7 @@ export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): Metere
   reserve: async (points) => {
     const one = await first.reserve(points);
     if (!('giveBack' in one)) return one;
-    let other: SetAside | Limit | undefined;
+    let other: BudgetReservation | Limit | undefined;
     try {
       other = await second.reserve(points);
     } finally {

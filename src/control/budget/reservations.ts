@@ -2,20 +2,20 @@
 import type { BudgetGuard, Limit } from './local-budget.ts';
 
 /** Points set aside for one call. */
-export interface Aside {
+export interface Reservation {
   readonly points: number;
   /** Says what the call cost, or may have; only the first word counts. */
   readonly settle: (cost: number) => void;
 }
 
-export interface Purse {
+export interface Reservations {
   /**
    * Waits until the limits allow a call of so many points; else gives the limit that does not, once nothing under way
    * can give any back.
    */
-  readonly room: (points: number) => Promise<Limit | undefined>;
-  /** Sets points aside; undefined when a limit does not allow it, for which `room` waits. */
-  readonly setAside: (points: number) => Promise<Aside | undefined>;
+  readonly waitForBudget: (points: number) => Promise<Limit | undefined>;
+  /** Sets points aside; undefined when a limit does not allow it, for which `waitForBudget` waits. */
+  readonly reserve: (points: number) => Promise<Reservation | undefined>;
   /** Waits until everything that was settled is given back. */
   readonly close: () => Promise<void>;
 }
@@ -24,11 +24,11 @@ export interface Purse {
  * A purse over the limits of a run. The most that a call can cost may be a hundred times what it does cost, so a limit is
  * reached only when it is known what those under way cost.
  */
-export function openPurse(budget: BudgetGuard): Purse {
+export function openReservations(budget: BudgetGuard): Reservations {
   const open = new Set<Promise<void>>();
   const givingBack = new Set<Promise<void>>();
   return {
-    room: async (points) => {
+    waitForBudget: async (points) => {
       for (;;) {
         // Also what is settled while the limits are asked: they may have answered before.
         const before = [...open];
@@ -39,7 +39,7 @@ export function openPurse(budget: BudgetGuard): Purse {
         await Promise.race(underWay);
       }
     },
-    setAside: async (points) => {
+    reserve: async (points) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       open.add(promise);
       let taken: Awaited<ReturnType<BudgetGuard['reserve']>> | undefined;

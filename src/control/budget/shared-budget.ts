@@ -16,12 +16,12 @@ export interface SharedLimit {
   /** As in "the budget per day". */
   readonly what: string;
   readonly points: number;
-  readonly row: string;
+  readonly counter: string;
   /** What the row counted when nothing counted against the limit. */
-  readonly zero: number;
+  readonly baseline: number;
 }
 
-interface Counted {
+interface CounterRow {
   readonly name: string;
   readonly points: string;
 }
@@ -39,17 +39,17 @@ export function openSharedBudget(
 ): MeteredBudget {
   const spending = sql.id(ops, 'spending');
   const limitsNow = (isGone: boolean) => persist(() => limitsFor(isGone));
-  const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ row }) => row));
-  const limitOf = (limits: readonly SharedLimit[], { name, points }: Counted): Limit => {
-    const limit = limits.find(({ row }) => row === name);
+  const namesOf = (limits: readonly SharedLimit[]): string => arrayLiteral(limits.map(({ counter }) => counter));
+  const limitOf = (limits: readonly SharedLimit[], { name, points }: CounterRow): Limit => {
+    const limit = limits.find(({ counter }) => counter === name);
     if (!limit) throw new Error(`no limit counts ${name}`);
-    return { what: limit.what, points: limit.points, spent: Number(points) - limit.zero };
+    return { what: limit.what, points: limit.points, spent: Number(points) - limit.baseline };
   };
 
   // Rows are locked in the order of their names here and below, or two processes could wait for each other.
   const reserve = async (limits: readonly SharedLimit[], points: number): Promise<Limit | 'done' | 'gone'> => {
     const names = namesOf(limits);
-    const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.zero));
+    const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline));
     const { rows } = await sql<{ found: number; name: string | null; points: string | null }>`
       with wanted as (
         select * from unnest(${names}::text[], ${mosts}::numeric[]) as limits(name, most)
@@ -92,7 +92,7 @@ export function openSharedBudget(
   const counted = async (): Promise<Limit[]> => {
     const limits = await limitsNow(false);
     const { rows } = await persist(() =>
-      sql<Counted>`
+      sql<CounterRow>`
         select name, points from ${spending} where name = any(${namesOf(limits)}::text[]) order by name`.execute(db),
     );
     return rows.map((row) => limitOf(limits, row));
@@ -129,19 +129,19 @@ const SETTLED_AFTER = sql`interval '1 second'`;
 const DAY_MS = 86_400_000;
 
 /** The row that counts a day, YYYY-MM-DD. */
-export const dayRow = (day: string): string => `day:${day}`;
+export const dayCounter = (day: string): string => `day:${day}`;
 
 /**
  * Has a day counted. Its row begins at what the ledger says; where others may be at work, whose calls the
  * ledger may not know yet, it is at least that. `sole` says that there can be no others.
  */
-export async function enterDay({ db, ops }: Place, day: string, sole: boolean): Promise<void> {
+export async function ensureDayCounter({ db, ops }: Place, day: string, sole: boolean): Promise<void> {
   const spending = sql.id(ops, 'spending');
   const from = new Date(`${day}T00:00:00Z`);
   // What a clock that was ahead sent counts on its own day.
-  const { points, at } = await spentFrom({ db, ops }, from, new Date(from.getTime() + DAY_MS));
+  const { points, at } = await spentSince({ db, ops }, from, new Date(from.getTime() + DAY_MS));
   await sql`
-    insert into ${spending} as counted (name, points, updated_at) values (${dayRow(day)}, ${points}::numeric, clock_timestamp())
+    insert into ${spending} as counted (name, points, updated_at) values (${dayCounter(day)}, ${points}::numeric, clock_timestamp())
     on conflict (name) do update set updated_at = clock_timestamp(), points = case
       when ${sole} then excluded.points
       when counted.updated_at < ${at}::timestamptz - ${SETTLED_AFTER} and not exists (
@@ -154,7 +154,10 @@ export async function enterDay({ db, ops }: Place, day: string, sole: boolean): 
 const EVER = 'ever';
 
 /** Has everything counted; returns the row and where it stands. */
-export async function enterEver({ db, ops }: Place): Promise<{ readonly row: string; readonly points: number }> {
+export async function ensureTotalCounter({
+  db,
+  ops,
+}: Place): Promise<{ readonly row: string; readonly points: number }> {
   const { rows } = await sql<{ points: string }>`
     insert into ${sql.id(ops, 'spending')} as counted (name, points, updated_at) values (${EVER}, 0, clock_timestamp())
     on conflict (name) do update set points = counted.points returning points`.execute(db);
@@ -162,7 +165,7 @@ export async function enterEver({ db, ops }: Place): Promise<{ readonly row: str
 }
 
 /** Points that requests sent from this instant on, and before the other, cost or may have cost, over all syncs, and when the ledger said so. */
-export async function spentFrom(
+export async function spentSince(
   { db, ops }: Place,
   from: Date,
   before?: Date,
@@ -179,12 +182,12 @@ export async function spentFrom(
 }
 
 /** Has a count of its own kept, from 0 on, where it is not yet; for a limit that is only this row's. */
-export async function enterCount({ db, ops }: Place, name: string): Promise<void> {
+export async function ensureCounter({ db, ops }: Place, name: string): Promise<void> {
   await sql`insert into ${sql.id(ops, 'spending')} (name, points, updated_at) values (${name}, 0, clock_timestamp())
     on conflict (name) do nothing`.execute(db);
 }
 
 /** Removes a count that nothing is held against any more. */
-export async function forgetCount(ops: Ops, name: string): Promise<void> {
+export async function deleteCounter(ops: Ops, name: string): Promise<void> {
   await ops.deleteFrom('spending').where('name', '=', name).execute();
 }

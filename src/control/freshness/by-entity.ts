@@ -3,7 +3,7 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { type EntityName, NAME_KINDS, type NameKind } from '../../service/names/entity-name.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Received } from '../../ledger/fresh-answers.ts';
-import { isNewer, LAG, oneOf, renamed, sharing } from './identities.ts';
+import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 /** Rows a statement takes at once. */
@@ -11,8 +11,8 @@ const CHUNK = 1000;
 
 /** True of a name that is its entity's still. */
 const isCurrent = (ops: Ops, row: 'i' | 'e'): RawBuilder<SqlBool> => sql<SqlBool>`(
-  not exists ${sharing(ops, row).where('o.last_seen_at', '>=', sql.ref<Date>(`${row}.first_seen_at`))}
-  and not exists ${renamed(ops, row).where(isNewer('o', row))})`;
+  not exists ${othersWithName(ops, row).where('o.last_seen_at', '>=', sql.ref<Date>(`${row}.first_seen_at`))}
+  and not exists ${otherNamesOfEntity(ops, row).where(isNewer('o', row))})`;
 
 /** The rows that match, found by an index for each row before. */
 const fenced = (ops: Ops, matches: RawBuilder<unknown>) =>
@@ -24,7 +24,7 @@ const fenced = (ops: Ops, matches: RawBuilder<unknown>) =>
 const onTrue = <J extends { readonly onTrue: () => J }>(join: J): J => join.onTrue();
 
 /** What a request may name; `since` is how far back a sighting of the name counts. */
-export interface Asked {
+export interface EntityLookup {
   readonly names: readonly EntityName[];
   readonly since: Date;
 }
@@ -40,10 +40,10 @@ export interface KnownName extends EntityName {
  * The names by which the one entity was asked for that answered to each of these, by place; none where they name nobody
  * for sure.
  */
-export async function namesOfAsked(
+export async function namesOfEntities(
   ops: Ops,
   resource: string,
-  asked: readonly Asked[],
+  asked: readonly EntityLookup[],
 ): Promise<Map<number, KnownName[]>> {
   const found = new Map<number, KnownName[]>();
   for (let start = 0; start < asked.length; start += CHUNK) {
@@ -68,9 +68,9 @@ export async function namesOfAsked(
       .select(['t.place', 'e.entity', 'e.kind', 'e.name'])
       .select(isCurrent(ops, 'e').as('current'))
       .distinct()
-      .where(sql<SqlBool>`i.last_seen_at + ${LAG} >= t.since`)
+      .where(sql<SqlBool>`i.last_seen_at + ${LAST_SEEN_LAG} >= t.since`)
       .where(isCurrent(ops, 'i'))
-      .where(sql<SqlBool>`e.last_seen_at + ${LAG} >= t.since`)
+      .where(sql<SqlBool>`e.last_seen_at + ${LAST_SEEN_LAG} >= t.since`)
       .execute();
     for (const { place, entity, kind, name, current } of rows) {
       const known = found.get(Number(place)) ?? [];
@@ -84,7 +84,7 @@ export async function namesOfAsked(
 }
 
 /** A request by which an entity may have been asked for. */
-export interface Candidate extends Received {
+export interface AnswerCandidate extends Received {
   readonly place: number;
   readonly requestKey: string;
   readonly name: KnownName;
@@ -95,10 +95,10 @@ export interface Candidate extends Received {
  * candidate's entity: received while that entity was shown under the name asked by, and nobody else. `mayBeEmpty` says
  * that an answer without items is about an entity too: then about the one that the name asked by names still.
  */
-export async function answersAbout(
+export async function freshAnswersByEntity(
   ops: Ops,
   resource: string,
-  candidates: readonly Candidate[],
+  candidates: readonly AnswerCandidate[],
   mayBeEmpty: boolean,
 ): Promise<Map<number, string>> {
   const found = new Map<number, string>();
@@ -147,7 +147,7 @@ export async function answersAbout(
         eb.or([
           eb.and([
             eb('a.received', '>', eb.ref('a.quarantined')),
-            sql<SqlBool>`a.received_at <= i.last_seen_at + ${LAG}`,
+            sql<SqlBool>`a.received_at <= i.last_seen_at + ${LAST_SEEN_LAG}`,
           ]),
           eb.and([eb.lit(mayBeEmpty), eb('a.received', '=', '0'), eb('c.current', '=', true)]),
         ]),
@@ -169,13 +169,13 @@ const othersThen = (ops: Ops) =>
     .selectFrom('identities as o')
     .select('o.entity')
     .where(sql<SqlBool>`(o.resource, o.name) = (i.resource, i.name) and o.entity <> i.entity`)
-    .where('o.kind', '=', oneOf(NAME_KINDS))
+    .where('o.kind', '=', anyKindOf(NAME_KINDS))
     .where(sql<SqlBool>`o.first_seen_at <= a.received_at`)
     .where((eb) =>
       eb.or([
         sql<SqlBool>`o.last_seen_at >= a.received_at`,
         // Who was shown last before the entity was shown first is dated exactly.
-        sql<SqlBool>`o.last_seen_at >= i.first_seen_at and o.last_seen_at + ${LAG} >= a.received_at`,
+        sql<SqlBool>`o.last_seen_at >= i.first_seen_at and o.last_seen_at + ${LAST_SEEN_LAG} >= a.received_at`,
       ]),
     )
     .offset(0);

@@ -1,19 +1,19 @@
 /** Finds stored answers about an entity that a request asks for by another name than the one it was bought under. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { answersAbout, type Candidate, namesOfAsked } from './by-entity.ts';
+import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
 import { type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
 import { type LedgerRequest, markFresh } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import { likenessOf, nameAsked } from '../../service/names/entity-name.ts';
+import { normalizedName, requestedName } from '../../service/names/entity-name.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A request that no answer to the very same request serves. */
-export interface Unserved extends Received {
+export interface UnansweredRequest extends Received {
   readonly requestKey: string;
   /** Canonical. */
   readonly request: RequestBody;
@@ -23,20 +23,20 @@ export interface Unserved extends Received {
  * By request key, the newest stored answer that tells the same of the same entity: asked with equal fields beside its
  * name. "No such entity" was said of a name, so it serves no other.
  */
-export async function knownAnswers(
+export async function freshAnswersByName(
   ops: Ops,
   endpoint: Endpoint,
-  unserved: readonly Unserved[],
+  unserved: readonly UnansweredRequest[],
 ): Promise<Map<string, string>> {
   const { naming } = endpoint;
   if (!naming || unserved.length === 0) return new Map();
-  const resource = naming.of();
+  const resource = naming.resource();
   const asked = unserved.map(({ request, since }) => {
     const written = request[naming.field];
-    return { names: typeof written === 'string' ? nameAsked(naming.kinds, written).may : [], since };
+    return { names: typeof written === 'string' ? requestedName(naming.kinds, written).candidates : [], since };
   });
-  const named = await namesOfAsked(ops, resource.name, asked);
-  const candidates = unserved.flatMap(({ request, since, until }, place): Candidate[] =>
+  const named = await namesOfEntities(ops, resource.name, asked);
+  const candidates = unserved.flatMap(({ request, since, until }, place): AnswerCandidate[] =>
     (named.get(place) ?? []).map((name) => ({
       place,
       requestKey: requestKeyOf(endpoint.name, { ...request, [naming.field]: name.name }),
@@ -45,11 +45,11 @@ export async function knownAnswers(
       until,
     })),
   );
-  const answers = await answersAbout(ops, resource.name, candidates, endpoint.returns !== resource);
-  return new Map([...answers].map(([place, id]) => [(unserved[place] as Unserved).requestKey, id]));
+  const answers = await freshAnswersByEntity(ops, resource.name, candidates, endpoint.returns !== resource);
+  return new Map([...answers].map(([place, id]) => [(unserved[place] as UnansweredRequest).requestKey, id]));
 }
 
-export interface Serving extends Steady {
+export interface FreshnessContext extends RetryEffects {
   readonly definition: Pick<SyncDefinition, 'endpoint'>;
   readonly maxAgeOf: MaxAgeOf;
   readonly ops: Ops;
@@ -57,47 +57,52 @@ export interface Serving extends Steady {
   readonly now: () => Date;
 }
 
-type Naming = Pick<Serving, 'definition' | 'maxAgeOf'>;
+type Naming = Pick<FreshnessContext, 'definition' | 'maxAgeOf'>;
 
 /** True of a request whose entity may have been bought by another name. */
-export const maybeKnown = ({ definition, maxAgeOf }: Naming, { input }: Pick<LedgerRequest, 'input'>): boolean =>
-  definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
+export const mayHaveFreshAnswer = (
+  { definition, maxAgeOf }: Naming,
+  { input }: Pick<LedgerRequest, 'input'>,
+): boolean => definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
 
 /**
  * By a planned request's id, the answer about its entity that came in since the plan was made, when there is one: the
  * request is then settled as fresh, and is not to be sent.
  */
-export async function servedMeanwhile(
-  it: Serving,
+export async function serveFromNewAnswers(
+  context: FreshnessContext,
   requests: readonly LedgerRequest[],
 ): Promise<ReadonlyMap<string, string>> {
-  return steadily(async () => {
-    const now = it.now();
+  return retryTransient(async () => {
+    const now = context.now();
     const unserved = requests.flatMap((request) => {
-      const maxAgeMs = it.maxAgeOf(request.input);
+      const maxAgeMs = context.maxAgeOf(request.input);
       return maxAgeMs === undefined ? [] : [{ ...request, ...receivedWithin(maxAgeMs, now) }];
     });
-    const known = await knownAnswers(it.ops, it.definition.endpoint, unserved);
+    const known = await freshAnswersByName(context.ops, context.definition.endpoint, unserved);
     const ours = new Map<string, string>();
     for (const { id, requestKey } of unserved) {
       const answerId = known.get(requestKey);
-      if (answerId !== undefined && (await markFresh(it.ops, it.lease, id, answerId, now))) ours.set(id, answerId);
+      if (answerId !== undefined && (await markFresh(context.ops, context.lease, id, answerId, now)))
+        ours.set(id, answerId);
     }
     return ours;
-  }, it);
+  }, context);
 }
 
 /**
  * Does work on requests whose names look alike one after the other, so that the later is served by what the earlier
  * bought, and all other work at once.
  */
-export function inTurns(it: Naming): (request: LedgerRequest, work: () => Promise<void>) => Promise<void> {
+export function oneAtATimePerEntity(
+  context: Naming,
+): (request: LedgerRequest, work: () => Promise<void>) => Promise<void> {
   const last = new Map<string, Promise<void>>();
-  const field = it.definition.endpoint.naming?.field;
+  const field = context.definition.endpoint.naming?.field;
   return (request, work) => {
-    const name = field !== undefined && maybeKnown(it, request) ? request.request[field] : undefined;
+    const name = field !== undefined && mayHaveFreshAnswer(context, request) ? request.request[field] : undefined;
     if (typeof name !== 'string') return work();
-    const likeness = likenessOf(name);
+    const likeness = normalizedName(name);
     const before = last.get(likeness);
     const mine = (before ? before.then(work, work) : work()).finally(() => {
       if (last.get(likeness) === mine) last.delete(likeness);

@@ -10,36 +10,36 @@ import type { NamedEntity } from '../../normalize/identify.ts';
 import type { NameKind } from '../../service/names/entity-name.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import type { VaultAnswer } from '../../ledger/answers.ts';
+import type { StoredAnswer } from '../../ledger/answers.ts';
 
 /**
  * How much later than a row says its name may have been shown last. Finer dates would cost a write for each load of
  * what is known; with coarser ones, what was asked by a name just before another took it over is bought again. Where
  * the order of two sightings decides, dates are exact.
  */
-export const LAG = sql<string>`interval '1 hour'`;
+export const LAST_SEEN_LAG = sql<string>`interval '1 hour'`;
 
 /** Kinds of names that an entity has one of at a time. */
 const ONE_AT_A_TIME: readonly NameKind[] = ['alias', 'url'];
 
 /** True of a kind that is one of these, after an equals sign. */
-export const oneOf = (kinds: readonly NameKind[]) => sql<NameKind>`any(${arrayLiteral(kinds)}::text[])`;
+export const anyKindOf = (kinds: readonly NameKind[]) => sql<NameKind>`any(${arrayLiteral(kinds)}::text[])`;
 
 /** The entities of one answer with the names that it shows. */
-export interface Named {
+export interface NamedAnswer {
   readonly entities: readonly NamedEntity[];
-  readonly answer: Pick<VaultAnswer, 'id' | 'receivedAt'>;
+  readonly answer: Pick<StoredAnswer, 'id' | 'receivedAt'>;
 }
 
 /**
  * Learns from answers, in their load's transaction. Times are of their receipt, so that older answers and replays change
  * nothing that a newer one said; rows that would only move within the lag are not written.
  */
-export async function learnNames(ops: Ops, named: readonly Named[]): Promise<void> {
-  const shown = shownIn(named);
+export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promise<void> {
+  const shown = nameObservations(named);
   if (shown.length === 0) return;
-  const array = (of: (it: Shown) => string | boolean) => sql`${arrayLiteral(shown.map(of))}`;
-  const source = sql<ShownRow>`(select * from unnest(
+  const array = (of: (it: NameObservation) => string | boolean) => sql`${arrayLiteral(shown.map(of))}`;
+  const source = sql<NameObservationRow>`(select * from unnest(
     ${array(({ resource }) => resource)}::text[],
     ${array(({ kind }) => kind)}::text[],
     ${array(({ name }) => name)}::text[],
@@ -48,11 +48,11 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
     ${array(({ last }) => last.receivedAt)}::timestamptz[],
     ${array(({ last }) => last.id)}::bigint[],
     ${array(({ isOrdered }) => isOrdered)}::boolean[],
-    ${array(({ asked }) => asked)}::boolean[]
+    ${array(({ isRequested: asked }) => asked)}::boolean[]
   ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered, asked))`;
-  const mustMove = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAG}
+  const mustMove = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAST_SEEN_LAG}
     or ${isNewer('t', 'i')} and (
-      t.is_ordered or exists ${sharing(ops, 'i').where(isNewer('o', 'i'))} or exists ${renamed(ops, 'i').where(isNewer('o', 'i'))})`;
+      t.is_ordered or exists ${othersWithName(ops, 'i').where(isNewer('o', 'i'))} or exists ${otherNamesOfEntity(ops, 'i').where(isNewer('o', 'i'))})`;
   await ops
     .insertInto('identities')
     .columns(['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id', 'asked'])
@@ -109,20 +109,20 @@ export async function learnNames(ops: Ops, named: readonly Named[]): Promise<voi
 }
 
 /** A name of an entity, from the first of the answers of a load that show it to the last. */
-interface Shown {
+interface NameObservation {
   readonly resource: string;
   readonly kind: NameKind;
   readonly name: string;
   readonly entity: string;
-  readonly first: Named['answer'];
-  readonly last: Named['answer'];
+  readonly first: NamedAnswer['answer'];
+  readonly last: NamedAnswer['answer'];
   /** The entity was the answer to a request by this name. */
-  readonly asked: boolean;
+  readonly isRequested: boolean;
   /** Order decides between names that are shared or follow each other, so between these answers too. */
   readonly isOrdered: boolean;
 }
 
-interface ShownRow extends Pick<Shown, 'resource' | 'kind' | 'name' | 'entity'> {
+interface NameObservationRow extends Pick<NameObservation, 'resource' | 'kind' | 'name' | 'entity'> {
   readonly first_seen_at: Date;
   readonly last_seen_at: Date;
   readonly answer_id: string;
@@ -130,15 +130,15 @@ interface ShownRow extends Pick<Shown, 'resource' | 'kind' | 'name' | 'entity'> 
   readonly asked: boolean;
 }
 
-function shownIn(named: readonly Named[]): Shown[] {
-  const shown = new Map<string, Omit<Shown, 'isOrdered'>>();
+function nameObservations(named: readonly NamedAnswer[]): NameObservation[] {
+  const shown = new Map<string, Omit<NameObservation, 'isOrdered'>>();
   for (const { entities, answer } of named)
     for (const { resource, entity, names } of entities)
-      for (const { kind, name, asked } of names) {
+      for (const { kind, name, isRequested } of names) {
         const key = JSON.stringify([resource, kind, name, entity]);
-        const { first = answer, last = answer, asked: before = false } = shown.get(key) ?? {};
+        const { first = answer, last = answer, isRequested: before = false } = shown.get(key) ?? {};
         const span = { first: isBefore(answer, first) ? answer : first, last: isBefore(last, answer) ? answer : last };
-        shown.set(key, { resource, kind, name, entity, asked: asked || before, ...span });
+        shown.set(key, { resource, kind, name, entity, isRequested: isRequested || before, ...span });
       }
   const all = [...shown.values()];
   const ofName = Map.groupBy(all, ({ resource, kind, name }) => JSON.stringify([resource, kind, name]));
@@ -152,7 +152,7 @@ function shownIn(named: readonly Named[]): Shown[] {
 }
 
 /** True of an answer that was received before the other; of two at one instant, one that was stored before. */
-const isBefore = (one: Named['answer'], other: Named['answer']): boolean =>
+const isBefore = (one: NamedAnswer['answer'], other: NamedAnswer['answer']): boolean =>
   one.receivedAt === other.receivedAt ? BigInt(one.id) < BigInt(other.id) : one.receivedAt < other.receivedAt;
 
 /** True when the one row's last sighting came after the other's; of two at one instant the later stored did. */
@@ -165,7 +165,7 @@ export const isNewer = (one: string, other: string): RawBuilder<SqlBool> =>
 type Around = 'i' | 'e';
 
 /** Rows, as `o`, of others under the same name. */
-export const sharing = (ops: Ops, row: Around) =>
+export const othersWithName = (ops: Ops, row: Around) =>
   ops
     .selectFrom('identities as o')
     .select('o.entity')
@@ -174,12 +174,12 @@ export const sharing = (ops: Ops, row: Around) =>
     .offset(0);
 
 /** Rows, as `o`, of the same entity under another name, of a kind of which it has one at a time. */
-export const renamed = (ops: Ops, row: Around) =>
+export const otherNamesOfEntity = (ops: Ops, row: Around) =>
   ops
     .selectFrom('identities as o')
     .select('o.entity')
     .where(sql<SqlBool>`(o.resource, o.entity, o.kind) = (${parts(row, 'resource', 'entity', 'kind')})`)
-    .where('o.kind', '=', oneOf(ONE_AT_A_TIME))
+    .where('o.kind', '=', anyKindOf(ONE_AT_A_TIME))
     .where('o.name', '<>', sql.ref<string>(`${row}.name`))
     .offset(0);
 

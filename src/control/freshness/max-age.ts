@@ -1,6 +1,6 @@
 /** How old a stored answer may be that serves a request: as its input says, else as the sync does. */
 import type { InputSource, SyncDefinition } from '../../config/definition.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { hasColumns } from '../../plan/input-rows.ts';
 import { taskOf } from '../../plan/plan.ts';
@@ -11,7 +11,7 @@ export type MaxAgeOf = (fields: RequestBody) => number | undefined;
 type Aged = Pick<SyncDefinition, 'endpoint' | 'request' | 'forEach' | 'maxAgeMs'>;
 
 /** True when some input may have an age of its own. */
-export const mayBringAges = ({ forEach = [] }: Pick<Aged, 'forEach'>): boolean => forEach.some(bringsAges);
+export const mayHaveInputAges = ({ forEach = [] }: Pick<Aged, 'forEach'>): boolean => forEach.some(bringsAges);
 
 function bringsAges(source: InputSource): boolean {
   switch (source.from) {

@@ -4,37 +4,41 @@ import { HeldError } from '../../errors.ts';
 import { acquireLease, type Lease, liveLeases, syncLease } from '../../ledger/lease.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { hold, type Hold } from './keep-alive.ts';
+import { keepLeaseAlive, type LeaseKeepAlive } from './keep-lease-alive.ts';
 
-export interface Held {
+export interface HeldLease {
   readonly lease: Lease;
-  readonly hold: Hold;
+  readonly keepAlive: LeaseKeepAlive;
 }
 
-export interface HoldEffects {
+export interface ExclusiveEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
 }
 
 /** Takes all of these leases or none. Throws a HeldError when another holder has one. */
-export async function holdAll(warehouse: Warehouse, names: readonly string[], effects: HoldEffects): Promise<Held[]> {
+export async function acquireAll(
+  warehouse: Warehouse,
+  names: readonly string[],
+  effects: ExclusiveEffects,
+): Promise<HeldLease[]> {
   const ops = operationsOf(warehouse);
-  const held: Held[] = [];
+  const held: HeldLease[] = [];
   const holder = `${hostname()}/${process.pid}/${effects.newId()}`;
   try {
     for (const name of names) {
       const lease = await acquireLease(ops, name, holder, warehouse.kind === 'embedded');
-      held.push({ lease, hold: hold(ops, lease, effects.sleep) });
+      held.push({ lease, keepAlive: keepLeaseAlive(ops, lease, effects.sleep) });
     }
     return held;
   } catch (error) {
-    for (const it of held) await it.hold.end();
+    for (const it of held) await it.keepAlive.end();
     throw error;
   }
 }
 
 /** Throws a HeldError while a sync runs that is not among those held, such as one that never ran before. */
-export async function refuseOthers(warehouse: Warehouse, ops: Ops, held: readonly Held[]): Promise<void> {
+export async function assertNoOtherRuns(warehouse: Warehouse, ops: Ops, held: readonly HeldLease[]): Promise<void> {
   if (warehouse.kind === 'embedded') return;
   const ours = new Set(held.map(({ lease }) => lease.name));
   const other = (await liveLeases(ops, syncLease(''))).find(({ name }) => !ours.has(name));

@@ -2,7 +2,7 @@
 import { HEARTBEAT_MS } from '../../ledger/lease.ts';
 
 /** Rejects when the signal fires. The last argument tells this wait from all others: the one that goes on beside them. */
-export type BeatSleep = (ms: number, signal: AbortSignal, beside: 'heartbeat') => Promise<void>;
+export type HeartbeatSleep = (ms: number, signal: AbortSignal, beside: 'heartbeat') => Promise<void>;
 
 export interface Heartbeat {
   /** Stops it, once what it is doing is done. */
@@ -10,7 +10,7 @@ export interface Heartbeat {
 }
 
 /** Does the work at each heartbeat from now on. One that fails is left to the next: the database may be away for a moment. */
-export function openHeartbeat(work: () => Promise<void>, sleep: BeatSleep): Heartbeat {
+export function openHeartbeat(work: () => Promise<void>, sleep: HeartbeatSleep): Heartbeat {
   const ended = new AbortController();
   const beating = (async () => {
     while (!ended.signal.aborted) {

@@ -1,32 +1,32 @@
 /**
- * The one gate for the token: no call is under way without a slot, and none starts before its turn. It holds over all
+ * The one limiter for the token: no call is under way without a slot, and none starts before its turn. It holds over all
  * processes that share a server's warehouse; an embedded one has one process.
  */
-import type { Gate, GateEffects } from './slot.ts';
+import type { Limiter, LimiterEffects } from './slot.ts';
 import type { ServiceSettings } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
-import { gateName, openSharedSlots } from './shared-slots.ts';
-import { openOwnSlots } from './local-slots.ts';
+import { limiterName, openSharedSlots } from './shared-slots.ts';
+import { openLocalSlots } from './local-slots.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { openGate } from './queue.ts';
+import { openLimiter } from './queue.ts';
 
-/** The gate of a service's token. `holder` names this process and nothing else that opens the gate. */
-export async function openTokenGate(
+/** The limiter of a service's token. `holder` names this process and nothing else that opens the limiter. */
+export async function openTokenLimiter(
   warehouse: Pick<Warehouse, 'kind' | 'db' | 'ops'>,
   service: Pick<ServiceSettings, 'url' | 'token' | 'inFlight' | 'requestsPerSecond'>,
   holder: string,
-  effects: GateEffects,
-): Promise<Gate> {
+  effects: LimiterEffects,
+): Promise<Limiter> {
   const bounds = { inFlight: service.inFlight, intervalMs: intervalMsOf(service.requestsPerSecond) };
   const source =
     warehouse.kind === 'embedded'
-      ? openOwnSlots(bounds, effects.now)
+      ? openLocalSlots(bounds, effects.now)
       : await openSharedSlots(warehouse, {
           ...bounds,
-          name: gateName(service.url, service.token?.reveal() ?? ''),
+          name: limiterName(service.url, service.token?.reveal() ?? ''),
           holder,
         });
-  return openGate(source, bounds, effects);
+  return openLimiter(source, bounds, effects);
 }
 
 /** Longer ones lead to instants that no calendar has. */

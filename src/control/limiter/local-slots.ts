@@ -1,8 +1,8 @@
-/** The token's gate where one process alone has the warehouse: the same slots and turns, without rows. */
-import { AHEAD_MS, farthestMs, type GateBounds, type SlotSource, turnsWithin } from './shared-slots.ts';
+/** The token's limiter where one process alone has the warehouse: the same slots and turns, without rows. */
+import { START_AHEAD_MS, farthestMs, type LimiterBounds, type SlotSource, startsWithin } from './shared-slots.ts';
 
 /** Slots and turns that nobody else takes from. */
-export function openOwnSlots(bounds: GateBounds, now: () => Date): SlotSource {
+export function openLocalSlots(bounds: LimiterBounds, now: () => Date): SlotSource {
   const { inFlight, intervalMs } = bounds;
   let nextMs = Number.NEGATIVE_INFINITY;
   return {
@@ -10,9 +10,9 @@ export function openOwnSlots(bounds: GateBounds, now: () => Date): SlotSource {
       const nowMs = now().getTime();
       const aheadMs = nextMs < nowMs + farthestMs(bounds) ? Math.max(0, nextMs - nowMs) : 0;
       const free = Array.from({ length: inFlight }, (_, index) => index + 1).filter((it) => !except.includes(it));
-      const numbers = free.slice(0, Math.min(most, turnsWithin(aheadMs, intervalMs)));
+      const numbers = free.slice(0, Math.min(most, startsWithin(aheadMs, intervalMs)));
       nextMs = nowMs + aheadMs + numbers.length * intervalMs;
-      return { numbers, firstMs: aheadMs, isWanted: false, closedMs: Math.max(0, aheadMs - AHEAD_MS) };
+      return { numbers, firstMs: aheadMs, isWanted: false, closedMs: Math.max(0, aheadMs - START_AHEAD_MS) };
     },
     sharing: undefined,
   };

@@ -1,6 +1,6 @@
 /** Keeps the starts of one process apart, however late timers fire and whatever the clock does. */
 
-export interface StartsOptions {
+export interface PacerOptions {
   readonly intervalMs: number;
   /** The most that a start can lie ahead; what lies further was reckoned before the clock was set back. */
   readonly farthestMs: number;
@@ -9,11 +9,11 @@ export interface StartsOptions {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export interface Starts {
+export interface Pacer {
   /** Waits until the instant has come and the last start is an interval ago. Rejects when the signal fires. */
-  readonly ready: (atMs: number, signal: AbortSignal) => Promise<void>;
-  /** Says that a call starts; to be said right after `ready`, with nothing awaited in between. */
-  readonly mark: () => void;
+  readonly waitUntilReady: (atMs: number, signal: AbortSignal) => Promise<void>;
+  /** Says that a call starts; to be said right after `waitUntilReady`, with nothing awaited in between. */
+  readonly recordStart: () => void;
 }
 
 /** Timers that are set to more fire at once. */
@@ -23,11 +23,11 @@ export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 const TIMER_MS = 2;
 
 /** The starts of this process. */
-export function openStarts({ intervalMs, farthestMs, now, sleep }: StartsOptions): Starts {
+export function openPacer({ intervalMs, farthestMs, now, sleep }: PacerOptions): Pacer {
   const slackMs = intervalMs < TIMER_MS ? TIMER_MS : 0;
   let earliestMs = Number.NEGATIVE_INFINITY;
   return {
-    ready: async (atMs, signal) => {
+    waitUntilReady: async (atMs, signal) => {
       let dueMs = atMs;
       for (;;) {
         signal.throwIfAborted();
@@ -39,7 +39,7 @@ export function openStarts({ intervalMs, farthestMs, now, sleep }: StartsOptions
         await sleep(Math.min(Math.ceil(waitMs), LONGEST_SLEEP_MS), signal);
       }
     },
-    mark: () => {
+    recordStart: () => {
       earliestMs = Math.max(earliestMs, now().getTime() - slackMs) + intervalMs;
     },
   };

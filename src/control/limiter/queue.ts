@@ -1,17 +1,17 @@
-/** Lets calls in at a gate in the order of coming, with a slot and a turn each. */
+/** Lets calls in at a limiter in the order of coming, with a slot and a turn each. */
 import {
-  AHEAD_MS,
+  START_AHEAD_MS,
   farthestMs,
-  type GateBounds,
-  type Sharing,
+  type LimiterBounds,
+  type SlotSharing,
   type SlotSource,
-  type TakenSlots,
+  type GrantedSlots,
 } from './shared-slots.ts';
-import { gathered } from '../../async/batcher.ts';
-import type { Gate, GateEffects, Slot } from './slot.ts';
-import { openHoldings } from './slots.ts';
-import { LONGEST_SLEEP_MS, openStarts } from './pacer.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { batched } from '../../async/batcher.ts';
+import type { Limiter, LimiterEffects, Slot } from './slot.ts';
+import { openSlotTable } from './slots.ts';
+import { LONGEST_SLEEP_MS, openPacer } from './pacer.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** How often, at the least, a slot is looked for that another process gave up; more often would only load the database. */
 const POLL_MS = 50;
@@ -27,21 +27,25 @@ interface Waiter {
   readonly refuse: (error: unknown) => void;
 }
 
-interface Turn {
+interface StartTime {
   /** By this process's clock, never before the instant that was given. */
   readonly atMs: number;
   /** Never after that instant: the answer that told it may have come late. */
-  readonly soonestMs: number;
+  readonly earliestMs: number;
 }
 
 /**
- * A gate over a source of slots. One loop asks the source for all who wait, so that they cost one statement. A slot that
+ * A limiter over a source of slots. One loop asks the source for all who wait, so that they cost one statement. A slot that
  * is released goes to the next of this process in the instant, who asks for a turn when it is about to begin.
  */
-export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, random }: GateEffects): Gate {
-  const starts = openStarts({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
+export function openLimiter(
+  source: SlotSource,
+  bounds: LimiterBounds,
+  { now, sleep, random }: LimiterEffects,
+): Limiter {
+  const starts = openPacer({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
   const { sharing } = source;
-  const holdings = openHoldings(sharing, { restMs: REST_MS, onFree: () => stir() }, { now, sleep });
+  const slotTable = openSlotTable(sharing, { restMs: REST_MS, onFree: () => stir() }, { now, sleep });
   const waiters = new Set<Waiter>();
   let letting: Promise<void> | undefined;
   let stirred = false;
@@ -51,58 +55,58 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   let nextTurnMs = Number.NEGATIVE_INFINITY;
 
   const nowMs = (): number => now().getTime();
-  const turnOf = (askedMs: number, waitMs: number): Turn => {
+  const turnOf = (askedMs: number, waitMs: number): StartTime => {
     const atMs = nowMs() + waitMs;
     nextTurnMs = Math.max(nextTurnMs, atMs + bounds.intervalMs);
-    return { atMs, soonestMs: askedMs + waitMs };
+    return { atMs, earliestMs: askedMs + waitMs };
   };
-  const turnsFrom = ({ takeTurns }: Sharing) =>
-    gathered(
-      async (asked: readonly null[]): Promise<Turn[]> => {
+  const turnsFrom = ({ takeStarts }: SlotSharing) =>
+    batched(
+      async (asked: readonly null[]): Promise<StartTime[]> => {
         const askedMs = nowMs();
-        const { firstMs, isWanted } = await steadily(() => takeTurns(asked.length), { sleep, random });
-        holdings.wanted(isWanted);
+        const { firstMs, isWanted } = await retryTransient(() => takeStarts(asked.length), { sleep, random });
+        slotTable.setWanted(isWanted);
         return asked.map((_, index) => turnOf(askedMs, firstMs + index * bounds.intervalMs));
       },
-      { most: bounds.inFlight, isOfAll: () => true },
+      { maxItems: bounds.inFlight, failsWholeBatch: () => true },
     );
   const takeTurn = sharing && turnsFrom(sharing);
 
-  const begin = async (number: number, given: Turn | undefined, signal: AbortSignal): Promise<boolean> => {
+  const begin = async (number: number, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> => {
     let turn = given ?? (await takeTurn?.(null)) ?? turnOf(nowMs(), 0);
     for (let turns = 1; ; ) {
-      await starts.ready(turn.atMs, signal).catch((error: unknown) => {
+      await starts.waitUntilReady(turn.atMs, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (signal.aborted) return false;
-      if (takeTurn && turns < MOST_TURNS && nowMs() - turn.soonestMs > LATE_MS) {
+      if (takeTurn && turns < MOST_TURNS && nowMs() - turn.earliestMs > LATE_MS) {
         turns += 1;
         turn = await takeTurn(null);
-      } else if (holdings.isSure(number)) {
-        starts.mark();
+      } else if (slotTable.isCertain(number)) {
+        starts.recordStart();
         return true;
-      } else if (!(await steadily(() => holdings.confirm(number), { sleep, random }))) return false;
+      } else if (!(await retryTransient(() => slotTable.confirm(number), { sleep, random }))) return false;
     }
   };
 
-  const slotOf = (number: number, turn?: Turn): Slot => {
+  const slotOf = (number: number, turn?: StartTime): Slot => {
     let released = false;
     return {
       begin: (signal) => begin(number, turn, signal),
-      owed: (by) => holdings.owed(number, by),
+      pendingCommit: (by) => slotTable.pendingCommit(number, by),
       release: (about) => {
         if (released) return;
         released = true;
-        if (about) holdings.owe(number, about);
+        if (about) slotTable.addPendingCommit(number, about);
         if (passOn(number)) return;
-        holdings.release(number);
+        slotTable.release(number);
         stir();
       },
     };
   };
 
   /** Whether whoever has a slot by now would not wait for long for a turn, as far as this process knows. */
-  const isOpen = (): boolean => sharing !== undefined && nextTurnMs - nowMs() <= AHEAD_MS;
+  const isOpen = (): boolean => sharing !== undefined && nextTurnMs - nowMs() <= START_AHEAD_MS;
   const passedOn = (number: number): Slot => {
     nextTurnMs = Math.max(nextTurnMs, nowMs()) + bounds.intervalMs;
     return slotOf(number);
@@ -111,7 +115,7 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   /** Gives a slot to the first who waits here, unless it is due to others. */
   const passOn = (number: number): boolean => {
     const [waiter] = waiters;
-    if (!waiter || !isOpen() || holdings.isOverdue(number) || !holdings.isSure(number)) return false;
+    if (!waiter || !isOpen() || slotTable.isOverdue(number) || !slotTable.isCertain(number)) return false;
     waiters.delete(waiter);
     waiter.grant(passedOn(number));
     return true;
@@ -121,20 +125,20 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   const reused = (): Slot | undefined => {
     // A statement under way may give out the very same one.
     if (isTaking || waiters.size > 0 || !isOpen()) return undefined;
-    const number = holdings.reuse();
+    const number = slotTable.reuse();
     return number === undefined ? undefined : passedOn(number);
   };
 
-  const handOut = ({ numbers, firstMs, isWanted }: TakenSlots, askedMs: number): void => {
-    if (numbers.length > 0) holdings.wanted(isWanted);
+  const handOut = ({ numbers, firstMs, isWanted }: GrantedSlots, askedMs: number): void => {
+    if (numbers.length > 0) slotTable.setWanted(isWanted);
     for (const [index, number] of numbers.entries()) {
       const [waiter] = waiters;
       if (!waiter) {
-        holdings.spare(number);
+        slotTable.addSpare(number);
         continue;
       }
       waiters.delete(waiter);
-      holdings.use(number, askedMs);
+      slotTable.use(number, askedMs);
       waiter.grant(slotOf(number, turnOf(askedMs, firstMs + index * bounds.intervalMs)));
     }
   };
@@ -150,13 +154,13 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   };
 
   /** Takes slots for those who wait; undefined where all are in use here. */
-  const takeForAll = async (): Promise<TakenSlots | undefined> => {
-    const most = Math.min(waiters.size, bounds.inFlight - holdings.used());
+  const takeForAll = async (): Promise<GrantedSlots | undefined> => {
+    const most = Math.min(waiters.size, bounds.inFlight - slotTable.usedCount());
     if (most <= 0) return undefined;
     const askedMs = nowMs();
     isTaking = true;
     try {
-      const taken = await steadily(() => source.take(most, holdings.except()), { sleep, random });
+      const taken = await retryTransient(() => source.take(most, slotTable.excluded()), { sleep, random });
       handOut(taken, askedMs);
       return taken;
     } finally {
@@ -165,10 +169,10 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
   };
 
   const letIn = async (): Promise<void> => {
-    while (waiters.size > 0 || holdings.hasIdle()) {
+    while (waiters.size > 0 || slotTable.hasIdle()) {
       stirred = false;
       const taken = await takeForAll();
-      await holdings.giveBack();
+      await slotTable.giveBack();
       if (waiters.size === 0) continue;
       // Where every slot is in use here, only a release here can help.
       if (!taken) await pause();
@@ -188,12 +192,12 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
       .finally(() => {
         letting = undefined;
         // What happened while it ended would be left to the next who comes.
-        if (waiters.size > 0 || holdings.hasIdle()) stir();
+        if (waiters.size > 0 || slotTable.hasIdle()) stir();
       });
   };
 
   return {
-    take: async (signal) => {
+    acquire: async (signal) => {
       signal.throwIfAborted();
       const again = reused();
       if (again) return again;
@@ -214,9 +218,9 @@ export function openGate(source: SlotSource, bounds: GateBounds, { now, sleep, r
       }
     },
     close: async () => {
-      await holdings.end();
+      await slotTable.end();
       await letting;
-      await holdings.giveBack();
+      await slotTable.giveBack();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The token's gate as rows that every process on a warehouse sees: who has which slot, and when the next call may start.
+ * The token's limiter as rows that every process on a warehouse sees: who has which slot, and when the next call may start.
  * The database's clock is the only one between processes.
  *
  * These statements don't wait for the disk, which keeps them short. No call is forgotten by that when the database
@@ -9,18 +9,18 @@ import { type RawBuilder, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { compiledOnce } from '../../warehouse/sql/compile-once.ts';
+import { precompiled } from '../../warehouse/sql/compile-once.ts';
 import { PLANNED_ONCE } from '../../warehouse/connect/postgres.ts';
 import { HEARTBEAT_MS } from '../../ledger/lease.ts';
 
 /** How many calls may be under way, and how far apart they start. */
-export interface GateBounds {
+export interface LimiterBounds {
   readonly inFlight: number;
   readonly intervalMs: number;
 }
 
 /** Turns to start that were given out. */
-export interface GivenTurns {
+export interface GrantedStarts {
   /** Until the first of them; each further one follows an interval later. */
   readonly firstMs: number;
   /** Another process found too few slots a moment ago. */
@@ -28,7 +28,7 @@ export interface GivenTurns {
 }
 
 /** Slots that were given out, each with a turn. */
-export interface TakenSlots extends GivenTurns {
+export interface GrantedSlots extends GrantedStarts {
   readonly numbers: readonly number[];
   /** How long the pace lets nobody in; 0 when only a slot is lacking. */
   readonly closedMs: number;
@@ -37,18 +37,18 @@ export interface TakenSlots extends GivenTurns {
 /** Where slots and turns come from. */
 export interface SlotSource {
   /** Gives out at most so many slots that are free, none of those named: who asks holds them, or leaves them to others. */
-  readonly take: (most: number, except: readonly number[]) => Promise<TakenSlots>;
+  readonly take: (most: number, except: readonly number[]) => Promise<GrantedSlots>;
   /** What is due to other processes that take from the same source; undefined where there can be none. */
-  readonly sharing: Sharing | undefined;
+  readonly sharing: SlotSharing | undefined;
 }
 
-export interface Sharing {
+export interface SlotSharing {
   /** Keeps slots for `SLOT_EXPIRES_MS` from now; returns those that are still ours. */
   readonly renew: (numbers: readonly number[]) => Promise<readonly number[]>;
   /** Lets others have the slots, as far as they are still ours. */
-  readonly free: (numbers: readonly number[]) => Promise<void>;
+  readonly release: (numbers: readonly number[]) => Promise<void>;
   /** Turns beside those that come with slots. */
-  readonly takeTurns: (count: number) => Promise<GivenTurns>;
+  readonly takeStarts: (count: number) => Promise<GrantedStarts>;
 }
 
 /** A holder silent for so long is taken for dead: as with a lease, three heartbeats may be missed. */
@@ -60,35 +60,35 @@ const WANTED_AGAIN_MS = 500;
 const WANTED_MS = 2 * WANTED_AGAIN_MS;
 
 /** Turns are given out so far ahead: time to commit that the call is sent. What is given to a process that dies is lost. */
-export const AHEAD_MS = 100;
+export const START_AHEAD_MS = 100;
 
 /**
  * No turn lies so far ahead: each slot has one, or a few when its call is late. What does was given out before a clock
  * was set back, and counts for nothing.
  */
-export const farthestMs = ({ inFlight, intervalMs }: GateBounds): number => 60_000 + 4 * (inFlight + 1) * intervalMs;
+export const farthestMs = ({ inFlight, intervalMs }: LimiterBounds): number => 60_000 + 4 * (inFlight + 1) * intervalMs;
 
 /** Turns that may be given out at once when the next is so far ahead. */
-export const turnsWithin = (aheadMs: number, intervalMs: number): number =>
-  aheadMs > AHEAD_MS ? 0 : 1 + Math.floor((AHEAD_MS - aheadMs) / Math.max(intervalMs, SHORTEST_MS));
+export const startsWithin = (aheadMs: number, intervalMs: number): number =>
+  aheadMs > START_AHEAD_MS ? 0 : 1 + Math.floor((START_AHEAD_MS - aheadMs) / Math.max(intervalMs, SHORTEST_MS));
 
 /** The database counts in microseconds. */
 const SHORTEST_MS = 1e-3;
 
-/** The name of a token's gate, which tells nothing of the token. */
-export const gateName = (serviceUrl: string, token: string): string =>
+/** The name of a token's limiter, which tells nothing of the token. */
+export const limiterName = (serviceUrl: string, token: string): string =>
   digestOf(`${URL.parse(serviceUrl)?.href ?? serviceUrl}\n${token}`).slice(0, 32);
 
-export interface SharedGate extends GateBounds {
+export interface SharedLimiter extends LimiterBounds {
   readonly name: string;
-  /** This process, and nothing else that opens the gate. */
+  /** This process, and nothing else that opens the limiter. */
   readonly holder: string;
 }
 
-/** Slots and turns of a gate that other processes share. There are slots up to the greatest bound that any of them has. */
+/** Slots and turns of a limiter that other processes share. There are slots up to the greatest bound that any of them has. */
 export async function openSharedSlots(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
-  { name, holder, inFlight, intervalMs }: SharedGate,
+  { name, holder, inFlight, intervalMs }: SharedLimiter,
 ): Promise<SlotSource> {
   const slots = sql.id(ops, 'gate_slots');
   const paces = sql.id(ops, 'gate_paces');
@@ -105,7 +105,7 @@ export async function openSharedSlots(
 
   const isWanted = sql`wanted_by <> ${holder} and wanted_at > clock_timestamp() - ${ago(WANTED_MS)}`;
 
-  const taking = compiledOnce(['most', 'except'], ({ most, except }) =>
+  const taking = precompiled(['most', 'except'], ({ most, except }) =>
     compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
@@ -115,8 +115,8 @@ export async function openSharedSlots(
               and (expires_at < clock_timestamp() or holder = ${holder})
             order by number desc
             limit coalesce((
-              select case when ${aheadMs} > ${AHEAD_MS} then 0 else least(${most},
-                1 + floor((${AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
+              select case when ${aheadMs} > ${START_AHEAD_MS} then 0 else least(${most},
+                1 + floor((${START_AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
               from ${paces} where gate = ${name}
             ), 0)
             for update skip locked
@@ -129,14 +129,14 @@ export async function openSharedSlots(
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
           ${isWanted} as is_wanted, ${withoutWaiting}`),
   );
-  const freeing = compiledOnce(['numbers'], ({ numbers }) =>
+  const freeing = precompiled(['numbers'], ({ numbers }) =>
     compilable(sql`${plannedOnce}
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
       where gate = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
       returning ${withoutWaiting}`),
   );
 
-  const turning = compiledOnce(['count'], ({ count }) =>
+  const turning = precompiled(['count'], ({ count }) =>
     compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where gate = ${name}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
@@ -164,7 +164,7 @@ export async function openSharedSlots(
     const [row] = rows;
     // Somebody cleared the table.
     if (!row) await enterRows();
-    const closed = Math.max(0, (row?.ahead_ms ?? 0) - AHEAD_MS);
+    const closed = Math.max(0, (row?.ahead_ms ?? 0) - START_AHEAD_MS);
     if (row && closed === 0 && !row.is_told)
       await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where gate = ${name}
         returning ${withoutWaiting}`.execute(db);
@@ -183,7 +183,7 @@ export async function openSharedSlots(
     },
 
     sharing: {
-      takeTurns: async (count) => {
+      takeStarts: async (count) => {
         const { rows } = await db.executeQuery(turning({ count }));
         return { firstMs: Math.max(0, rows[0]?.first_ms ?? 0), isWanted: rows[0]?.is_wanted === true };
       },
@@ -196,7 +196,7 @@ export async function openSharedSlots(
         return rows.map(({ number }) => Number(number));
       },
 
-      free: async (numbers) => {
+      release: async (numbers) => {
         await db.executeQuery(freeing({ numbers: arrayLiteral(numbers) }));
       },
     },

@@ -8,31 +8,31 @@ export interface Slot {
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
   /** What the call before left to record, where others do that: nothing of the next may be committed sooner. */
-  readonly owed: (by: InOrder) => Promise<unknown> | undefined;
+  readonly pendingCommit: (by: Committer) => Promise<unknown> | undefined;
   /**
    * Says that the call is over, and what came of it recorded, or about to be: other processes wait for that. The next of
    * this process has the slot at once, and looks at what is owed.
    */
-  readonly release: (about?: Recording) => void;
+  readonly release: (about?: PendingCommit) => void;
 }
 
 /** A committer that commits in the order of the calls to it. */
-export type InOrder = object;
+export type Committer = object;
 
 /** What came of a call is about to be recorded. */
-export interface Recording {
+export interface PendingCommit {
   readonly recorded: Promise<unknown>;
-  readonly by: InOrder;
+  readonly committer: Committer;
 }
 
-export interface Gate {
+export interface Limiter {
   /** Waits for a slot. Rejects with the signal's reason when it fires first, or with the database's error. */
-  readonly take: (signal: AbortSignal) => Promise<Slot>;
+  readonly acquire: (signal: AbortSignal) => Promise<Slot>;
   /** Gives back what is held; to be called when every slot is released. */
   readonly close: () => Promise<void>;
 }
 
-export interface GateEffects {
+export interface LimiterEffects {
   readonly now: () => Date;
   /** Rejects when the signal fires. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -1,19 +1,19 @@
 /** Takes an entity out of the stored answers. */
-import { readAnswer, replaceBody, type VaultAnswer } from '../../ledger/answers.ts';
+import { readAnswer, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { decode } from '../../normalize/decode.ts';
 import { isTombstone } from '../../service/names/forgotten.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
-import { lookInto } from './answer-body.ts';
+import { inspectAnswer } from './answer-body.ts';
 import { withoutEscapes } from './scrub.ts';
-import type { Register, Search } from './target.ts';
+import type { NameRegister, ErasureSearch } from './target.ts';
 
 const NOTHING = new Uint8Array();
 
 /** Ids that are looked up at a time. */
 const PAGE = 1000;
 
-export interface VaultErasure {
+export interface AnswerErasure {
   /** Answers that something was taken out of. */
   readonly touched: Set<string>;
   /** Of these, those whose body is gone. */
@@ -24,14 +24,14 @@ export interface VaultErasure {
  * Goes through all answers and rewrites those that tell of the entity. `askers` are the requests for it. What is learned
  * of its names on the way goes into the register; when that grew, another pass has to follow.
  */
-export async function eraseFromVault(
+export async function eraseFromAnswers(
   ops: Ops,
-  search: Search,
-  register: Register,
+  search: ErasureSearch,
+  register: NameRegister,
   askers: ReadonlySet<string>,
   it: {
     readonly at: Date;
-    readonly done: VaultErasure;
+    readonly done: AnswerErasure;
     readonly signal: AbortSignal;
     readonly onProgress: (done: number, total: number) => void;
   },
@@ -65,19 +65,19 @@ export async function eraseFromVault(
 
 async function eraseFrom(
   ops: Ops,
-  answer: VaultAnswer,
-  search: Search,
-  register: Register,
+  answer: StoredAnswer,
+  search: ErasureSearch,
+  register: NameRegister,
   isAbout: boolean,
-  { at, done }: { readonly at: Date; readonly done: VaultErasure },
+  { at, done }: { readonly at: Date; readonly done: AnswerErasure },
 ): Promise<void> {
   if (!isAbout && !mayTellOf(answer.body, search.hints)) return;
-  const look = lookInto(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
+  const look = inspectAnswer(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
   if (look.kind === 'redacted') {
     await replaceBody(ops, answer.id, look.body, at);
     await dropRejects(ops, answer.id, look.body);
     done.touched.add(answer.id);
-  } else if (look.kind === 'unreadable' && (isAbout || tellsOf(answer.body, search.hints))) {
+  } else if (look.kind === 'unreadable' && (isAbout || mentions(answer.body, search.hints))) {
     // One that was never loaded still has to be, as the empty answer that it is by then.
     await replaceBody(ops, answer.id, answer.loaded ? null : NOTHING, at);
     await dropRejects(ops, answer.id, undefined);
@@ -95,7 +95,7 @@ function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
 }
 
 /** True of bytes that hold one of the longer texts, as they are or with the escapes of JSON. */
-export function tellsOf(body: Uint8Array, hints: readonly string[]): boolean {
+export function mentions(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   const plain = withoutEscapes(text);
   return hints.some((hint) => hint.length >= SHORTEST_TRACE && (text.includes(hint) || plain.includes(hint)));

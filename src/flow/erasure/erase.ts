@@ -1,7 +1,7 @@
 /** Takes an entity out of the whole database, inside one transaction. */
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { rehash } from '../../load/rehash.ts';
-import { runOn } from '../../load/sql/executor.ts';
+import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import { digester, recordErasure, wasErased } from './store.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { pseudonymOf } from '../../service/names/forgotten.ts';
@@ -9,22 +9,22 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
-import { type Asking, redactRequests, requestsFor } from './ledger.ts';
+import { type RequestRef, redactRequests, requestsFor } from './ledger.ts';
 import { sweep } from './sweep.ts';
-import { eraseRows, type Touched } from './tables.ts';
+import { eraseRows, type TouchedRows } from './tables.ts';
 import {
-  at as tableAt,
+  tableId as tableAt,
   noteRows,
-  openRegister,
-  ownNames,
-  type Register,
-  type Search,
+  openNameRegister,
+  exclusiveNames,
+  type NameRegister,
+  type ErasureSearch,
   searchFor,
-  type Target,
+  type ErasureTarget,
 } from './target.ts';
-import { eraseFromVault } from './answers.ts';
+import { eraseFromAnswers } from './answers.ts';
 
-export interface ErasureWork {
+export interface ErasureOptions {
   readonly comesAgain: boolean;
   readonly dryRun: boolean;
   readonly now: () => Date;
@@ -34,7 +34,7 @@ export interface ErasureWork {
 }
 
 /** What an erasure came to in the database, and what to look for elsewhere. */
-export interface Erased {
+export interface ErasureResult {
   /** Rows deleted or changed, by table. */
   readonly rows: Readonly<Record<string, number>>;
   readonly answers: number;
@@ -42,8 +42,8 @@ export interface Erased {
   readonly requests: number;
   /** Whether an earlier erasure has the same key. */
   readonly wasForgotten: boolean;
-  readonly search: Search;
-  readonly register: Register;
+  readonly search: ErasureSearch;
+  readonly register: NameRegister;
   /** The receipt; null of a dry run. */
   readonly receipt: string | null;
 }
@@ -52,33 +52,33 @@ export interface Erased {
 export async function eraseIn(
   db: Transaction<OperationsTables>,
   warehouse: Pick<Warehouse, 'schema' | 'ops'>,
-  target: Target,
-  { comesAgain, dryRun, now, newId, onProgress, signal }: ErasureWork,
-): Promise<Erased> {
+  target: ErasureTarget,
+  { comesAgain, dryRun, now, newId, onProgress, signal }: ErasureOptions,
+): Promise<ErasureResult> {
   const ops = operationsOf({ db, ops: warehouse.ops });
   const digests = await digester(ops, () => Buffer.from(newId() + newId()));
   if (!digests) throw new Error('the salt of what is forgotten is gone');
   const digest = digests.ofKey(target.table.name, target.key);
   const wasForgotten = await wasErased(ops, digest);
-  const register = openRegister(target);
+  const register = openNameRegister(target);
   await noteRows(db, warehouse, target, register);
   const done = { touched: new Set<string>(), erased: new Set<string>() };
   const at = now();
-  let search: Search;
-  let askers: readonly Asking[];
+  let search: ErasureSearch;
+  let askers: readonly RequestRef[];
   // The vault may know names that the tables never did; what they tell of is looked for as well.
   for (let known = -1; ; ) {
-    const names = await ownNames(db, warehouse, target, register.names, [target.table]);
-    const texts = await ownNames(db, warehouse, target, names, rootTables);
+    const names = await exclusiveNames(db, warehouse, target, register.names, [target.table]);
+    const texts = await exclusiveNames(db, warehouse, target, names, rootTables);
     search = searchFor(target, names, texts, pseudonymOf(digest));
     askers = await requestsFor(ops, search);
     if (known === register.size()) break;
     known = register.size();
     const ids = new Set(askers.map(({ id }) => id));
-    await eraseFromVault(ops, search, register, ids, { at, done, signal, onProgress });
+    await eraseFromAnswers(ops, search, register, ids, { at, done, signal, onProgress });
   }
   const rows: Record<string, number> = {};
-  const touched: Touched = {
+  const touched: TouchedRows = {
     changed: new Map(),
     note: (table, count) => {
       if (count > 0) rows[table] = (rows[table] ?? 0) + count;
@@ -90,12 +90,12 @@ export async function eraseIn(
   await sweep(db, warehouse, search, touched);
   for (const table of rootTables) {
     const ids = [...(touched.changed.get(table) ?? [])];
-    if (ids.length > 0) await rehash(runOn(db), warehouse.schema, table, ids);
+    if (ids.length > 0) await rehash(sqlExecutorOn(db), warehouse.schema, table, ids);
   }
   const counts = { rows, answers: done.touched.size, bodies: done.erased.size, requests: askers.length };
   const banned = [
     digest,
-    ...search.asked.map((name) => digests.ofName(target.table.name, name)),
+    ...search.requestNames.map((name) => digests.ofName(target.table.name, name)),
     ...[...search.traces].flatMap(([trace, first]) => [digests.ofTrace(trace), digests.ofFirst(first)]),
   ];
   const receipt = dryRun
@@ -104,7 +104,7 @@ export async function eraseIn(
   return { ...counts, wasForgotten, search, register, receipt };
 }
 
-const answersTo = async (ops: Ops, askers: readonly Asking[]): Promise<string[]> => {
+const answersTo = async (ops: Ops, askers: readonly RequestRef[]): Promise<string[]> => {
   const asked = arrayLiteral(askers.map(({ id }) => id));
   const rows = await ops
     .selectFrom('requests')
@@ -122,8 +122,8 @@ async function renameQuestions(
   schema: string,
   keys: ReadonlyMap<string, string>,
 ): Promise<void> {
-  for (const { name, askedKey } of bridgeTables)
-    if (askedKey.includes('request_key') && keys.size > 0)
+  for (const { name, questionKey } of bridgeTables)
+    if (questionKey.includes('request_key') && keys.size > 0)
       await sql`update ${tableAt(schema, name)} b set request_key = k.is_now
         from unnest(${arrayLiteral([...keys.keys()])}::text[], ${arrayLiteral([...keys.values()])}::text[]) as k(was, is_now)
         where b.request_key = k.was`.execute(db);

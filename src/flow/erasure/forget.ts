@@ -1,13 +1,13 @@
 /** Removes an entity from everything that Sluice keeps, and sees to it that nothing brings it back. */
 import { EXIT, UsageError } from '../../errors.ts';
-import { eraseIn, type Erased, type ErasureWork } from './erase.ts';
+import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';
 import { eraseFromSpool } from './spool.ts';
-import type { Target } from './target.ts';
-import { type Held, holdAll, refuseOthers } from '../../control/lease/exclusive.ts';
+import type { ErasureTarget } from './target.ts';
+import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
 import { removeLeftRebuilds } from '../rebuild/schema.ts';
-import { databaseTrouble } from '../../warehouse/connect/retry-transient.ts';
+import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import { recordSpooled } from './store.ts';
-import { assertLease, REBUILD, syncLease } from '../../ledger/lease.ts';
+import { assertLease, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -59,7 +59,7 @@ export interface ForgetSummary {
 const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
 
 /** The row that the words name, without the blanks, line ends and byte order marks around them. Throws a UsageError for no table of entities, or for a key of other parts. */
-export function targetOf(given: string, keyGiven: readonly string[]): Target {
+export function targetOf(given: string, keyGiven: readonly string[]): ErasureTarget {
   const name = given.trim();
   const key = keyGiven.map((part) => part.trim());
   const table = forgettable.find((it) => it.name === name);
@@ -87,9 +87,9 @@ export async function forget(
   const target = targetOf(options.table, options.key);
   const ops = operationsOf(warehouse);
   const syncs = await ops.selectFrom('runs').select('sync').distinct().orderBy('sync').execute();
-  const held = await holdAll(warehouse, [REBUILD, ...syncs.map(({ sync }) => syncLease(sync))], effects);
+  const held = await acquireAll(warehouse, [REBUILD_LEASE, ...syncs.map(({ sync }) => syncLease(sync))], effects);
   try {
-    await refuseOthers(warehouse, ops, held);
+    await assertNoOtherRuns(warehouse, ops, held);
     if (!options.dryRun) await removeCopies(warehouse);
     const work = { ...options, ...effects, signal };
     const { search, register, receipt, wasForgotten, ...counts } = await eraseOrLook(warehouse, target, work, held);
@@ -109,9 +109,9 @@ export async function forget(
     };
   } catch (error) {
     if (errorCode(error) === REFERRED_TO) throw referredTo(error);
-    throw databaseTrouble(error);
+    throw toUserError(error);
   } finally {
-    for (const it of held) await it.hold.end();
+    for (const it of held) await it.keepAlive.end();
   }
 }
 
@@ -137,11 +137,11 @@ class Undone extends Error {}
 
 async function eraseOrLook(
   warehouse: Warehouse,
-  target: Target,
-  work: ErasureWork,
-  held: readonly Held[],
-): Promise<Erased> {
-  let erased: Erased | undefined;
+  target: ErasureTarget,
+  work: ErasureOptions,
+  held: readonly HeldLease[],
+): Promise<ErasureResult> {
+  let erased: ErasureResult | undefined;
   try {
     await warehouse.db.transaction().execute(async (tx) => {
       erased = await eraseIn(tx, warehouse, target, work);

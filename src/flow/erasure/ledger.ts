@@ -1,15 +1,15 @@
 /** Takes an entity's names out of the requests that asked for it; what they cost and came to stays. */
 import { sql } from 'kysely';
-import { asksFor, redactRequest } from '../../normalize/erasure/redact-request.ts';
+import { asksForForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
 import type { Digester } from './store.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { Search } from './target.ts';
+import type { ErasureSearch } from './target.ts';
 
 /** A request that asked for the entity. */
-export interface Asking {
+export interface RequestRef {
   readonly id: string;
   readonly requestKey: string;
 }
@@ -17,18 +17,21 @@ export interface Asking {
 const OPEN = ['planned', 'sent', 'in_doubt'] as const;
 
 /** The requests that asked for the entity by one of its names. */
-export async function requestsFor(ops: Ops, { forgotten, asked }: Search): Promise<readonly Asking[]> {
+export async function requestsFor(
+  ops: Ops,
+  { forgotten, requestNames }: ErasureSearch,
+): Promise<readonly RequestRef[]> {
   const rows = await ops
     .selectFrom('requests')
     .select(['id', 'endpoint', 'request_key', 'body'])
     .where(
-      sql<boolean>`exists (select from unnest(${arrayLiteral(asked)}::text[]) as u(name) where position(name in requests.body::text) > 0)`,
+      sql<boolean>`exists (select from unnest(${arrayLiteral(requestNames)}::text[]) as u(name) where position(name in requests.body::text) > 0)`,
     )
     .orderBy('id')
     .execute();
   return rows.flatMap(({ id, endpoint: name, request_key: requestKey, body }) => {
     const endpoint = endpointNamed(name);
-    return endpoint && asksFor(endpoint, body, forgotten) ? [{ id, requestKey }] : [];
+    return endpoint && asksForForgotten(endpoint, body, forgotten) ? [{ id, requestKey }] : [];
   });
 }
 
@@ -38,8 +41,8 @@ export async function requestsFor(ops: Ops, { forgotten, asked }: Search): Promi
  */
 export async function redactRequests(
   ops: Ops,
-  requests: readonly Asking[],
-  { forgotten }: Search,
+  requests: readonly RequestRef[],
+  { forgotten }: ErasureSearch,
   digests: Digester,
   at: Date,
 ): Promise<ReadonlyMap<string, string>> {

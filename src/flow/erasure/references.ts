@@ -1,6 +1,6 @@
 /** Where rows of other tables hold something of an entity: a fold over the declared fields. */
 import { catalog } from '../../service/catalog.ts';
-import type { Element, Fields, Sighting, Resource } from '../../service/model.ts';
+import type { ListElement, Fields, ObservationSpec, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
 import { childTableName, tables } from '../../warehouse/schema/tables.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
@@ -36,8 +36,8 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
           ),
         );
       if (field.shape === 'object') {
-        if (sees(field.sighting, to))
-          found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.sighting, under, to), false));
+        if (sees(field.observation, to))
+          found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.observation, under, to), false));
         visit(field.fields, under, [...path, name]);
       }
       if (field.shape === 'list' && field.element.of === 'object') {
@@ -50,11 +50,13 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
   return found;
 }
 
-function elementReferences(table: Table, element: Extract<Element, { of: 'object' }>, to: Resource): Reference[] {
-  const own = sees(element.sighting, to) ? [referenceIn(table, '', keyUnder(element.sighting, '', to), true)] : [];
+function elementReferences(table: Table, element: Extract<ListElement, { of: 'object' }>, to: Resource): Reference[] {
+  const own = sees(element.observation, to)
+    ? [referenceIn(table, '', keyUnder(element.observation, '', to), true)]
+    : [];
   const inner = Object.entries(element.fields).flatMap(([name, field]) => {
-    if (field.shape !== 'object' || !sees(field.sighting, to)) return [];
-    const key = keyUnder(field.sighting, `${name}_`, to);
+    if (field.shape !== 'object' || !sees(field.observation, to)) return [];
+    const key = keyUnder(field.observation, `${name}_`, to);
     return [
       referenceIn(
         table,
@@ -67,10 +69,10 @@ function elementReferences(table: Table, element: Extract<Element, { of: 'object
   return [...own, ...inner];
 }
 
-const sees = (sighting: Sighting | undefined, to: Resource): boolean =>
-  sighting !== undefined && [sighting.of(''), sighting.of('company')].includes(to);
+const sees = (sighting: ObservationSpec | undefined, to: Resource): boolean =>
+  sighting !== undefined && [sighting.resourceOf(''), sighting.resourceOf('company')].includes(to);
 
-const keyUnder = (sighting: Sighting | undefined, prefix: string, to: Resource): string[] =>
+const keyUnder = (sighting: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
   to.key.map((key) => prefix + (sighting?.bare ? key.replace(/^urn_/, '') : key));
 
 function referenceIn(table: Table, prefix: string, key: readonly string[], isElement: boolean): Reference {

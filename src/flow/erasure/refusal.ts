@@ -2,11 +2,11 @@
 import type { Decision } from '../../extract/retry.ts';
 import { readForgotten } from './store.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The decision with its reason as the ledger may hold it. */
-export async function withoutForgottenNames(decision: Decision, ops: Ops, effects: Steady): Promise<Decision> {
+export async function withoutForgottenNames(decision: Decision, ops: Ops, effects: RetryEffects): Promise<Decision> {
   if (decision.do !== 'retry' && decision.do !== 'fail' && decision.do !== 'stop') return decision;
-  const forgotten = await steadily(() => readForgotten(ops), effects);
+  const forgotten = await retryTransient(() => readForgotten(ops), effects);
   return forgotten ? { ...decision, because: forgotten.scrub(decision.because) } : decision;
 }

@@ -1,10 +1,10 @@
 /** Takes an entity out of the answers that wait on the disk. */
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
-import type { Waiting } from '../../recovery/spool/header.ts';
-import { lookInto } from './answer-body.ts';
-import type { Register, Search } from './target.ts';
-import { tellsOf } from './answers.ts';
+import type { WaitingAnswer } from '../../recovery/spool/header.ts';
+import { inspectAnswer } from './answer-body.ts';
+import type { NameRegister, ErasureSearch } from './target.ts';
+import { mentions } from './answers.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -15,8 +15,8 @@ const NOTHING = new Uint8Array();
 export async function eraseFromSpool(
   ops: Ops,
   spool: Spool,
-  search: Search,
-  register: Register,
+  search: ErasureSearch,
+  register: NameRegister,
   dry: boolean,
 ): Promise<number> {
   let touched = 0;
@@ -30,16 +30,16 @@ export async function eraseFromSpool(
     await spool.keep({ ...waiting, body: kept });
     await spool.drop(waiting);
   }
-  const holds = (bytes: Uint8Array): boolean => tellsOf(bytes, search.hints);
-  return touched + (dry ? 0 : await spool.sift(holds));
+  const holds = (bytes: Uint8Array): boolean => mentions(bytes, search.hints);
+  return touched + (dry ? 0 : await spool.removeMatching(holds));
 }
 
 async function keptOf(
   ops: Ops,
-  { requestId, runId, sync, xRequestId }: Waiting,
+  { requestId, runId, sync, xRequestId }: WaitingAnswer,
   body: Uint8Array,
-  search: Search,
-  register: Register,
+  search: ErasureSearch,
+  register: NameRegister,
 ): Promise<Uint8Array | undefined> {
   const request = await ops
     .selectFrom('requests')
@@ -49,10 +49,10 @@ async function keptOf(
     .where('x_request_id', '=', xRequestId)
     .executeTakeFirst();
   // Of another warehouse: what was asked is not known here.
-  if (!request) return tellsOf(body, search.hints) ? NOTHING : undefined;
+  if (!request) return mentions(body, search.hints) ? NOTHING : undefined;
   const { endpoint, request_key: requestKey, body: asked } = request;
   const answer = { sync, endpoint, requestKey, request: asked, body, damage: undefined };
-  const look = lookInto(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
+  const look = inspectAnswer(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });
   if (look.kind === 'redacted') return look.body;
-  return look.kind === 'unreadable' && body.byteLength > 0 && tellsOf(body, search.hints) ? NOTHING : undefined;
+  return look.kind === 'unreadable' && body.byteLength > 0 && mentions(body, search.hints) ? NOTHING : undefined;
 }

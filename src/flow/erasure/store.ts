@@ -1,7 +1,7 @@
 /** What is forgotten, known by salted digests alone, and the receipts of erasures. */
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
-import { type Forgotten, pseudonymOf, spellingsOf } from '../../service/names/forgotten.ts';
+import { type Forgotten, pseudonymOf, nameVariants } from '../../service/names/forgotten.ts';
 import { remembered, scrubberByDigests, wholeTraces } from '../../service/names/traces.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -59,7 +59,7 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   };
   return {
     isKey: (table, key) => known.has(digests.ofKey(table, key)),
-    isName: (table, text) => spellingsOf(text).some((name) => known.has(digests.ofName(table, name))),
+    isName: (table, text) => nameVariants(text).some((name) => known.has(digests.ofName(table, name))),
     isTrace: wholeTraces(traces),
     scrub: scrubberByDigests(traces, pseudonym),
     pseudonym,

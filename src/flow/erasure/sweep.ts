@@ -4,13 +4,13 @@ import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { SHORTEST_TRACE } from '../../service/names/traces.ts';
-import { referring } from '../../warehouse/schema/references.ts';
+import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { operationsTables } from '../../warehouse/schema/operations.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { noteChanged, parentOf, type Touched } from './tables.ts';
-import { at, type Search } from './target.ts';
+import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
+import { tableId, type ErasureSearch } from './target.ts';
 
 /** Machinery that names what the config names, or holds digests; erasure has its own way with names of entities. */
 const NOT_SWEPT = [
@@ -39,8 +39,8 @@ interface Swept {
 export async function sweep(
   db: QueryExecutorProvider,
   { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
-  search: Search,
-  touched: Touched,
+  search: ErasureSearch,
+  touched: TouchedRows,
 ): Promise<void> {
   for (const table of tables) {
     const isHashed = table.kind === 'root' || table.kind === 'child';
@@ -50,7 +50,12 @@ export async function sweep(
       schema,
       name: table.name,
       columns: table.columns.filter(({ name }) => !held.has(name) && !name.startsWith('_')),
-      keep: root === undefined ? [] : table.kind === 'root' ? table.key : referring(root.resource.noun, root.key),
+      keep:
+        root === undefined
+          ? []
+          : table.kind === 'root'
+            ? table.key
+            : referenceColumnNames(root.resource.noun, root.key),
       ...(root && { changes: (key) => noteChanged(touched, root, key.join('\0')) }),
     });
   }
@@ -66,8 +71,8 @@ export async function sweep(
 
 async function sweepTable(
   db: QueryExecutorProvider,
-  { forgotten, hints: all }: Search,
-  touched: Touched,
+  { forgotten, hints: all }: ErasureSearch,
+  touched: TouchedRows,
   table: Swept,
 ): Promise<void> {
   const columns = table.columns.filter(({ type }) => type === 'text' || type === 'jsonb');
@@ -77,7 +82,7 @@ async function sweepTable(
   const joined = sql.join(columns.map(({ name }) => sql`${sql.ref(`t.${name}`)}::text`));
   const keep = table.keep.map((name, index) => sql`${sql.ref(`t.${name}`)}::text as ${sql.ref(`k${index}`)}`);
   const { rows } = await sql<Record<string, string | null>>`
-    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${at(table.schema, table.name)} t
+    select t.ctid::text as at, ${sql.join([...texts, ...keep])} from ${tableId(table.schema, table.name)} t
     where exists (
       select from unnest(${arrayLiteral(hints.map(inJson))}::text[]) as u(hint)
       where position(hint in concat_ws(' ', ${joined})) > 0)`.execute(db);
@@ -89,13 +94,15 @@ async function sweepTable(
       return after === text ? [] : [sql`${sql.ref(name)} = ${after}::text::${sql.raw(type)}`];
     });
     if (sets.length === 0) continue;
-    await sql`update ${at(table.schema, table.name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(db);
+    await sql`update ${tableId(table.schema, table.name)} set ${sql.join(sets)} where ctid = ${row['at']}::tid`.execute(
+      db,
+    );
     touched.note(table.name, 1);
     table.changes?.(table.keep.map((_, index) => row[`k${index}`] ?? ''));
   }
 }
 
-function cleanJson(text: string, forgotten: Search['forgotten']): string {
+function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string {
   const value = parseExact(text);
   const after = cleaned(value, { forgotten });
   return after === value ? text : canonicalJson(after);

@@ -1,20 +1,20 @@
 /** Takes an entity out of the tables: its row with all that goes with it, and what other rows tell of it. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { referring } from '../../warehouse/schema/references.ts';
+import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
-import { at, matches, type Search, type Target } from './target.ts';
+import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './target.ts';
 
 /** What an erasure has touched so far. */
-export interface Touched {
+export interface TouchedRows {
   readonly note: (table: string, rows: number) => void;
   /** Root rows of others that are no longer as the loader wrote them, by table. */
   readonly changed: Map<RootTable, Set<string>>;
 }
 
-export const noteChanged = ({ changed }: Touched, table: RootTable, id: string): void => {
+export const noteChanged = ({ changed }: TouchedRows, table: RootTable, id: string): void => {
   changed.set(table, (changed.get(table) ?? new Set()).add(id));
 };
 
@@ -24,40 +24,40 @@ type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 export async function eraseRows(
   db: QueryExecutorProvider,
   { schema, ops }: Schemas,
-  target: Target,
-  search: Search,
+  target: ErasureTarget,
+  search: ErasureSearch,
   answers: readonly string[],
-  touched: Touched,
+  touched: TouchedRows,
 ): Promise<void> {
   const { table, key } = target;
   const erase = async (from: string, where: ReturnType<typeof sql<boolean>>, of = schema): Promise<void> => {
-    const { numAffectedRows } = await sql`delete from ${at(of, from)} where ${where}`.execute(db);
+    const { numAffectedRows } = await sql`delete from ${tableId(of, from)} where ${where}`.execute(db);
     touched.note(from, Number(numAffectedRows ?? 0n));
   };
-  const asOwner = referring(table.resource.noun, table.key);
+  const asOwner = referenceColumnNames(table.resource.noun, table.key);
   for (const other of rootTables) {
     const isGiven = other.key.some((name) => other.resource.fields[name]?.shape === 'given');
     if (isGiven && answers.length > 0)
       await erase(other.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
-    if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, matches(asOwner, key));
+    if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, keyEquals(asOwner, key));
   }
   for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, target, search, touched);
   for (const { table: of, key: columns, columns: all, isElement } of referencesTo(table)) {
     const root = parentOf(of);
-    const parentKey = of.kind === 'root' ? of.key : referring(root.resource.noun, root.key);
+    const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
     const change = isElement
-      ? sql`delete from ${at(schema, of.name)}`
-      : sql`update ${at(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
+      ? sql`delete from ${tableId(schema, of.name)}`
+      : sql`update ${tableId(schema, of.name)} set ${sql.join(all.map((name) => sql`${sql.ref(name)} = null`))}`;
     const { rows } = await sql<Record<string, string>>`
-      ${change} where ${matches(columns, key)}
+      ${change} where ${keyEquals(columns, key)}
       returning ${sql.join(parentKey.map((name) => sql.ref(name)))}`.execute(db);
     touched.note(of.name, rows.length);
     for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
   }
   // What hangs on the row goes with it; it is counted before.
   for (const owned of [...table.children, table.daily, table.changes])
-    if (owned) await erase(owned.name, matches('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
-  await erase(table.name, matches(table.key, key));
+    if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
+  await erase(table.name, keyEquals(table.key, key));
   await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
 }
 
@@ -72,30 +72,30 @@ export function parentOf(table: Table): RootTable {
 async function eraseTies(
   db: QueryExecutorProvider,
   schema: string,
-  { name, bridge, askedKey, columns }: BridgeTable,
-  { table, key }: Target,
-  { forgotten }: Search,
-  touched: Touched,
+  { name, bridge, questionKey, columns }: BridgeTable,
+  { table, key }: ErasureTarget,
+  { forgotten }: ErasureSearch,
+  touched: TouchedRows,
 ): Promise<void> {
   const remove = async (where: ReturnType<typeof sql<boolean>>): Promise<void> => {
-    const { numAffectedRows } = await sql`delete from ${at(schema, name)} where ${where}`.execute(db);
+    const { numAffectedRows } = await sql`delete from ${tableId(schema, name)} where ${where}`.execute(db);
     touched.note(name, Number(numAffectedRows ?? 0n));
   };
-  if (bridge.to() === table.resource) await remove(matches(referring(bridge.prefix, table.key), key));
-  const asked = referring(table.resource.noun, table.key);
-  if (asked.every((column) => askedKey.includes(column))) await remove(matches(asked, key));
+  if (bridge.to() === table.resource) await remove(keyEquals(referenceColumnNames(bridge.prefix, table.key), key));
+  const asked = referenceColumnNames(table.resource.noun, table.key);
+  if (asked.every((column) => questionKey.includes(column))) await remove(keyEquals(asked, key));
   // How people write names, in the bridges that keep what was written.
-  for (const column of askedKey.filter((it) => it.endsWith('_asked'))) {
+  for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
-      select distinct ${sql.ref(column)} as text from ${at(schema, name)}`.execute(db);
-    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(matches([column], [text]));
+      select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
+    for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(keyEquals([column], [text]));
   }
   const more = asked.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];
   if (more.length === asked.length && isOfThisNetwork && more.every((it) => columns.some((has) => has.name === it))) {
     const { numAffectedRows } = await sql`
-      update ${at(schema, name)} set ${sql.join(more.map((it) => sql`${sql.ref(it)} = null`))}
-      where ${matches(more, key)}`.execute(db);
+      update ${tableId(schema, name)} set ${sql.join(more.map((it) => sql`${sql.ref(it)} = null`))}
+      where ${keyEquals(more, key)}`.execute(db);
     touched.note(name, Number(numAffectedRows ?? 0n));
   }
 }

@@ -1,8 +1,8 @@
 /** The entity that is to be forgotten: its table, its key, and the names under which it is known. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { NAME_FIELDS } from '../../normalize/erasure/redact-items.ts';
-import { isObject, type Wire } from '../../normalize/scope.ts';
-import { type Forgotten, spellingsOf } from '../../service/names/forgotten.ts';
+import { isObject, type JsonObject } from '../../normalize/scope.ts';
+import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
@@ -11,7 +11,7 @@ import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
 import { traceOf, wholeTraces } from '../../service/names/traces.ts';
 
-export interface Target {
+export interface ErasureTarget {
   readonly table: RootTable;
   readonly key: readonly string[];
 }
@@ -23,19 +23,19 @@ const TELLING = ['name', 'email', 'phone', 'whatsapp_number', 'share_url', 'code
 const FIELDS: readonly string[] = [...NAME_FIELDS, ...TELLING];
 
 /** Texts that tell who the entity is, by the field that held them. */
-export type Names = ReadonlyMap<string, ReadonlySet<string>>;
+export type NamesByField = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** What is known of an entity's names, growing as more is read. */
-export interface Register {
-  readonly names: Names;
+export interface NameRegister {
+  readonly names: NamesByField;
   /** Takes note of an object or a row that is the entity; columns may have a prefix. */
-  readonly note: (found: Wire, prefix?: string) => void;
+  readonly note: (found: JsonObject, prefix?: string) => void;
   /** How many texts are known. */
   readonly size: () => number;
 }
 
 /** A register of the entity's names that knows its key. */
-export function openRegister({ table, key }: Target): Register {
+export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
   const names = new Map<string, Set<string>>();
   const add = (field: string, value: unknown): void => {
     const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
@@ -60,40 +60,40 @@ export function openRegister({ table, key }: Target): Register {
 export async function noteRows(
   db: QueryExecutorProvider,
   where: Schemas,
-  target: Target,
-  register: Register,
+  target: ErasureTarget,
+  register: NameRegister,
 ): Promise<void> {
   const { table, key } = target;
-  const own = await sql<Wire>`
-    select * from ${at(where.schema, table.name)} where ${matches(table.key, key)}`.execute(db);
+  const own = await sql<JsonObject>`
+    select * from ${tableId(where.schema, table.name)} where ${keyEquals(table.key, key)}`.execute(db);
   for (const row of own.rows) register.note(row);
   if (table.changes) {
     const { name, entityKey } = table.changes;
     const before = await sql<{ attribute: string; texts: readonly (string | null)[] }>`
-      select attribute, array[from_value, to_value] as texts from ${at(where.schema, name)}
-      where ${matches(entityKey, key)}`.execute(db);
+      select attribute, array[from_value, to_value] as texts from ${tableId(where.schema, name)}
+      where ${keyEquals(entityKey, key)}`.execute(db);
     for (const { attribute, texts } of before.rows)
       for (const text of texts) register.note({ [attribute.replace(/^internal_id_value$/, 'internal_id')]: text });
   }
   const known = await sql<{ name: string }>`
-    select name from ${at(where.ops, 'identities')}
+    select name from ${tableId(where.ops, 'identities')}
     where resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`.execute(db);
   for (const { name } of known.rows) register.note({ alias: name });
   for (const { table: other, key: columns, columns: all } of referencesTo(table)) {
     const prefix = (columns[0] ?? '').slice(0, -(table.key[0] ?? '').length);
     if (!all.some((column) => FIELDS.includes(column.slice(prefix.length)))) continue;
-    const told = await sql<Wire>`
+    const told = await sql<JsonObject>`
       select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
-      from ${at(where.schema, other.name)} where ${matches(columns, key)}`.execute(db);
+      from ${tableId(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);
     for (const row of told.rows) register.note(row, prefix);
   }
 }
 
 /** The table of that name in a schema. */
-export const at = (schema: string, table: string) => sql.id(schema, table);
+export const tableId = (schema: string, table: string) => sql.id(schema, table);
 
 /** True of rows whose columns hold these values. */
-export const matches = (columns: readonly string[], values: readonly string[]) =>
+export const keyEquals = (columns: readonly string[], values: readonly string[]) =>
   sql<boolean>`(${sql.join(
     columns.map((column, index) => sql`${sql.ref(column)} = ${values[index] ?? ''}`),
     sql` and `,
@@ -103,22 +103,22 @@ export const matches = (columns: readonly string[], values: readonly string[]) =
  * The names that no other row of these tables has: what several share tells of none of them, and stays where others have
  * it.
  */
-export async function ownNames(
+export async function exclusiveNames(
   db: QueryExecutorProvider,
   { schema }: Schemas,
-  { table, key }: Target,
-  names: Names,
+  { table, key }: ErasureTarget,
+  names: NamesByField,
   among: readonly RootTable[],
-): Promise<Names> {
+): Promise<NamesByField> {
   const own = new Map<string, Set<string>>();
   for (const [field, texts] of names) {
     const kept = new Set(texts);
     for (const other of among) {
       const column = [field, `${field}_value`].find((it) => other.columns.some(({ name }) => name === it));
       if (column === undefined || kept.size === 0) continue;
-      const isOther = other === table ? sql`not ${matches(table.key, key)}` : sql`true`;
+      const isOther = other === table ? sql`not ${keyEquals(table.key, key)}` : sql`true`;
       const { rows } = await sql<{ text: string }>`
-        select distinct ${sql.ref(column)}::text as text from ${at(schema, other.name)}
+        select distinct ${sql.ref(column)}::text as text from ${tableId(schema, other.name)}
         where ${sql.ref(column)}::text = any(${arrayLiteral([...kept])}::text[]) and ${isOther}`.execute(db);
       for (const { text } of rows) kept.delete(text);
     }
@@ -128,10 +128,10 @@ export async function ownNames(
 }
 
 /** What a search for the entity goes by, with its names in clear. */
-export interface Search {
+export interface ErasureSearch {
   readonly forgotten: Forgotten;
   /** Every spelling of a name that a request may use. */
-  readonly asked: readonly string[];
+  readonly requestNames: readonly string[];
   /** Texts that identify the entity wherever they stand, from their first word to their last. */
   readonly traces: ReadonlyMap<string, string>;
   /** Texts of which one is in whatever tells of the entity. */
@@ -142,7 +142,12 @@ export interface Search {
  * A search by the key, which is the entity's alone; by the names that no other of its table has, where requests name one
  * of that table; and in texts by those that no other of any table has.
  */
-export function searchFor(target: Target, names: Names, texts: Names, pseudonym: string): Search {
+export function searchFor(
+  target: ErasureTarget,
+  names: NamesByField,
+  texts: NamesByField,
+  pseudonym: string,
+): ErasureSearch {
   const { table, key } = target;
   // Requests name entities by these alone; many share a shown name.
   const lookedUp = [...names].filter(([field]) => !TELLING.includes(field) || field === 'requested_url');
@@ -158,12 +163,12 @@ export function searchFor(target: Target, names: Names, texts: Names, pseudonym:
   return {
     forgotten: {
       isKey: (of, parts) => of === table.name && parts.join('\0') === key.join('\0'),
-      isName: (of, text) => of === table.name && spellingsOf(text).some((it) => asked.has(it)),
+      isName: (of, text) => of === table.name && nameVariants(text).some((it) => asked.has(it)),
       isTrace: wholeTraces({ isFirst: (word) => firsts.has(word), isTrace: (text) => traces.has(text) }),
       scrub,
       pseudonym,
     },
-    asked: [...asked],
+    requestNames: [...asked],
     traces,
     hints: [...new Set([...asked, ...all, ...keyTexts])],
   };
@@ -183,6 +188,6 @@ function tracedAs(text: string): (readonly [string, string])[] {
 
 /** A name in the spellings that stand for it alone: of an address the whole, of anything else all. */
 const spelledOf = (text: string): readonly string[] => {
-  const spellings = spellingsOf(text);
+  const spellings = nameVariants(text);
   return text.includes('/') ? spellings.slice(0, 2) : spellings;
 };

@@ -2,11 +2,11 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { openRuns } from '../../ledger/runs.ts';
 import { operationsOf, type RequestState } from '../../warehouse/connect/operations-db.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { Planned } from './pending.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../run/plan-hash.ts';
-import { maxAgesAgain } from '../run/prepare.ts';
+import { rereadMaxAges } from '../run/prepare.ts';
 
 /** Requests that are sent when the run is continued. */
 const OPEN: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
@@ -57,6 +57,6 @@ export async function openPlan(
     tried: new Set(rows.flatMap((row) => (row.attempts === '0' ? [] : [row.request_key]))),
     givenUp: new Set(),
     failing: new Map(),
-    maxAgeOf: await maxAgesAgain(warehouse, definition, { definitionHash: last.definition_hash }, options),
+    maxAgeOf: await rereadMaxAges(warehouse, definition, { definitionHash: last.definition_hash }, options),
   };
 }

@@ -12,11 +12,11 @@ import { taskOf } from '../../plan/plan.ts';
 import type { QuotedQuestion } from '../../plan/pricing/quote.ts';
 import type { Task } from '../../plan/task.ts';
 import { allowanceOf, requestsOf } from '../../service/window/allowance.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { windowOf } from '../../service/window/evidence.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import { changedFields, type Cutting, openCutting } from '../run/splitter.ts';
+import { changedFields, type Splitter, openSplitter } from '../run/splitter.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 
 /** The requests of a plan, with the stored answers that serve some of them. */
@@ -53,7 +53,7 @@ export async function pendingQuestions(
   const tasks = plan.tasks.filter(({ requestKey }) => !plan.givenUp.has(requestKey) && !plan.failing.has(requestKey));
   const roots = tasks.map((task): Root => ({ task, open: [] }));
   const mayLead = endpoint.paging.by === 'count' || endpoint.paging.by === 'window';
-  if (mayLead) await follow({ ops, definition, plan, now, cutting: await openCutting(ops, definition) }, roots);
+  if (mayLead) await follow({ ops, definition, plan, now, cutting: await openSplitter(ops, definition) }, roots);
   else for (const { task, open } of roots) if (!plan.fresh.has(task.requestKey)) open.push(task.request);
   const pending = roots.filter(({ open }) => open.length > 0);
   const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
@@ -77,7 +77,7 @@ interface Following {
   readonly definition: SyncDefinition;
   readonly plan: Planned;
   readonly now: Date;
-  readonly cutting: Cutting;
+  readonly cutting: Splitter;
 }
 
 /** Finds what is to be asked: in the order of a run, which first loads all that is stored, and then looks at what is planned. */
@@ -114,13 +114,13 @@ async function follow(it: Following, roots: readonly Root[]): Promise<void> {
       cutting.learn(input, step);
       const { requests } = cutting.followOf(input, step);
       await enterParts(node, requests, depth + 1);
-      cutting.divided(input, step, requests);
+      cutting.recordSplit(input, step, requests);
     }
     const looking = planned;
     planned = [];
     const turns = looking.map((node) => ({
       node,
-      turn: cutting.turnOf({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
+      turn: cutting.decide({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
     }));
     const cut = turns.filter(({ turn }) => turn.do === 'cut').map(({ node }) => node.task.requestKey);
     const unread = cut.length > 0 ? await unreadKeys(ops, cut) : new Set<string>();
@@ -129,8 +129,8 @@ async function follow(it: Following, roots: readonly Root[]): Promise<void> {
         node.root.open.push(node.task.request);
         continue;
       }
-      await enterParts(node, turn.into.requests, Math.max(node.task.depth, 1));
-      cutting.divided(node.task.input, { request: node.task.request, items: [] }, turn.into.requests);
+      await enterParts(node, turn.parts.requests, Math.max(node.task.depth, 1));
+      cutting.recordSplit(node.task.input, { request: node.task.request, items: [] }, turn.parts.requests);
     }
   }
 }

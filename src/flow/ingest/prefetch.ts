@@ -1,12 +1,12 @@
 /** Has the answers of the next load read while those before are loaded. */
-import { type Bounds, openGroup, type Weighed } from '../../load/group.ts';
+import { type LoadLimits, openGroup, type SizedBatch } from '../../load/group.ts';
 
 /** How long a group waits for others that could join it. */
-export interface Patience {
+export interface LingerOptions {
   /** False while the source has nothing more to give for now; absent, it always has until it ends. */
-  readonly isAtHand?: () => boolean;
+  readonly hasMore?: () => boolean;
   /** Resolves when a group has waited long enough for what may come. */
-  readonly company?: () => Promise<unknown>;
+  readonly linger?: () => Promise<unknown>;
 }
 
 /**
@@ -14,10 +14,10 @@ export interface Patience {
  * Whoever wants it then gets what it has by now, unless more is at hand to fill it, or is waited for. No more than a group
  * is held, and one answer after it. What the source throws is met after the groups before it.
  */
-export async function* groupsAhead<T extends Weighed>(
+export async function* prefetchGroups<T extends SizedBatch>(
   source: AsyncGenerator<T, unknown>,
-  most: Bounds,
-  { isAtHand = () => true, company }: Patience = {},
+  most: LoadLimits,
+  { hasMore = () => true, linger }: LingerOptions = {},
 ): AsyncGenerator<readonly T[], undefined> {
   let group = openGroup<T>(most);
   /** What the group could not take. */
@@ -42,7 +42,7 @@ export async function* groupsAhead<T extends Weighed>(
     stir = Promise.withResolvers();
   };
   const isFull = (): boolean => next !== undefined || end !== undefined;
-  const isReady = (): boolean => group.answers.length > 0 && !isAtHand();
+  const isReady = (): boolean => group.answers.length > 0 && !hasMore();
   const until = async (isSo: () => boolean): Promise<void> => {
     while (!isFull() && !isSo()) await stir.promise;
   };
@@ -51,13 +51,13 @@ export async function* groupsAhead<T extends Weighed>(
   try {
     for (;;) {
       await until(isReady);
-      if (company && !isFull()) {
+      if (linger && !isFull()) {
         let isOver = false;
         const over = (): void => {
           isOver = true;
           wake();
         };
-        void company().then(over, over);
+        void linger().then(over, over);
         await until(() => isOver);
       }
       const { answers } = group;

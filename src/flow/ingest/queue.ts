@@ -1,25 +1,25 @@
 /** What waits to be loaded: in the order of asking, many answers in a commit, the next read while those before load. */
-import { type Bounds, TOGETHER } from '../../load/group.ts';
+import { type LoadLimits, DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { readAnswers, type VaultAnswer } from '../../ledger/answers.ts';
+import { readAnswers, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { type IntakeOptions, loadsOf, type Taken } from './ingest.ts';
-import type { Served, Serving } from './read-answer.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type IngestOptions, ingestGroups, type IngestResult } from './ingest.ts';
+import type { LoadTarget, AnswerToLoad } from './read-answer.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** An answer in the vault. */
-export interface Stored {
+export interface QueuedAnswer {
   readonly answerId: string;
   /** Of its body. */
   readonly bytes: number;
   /** What was stored, where it is at hand still. */
-  readonly answer?: VaultAnswer;
+  readonly answer?: StoredAnswer;
   /** For whom it is loaded, when not for the request that it answered. */
-  readonly serves?: Served;
+  readonly target?: LoadTarget;
 }
 
 /** Those that are read together, and those that are loaded together: answers of one item share a statement so. */
-const MOST = { rows: TOGETHER.rows, answers: 500, bytes: 4 * 2 ** 20 } satisfies Bounds;
+const MOST = { rows: DEFAULT_LOAD_LIMITS.rows, answers: 500, bytes: 4 * 2 ** 20 } satisfies LoadLimits;
 
 /**
  * A load rests as long as the one before it took, and no longer than this: small ones that follow each other closely cost
@@ -27,9 +27,9 @@ const MOST = { rows: TOGETHER.rows, answers: 500, bytes: 4 * 2 ** 20 } satisfies
  */
 const MOST_REST_MS = 20;
 
-interface Asked {
-  readonly stored: Stored;
-  readonly done: (taken: Taken) => void;
+interface PendingAnswer {
+  readonly stored: QueuedAnswer;
+  readonly done: (result: IngestResult) => void;
   readonly fail: (error: unknown) => void;
 }
 
@@ -39,23 +39,23 @@ interface Asked {
  */
 export function openLoadQueue(
   warehouse: Warehouse,
-  options: Omit<IntakeOptions, 'most' | 'patience'>,
-): (stored: Stored) => Promise<Taken> {
-  const waiting: Asked[] = [];
+  options: Omit<IngestOptions, 'most' | 'patience'>,
+): (stored: QueuedAnswer) => Promise<IngestResult> {
+  const waiting: PendingAnswer[] = [];
   let isOpen = false;
   let stir = Promise.withResolvers<void>();
 
   /** Loads what waits and what comes, until a load fails. */
   const loadAll = async (): Promise<void> => {
-    const begun: Asked[] = [];
+    const begun: PendingAnswer[] = [];
     let unread = 0;
     let isBroken = false;
-    async function* servings(): AsyncGenerator<Serving> {
+    async function* servings(): AsyncGenerator<AnswerToLoad> {
       for (;;) {
         const page = pageOf(waiting);
         begun.push(...page);
         unread = page.length;
-        for (const serving of await servingsOf(warehouse, page, options)) {
+        for (const serving of await answersToLoad(warehouse, page, options)) {
           unread -= 1;
           yield serving;
         }
@@ -63,16 +63,16 @@ export function openLoadQueue(
         if (isBroken) return;
       }
     }
-    const { within = (_, work) => work() } = options;
+    const { wrapCommit = (_, work) => work() } = options;
     const rest = restsBetween(options);
     try {
-      const loads = loadsOf(warehouse, servings(), {
+      const loads = ingestGroups(warehouse, servings(), {
         ...options,
-        most: MOST,
-        patience: { isAtHand: () => unread > 0 || waiting.length > 0, company: rest.end },
-        within: async (answers, work) => {
+        limits: MOST,
+        linger: { hasMore: () => unread > 0 || waiting.length > 0, linger: rest.end },
+        wrapCommit: async (answers, work) => {
           try {
-            return await rest.after(() => within(answers, work));
+            return await rest.after(() => wrapCommit(answers, work));
           } catch (error) {
             // Nobody may wait then for an answer that never comes.
             isBroken = true;
@@ -81,7 +81,7 @@ export function openLoadQueue(
           }
         },
       });
-      for await (const takens of loads) for (const taken of takens) begun.shift()?.done(taken);
+      for await (const results of loads) for (const result of results) begun.shift()?.done(result);
     } catch (error) {
       isOpen = false;
       for (const { fail } of begun.length > 0 ? begun : waiting.splice(0)) fail(error);
@@ -97,7 +97,7 @@ export function openLoadQueue(
     void loadAll();
   };
   return (stored) => {
-    const { promise, resolve: done, reject: fail } = Promise.withResolvers<Taken>();
+    const { promise, resolve: done, reject: fail } = Promise.withResolvers<IngestResult>();
     waiting.push({ stored, done, fail });
     goOn();
     return promise;
@@ -105,7 +105,7 @@ export function openLoadQueue(
 }
 
 /** Rests after works: `end` resolves when the one after the last work is over. */
-function restsBetween({ now, sleep }: Pick<IntakeOptions, 'now' | 'sleep'>) {
+function restsBetween({ now, sleep }: Pick<IngestOptions, 'now' | 'sleep'>) {
   let endedAt = 0;
   let restMs = 0;
   return {
@@ -124,7 +124,7 @@ function restsBetween({ now, sleep }: Pick<IntakeOptions, 'now' | 'sleep'>) {
 }
 
 /** Takes the next out of those that wait: as many as are read together, one at least. */
-function pageOf(waiting: Asked[]): Asked[] {
+function pageOf(waiting: PendingAnswer[]): PendingAnswer[] {
   let bytes = 0;
   const end = waiting.findIndex(({ stored }, place) => {
     bytes += stored.bytes;
@@ -134,12 +134,16 @@ function pageOf(waiting: Asked[]): Asked[] {
 }
 
 /** The answers, those that are not at hand from the vault. */
-async function servingsOf(warehouse: Warehouse, page: readonly Asked[], options: IntakeOptions): Promise<Serving[]> {
+async function answersToLoad(
+  warehouse: Warehouse,
+  page: readonly PendingAnswer[],
+  options: IngestOptions,
+): Promise<AnswerToLoad[]> {
   const ops = operationsOf(warehouse);
   const apart = page.flatMap(({ stored: { answerId, answer } }) => (answer ? [] : [answerId]));
-  const read = apart.length > 0 ? await steadily(() => readAnswers(ops, apart), options) : undefined;
-  return page.map(({ stored: { answerId, answer = read?.get(answerId), serves } }): Serving => {
+  const read = apart.length > 0 ? await retryTransient(() => readAnswers(ops, apart), options) : undefined;
+  return page.map(({ stored: { answerId, answer = read?.get(answerId), target } }): AnswerToLoad => {
     if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
-    return { ...answer, ...(serves && { serves }) };
+    return { ...answer, ...(target && { target }) };
   });
 }

@@ -1,45 +1,45 @@
 /** From stored answers to batches: each is read when its turn comes, and what it is about is known before it is loaded. */
 import { setImmediate as others } from 'node:timers/promises';
-import { touchesOf, type Weighed } from '../../load/group.ts';
+import { conflictKeys, type SizedBatch } from '../../load/group.ts';
 import type { Batch } from '../../normalize/batch.ts';
 import { type NamedEntity, namedEntities } from '../../normalize/identify.ts';
 import { normalize, rejectedWhole } from '../../normalize/normalize.ts';
-import type { VaultAnswer } from '../../ledger/answers.ts';
-import type { Asked } from '../../service/asked.ts';
+import type { StoredAnswer } from '../../ledger/answers.ts';
+import type { KeyedRequest } from '../../service/request-body.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
-import { onceEach } from '../../warehouse/sql/compile-once.ts';
+import { memoizeByObject } from '../../warehouse/sql/compile-once.ts';
 import { withoutForgotten } from '../erasure/answer-body.ts';
 import { faultOf } from './answer-fault.ts';
 
 /** A request of the ledger that an answer is loaded for. */
-export type AskedAs = Pick<Asked, 'requestKey' | 'request'>;
+export type RequestIdentity = Pick<KeyedRequest, 'requestKey' | 'request'>;
 
 /** For whom an answer is loaded. */
-export interface Served {
+export interface LoadTarget {
   /** Whose bridges the rows are made for, when not the sync that bought the answer. */
   readonly sync?: string;
   /** The request that it is loaded for, when not the one that it answered. */
-  readonly asked?: AskedAs;
+  readonly identity?: RequestIdentity;
 }
 
 /** An answer of the vault, and for whom it is loaded when not for those that the options name. */
-export interface Serving extends VaultAnswer {
-  readonly serves?: Served;
+export interface AnswerToLoad extends StoredAnswer {
+  readonly target?: LoadTarget;
 }
 
 /** How answers are read. */
-export interface ReadingOptions extends Served {
+export interface AnswerParseOptions extends LoadTarget {
   /** The loads may be their answers' first, which settles their requests; so what follows must be planned with them. */
   readonly settles: boolean;
   /** Loads into another schema than the analysts', and records nothing. */
-  readonly into?: string;
+  readonly targetSchema?: string;
 }
 
 /** An answer that was read, ready to be loaded. */
-export interface Reading extends Weighed {
-  readonly answer: VaultAnswer;
-  readonly asked: AskedAs;
+export interface ParsedAnswer extends SizedBatch {
+  readonly answer: StoredAnswer;
+  readonly identity: RequestIdentity;
   /** Entities with the names that it shows of them. */
   readonly named: readonly NamedEntity[];
   /** The load may be the answer's first. */
@@ -51,58 +51,58 @@ export interface Reading extends Weighed {
 }
 
 /** Reads each answer when its turn comes, and between two lets other work go on, such as the load of those before. */
-export async function* readingsOf(
-  answers: Iterable<Serving> | AsyncIterable<Serving>,
-  options: ReadingOptions,
+export async function* parseAnswers(
+  answers: Iterable<AnswerToLoad> | AsyncIterable<AnswerToLoad>,
+  options: AnswerParseOptions,
   forgotten: Forgotten | undefined,
-): AsyncGenerator<Reading, undefined> {
+): AsyncGenerator<ParsedAnswer, undefined> {
   const settled = recently();
-  for await (const { serves = options, ...given } of answers) {
+  for await (const { target = options, ...given } of answers) {
     // Given again for another request that it serves, it has had its first load by then.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
     const answer = settled.has(given.id) ? { ...clean, loaded: true } : clean;
-    const { sync = answer.sync, asked = { requestKey: answer.requestKey, request: answer.request } } = serves;
+    const { sync = answer.sync, identity = { requestKey: answer.requestKey, request: answer.request } } = target;
     // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
     const settles = options.settles && sync === answer.sync;
     if (settles) settled.add(answer.id);
     const isRedacted = kept !== undefined;
     yield {
       answer,
-      asked,
+      identity,
       settles,
       isRedacted,
       bytes: answer.body.byteLength,
-      ...readOf(answer, { ...asked, sync }, options),
+      ...parse(answer, { ...identity, sync }, options),
     };
     await others();
   }
   return undefined;
 }
 
-function readOf(
-  answer: VaultAnswer,
-  asked: Asked,
-  { into }: ReadingOptions,
-): Pick<Reading, 'batch' | 'named' | 'fault'> {
+function parse(
+  answer: StoredAnswer,
+  asked: KeyedRequest,
+  { targetSchema }: AnswerParseOptions,
+): Pick<ParsedAnswer, 'batch' | 'named' | 'fault'> {
   try {
     const batch = batchOf(answer, asked);
-    return { batch, named: into === undefined ? namedIn(answer, batch) : [] };
+    return { batch, named: targetSchema === undefined ? namedIn(answer, batch) : [] };
   } catch (error) {
     const fault = faultOf(error, 'reading');
     // A rebuild that can't read an answer must not take the place of tables that hold its rows.
-    if (fault === undefined || into !== undefined) throw error;
-    return { ...unread(fault), fault };
+    if (fault === undefined || targetSchema !== undefined) throw error;
+    return { ...rejectedAnswer(fault), fault };
   }
 }
 
 /** What is left of an answer that is quarantined whole, for this reason. */
-export const unread = (reason: string): Pick<Reading, 'batch' | 'named'> => ({
+export const rejectedAnswer = (reason: string): Pick<ParsedAnswer, 'batch' | 'named'> => ({
   batch: rejectedWhole(reason),
   named: [],
 });
 
-function batchOf(answer: VaultAnswer, asked: Asked): Batch {
+function batchOf(answer: StoredAnswer, asked: KeyedRequest): Batch {
   const endpoint = endpointNamed(answer.endpoint);
   if (!endpoint) return rejectedWhole(`there is no endpoint ${answer.endpoint} in this version`);
   if (answer.damage !== undefined) return rejectedWhole(answer.damage);
@@ -114,19 +114,19 @@ function batchOf(answer: VaultAnswer, asked: Asked): Batch {
 }
 
 /** Of the name that was asked by: that another names the same entity is a conclusion, not a sighting. */
-function namedIn(answer: VaultAnswer, batch: Batch): NamedEntity[] {
+function namedIn(answer: StoredAnswer, batch: Batch): NamedEntity[] {
   const endpoint = endpointNamed(answer.endpoint);
   return endpoint ? namedEntities(endpoint, answer.request, batch) : [];
 }
 
 /** True of groups that may be loaded in any order, and at once. */
-export const areApart = (one: readonly Reading[], other: readonly Reading[]): boolean =>
+export const areIndependent = (one: readonly ParsedAnswer[], other: readonly ParsedAnswer[]): boolean =>
   touchedBy(one).isDisjointFrom(touchedBy(other));
 
-const touchedBy = onceEach(
-  (group: readonly Reading[]): ReadonlySet<string> =>
+const touchedBy = memoizeByObject(
+  (group: readonly ParsedAnswer[]): ReadonlySet<string> =>
     new Set([
-      ...touchesOf(group),
+      ...conflictKeys(group),
       ...group.map(({ answer }) => `request ${answer.requestId}`),
       // Who goes by a name is told by the order of its sightings.
       ...group.flatMap(({ named }) =>

@@ -1,27 +1,27 @@
 /** What an answer says of the slice that it was asked for: whether it holds all there was. */
-import { isUnreadable, type ReadAgain } from '../../ledger/unreadable-answers.ts';
-import type { VaultAnswer } from '../../ledger/answers.ts';
+import { isUnreadable, type ReparsedSlice } from '../../ledger/unreadable-answers.ts';
+import type { StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { countOf, type Endpoint } from '../../service/endpoint.ts';
 import { dayIn } from '../../service/paging.ts';
-import type { Taken } from './ingest.ts';
+import type { IngestResult } from './ingest.ts';
 
 /** True of an answer whose last day had ended in the source's time zone: another day can still get more. */
-export function lastDayHadEnded(endpoint: Endpoint, answer: Pick<VaultAnswer, 'request' | 'receivedAt'>): boolean {
+export function lastDayHadEnded(endpoint: Endpoint, answer: Pick<StoredAnswer, 'request' | 'receivedAt'>): boolean {
   const { days } = endpoint.paging;
   const last = days && answer.request[days.to];
   return !days || (typeof last === 'string' && last < dayIn(days.timeZone, new Date(answer.receivedAt)));
 }
 
 /** Of answers that were loaded again, those that can be read, with what their slices hold. */
-export const readAgain = (takens: readonly Taken[]): ReadAgain[] =>
-  takens
+export const reparsedSlices = (results: readonly IngestResult[]): ReparsedSlice[] =>
+  results
     .filter(({ answer, batch }) => answer.loaded && !isUnreadable(batch))
-    .map(({ answer, asked, receipt }) => {
+    .map(({ answer, identity, receipt }) => {
       const endpoint = endpointNamed(answer.endpoint);
       const complete =
         endpoint !== undefined &&
         receipt.received < (countOf(answer.request) ?? Infinity) &&
         lastDayHadEnded(endpoint, answer);
-      return { answerId: answer.id, requestKey: asked.requestKey, receipt, complete };
+      return { answerId: answer.id, requestKey: identity.requestKey, receipt, complete };
     });

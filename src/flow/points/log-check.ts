@@ -1,5 +1,5 @@
 /** Reads the request log for limits in points: what calls cost, what is left of the account, and where the log ends. */
-import { withdrawRows } from '../../load/delete-run-rows.ts';
+import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { balanceSince, readBalance, saveBalance } from '../../control/budget/balance.ts';
 import {
   chargedFor,
@@ -12,14 +12,14 @@ import {
   settleCharged,
   tokenOf,
 } from '../../ledger/log-costs.ts';
-import { readingsAlone } from '../../ledger/log-reads.ts';
+import { standaloneLogReads } from '../../ledger/log-reads.ts';
 import { toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { tokenRequest } from '../../service/resources/token-request.ts';
 import type { LogPosition } from './log-position.ts';
-import { type LogRead, type LogReading, logSince, MOST_PAGES, readLogPages } from '../run/read-request-log.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type LogRead, type LogReadContext, logSince, MOST_PAGES, readLogPages } from '../run/read-request-log.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** How a reading ended, and the points that readings were charged that were not counted yet. */
 export interface Checked {
@@ -46,7 +46,7 @@ export interface LogCheck {
   readonly end: () => Promise<void>;
 }
 
-export interface LogChecking extends LogReading {
+export interface LogChecking extends LogReadContext {
   /** Names the token, see `gateName`. */
   readonly token: string;
   readonly position: LogPosition;
@@ -77,34 +77,34 @@ export function openLogCheck(it: LogChecking): LogCheck {
     return read;
   };
   const checked = async (read: LogRead): Promise<Checked> => {
-    const charged = await steadily(() => chargedFor(warehouse, readings), it);
+    const charged = await retryTransient(() => chargedFor(warehouse, readings), it);
     const points = charged - countedReadings;
     countedReadings = charged;
     return { outcome: read.isUsable ? 'read' : read.isRefused ? 'refused' : 'failed', points };
   };
   const note = async (): Promise<Date | undefined> => {
-    const newest = await steadily(() => newestStart(warehouse), it);
+    const newest = await retryTransient(() => newestStart(warehouse), it);
     position.note(it.now().getTime(), newest);
     return newest;
   };
   const ownToken = async (): Promise<string | undefined> => {
-    if (!hasToken) tokenId = (await steadily(() => readBalance(warehouse, token), it))?.tokenId;
+    if (!hasToken) tokenId = (await retryTransient(() => readBalance(warehouse, token), it))?.tokenId;
     hasToken = true;
     return tokenId;
   };
   const newestBalance = async () => {
     const own = await ownToken();
-    return isKnown ? steadily(() => balanceSince(warehouse, knownSince, own), it) : undefined;
+    return isKnown ? retryTransient(() => balanceSince(warehouse, knownSince, own), it) : undefined;
   };
   const headerBalance = async (): Promise<number | undefined> => {
-    const [newest] = await steadily(() => headerBalances(warehouse, readings.slice(-1)), it);
+    const [newest] = await retryTransient(() => headerBalances(warehouse, readings.slice(-1)), it);
     return newest != null && /^\d{1,15}$/.test(newest.trim()) ? Number(newest) : undefined;
   };
 
   return {
     isPositioned: position.isKnown,
     problem: () => problem,
-    costs: (ids) => steadily(() => loggedCosts(warehouse, ids), it),
+    costs: (ids) => retryTransient(() => loggedCosts(warehouse, ids), it),
     prices: it.prices,
     begin: async (wantsBalance, signal) => {
       let read = await readPages([{ limit: 1 }], 1, signal);
@@ -131,7 +131,7 @@ export function openLogCheck(it: LogChecking): LogCheck {
       const read = await readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
       if (!read.isUsable) return checked(read);
       if (offsetMs === undefined && from) {
-        const only = await steadily(() => onlyStart(warehouse, it.definition.endpoint.name, from), it);
+        const only = await retryTransient(() => onlyStart(warehouse, it.definition.endpoint.name, from), it);
         const apartMs = (only?.getTime() ?? sentMs) - sentMs;
         // Clocks that agree as far as requests are matched anyway need no help.
         if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) offsetMs = apartMs;
@@ -139,29 +139,32 @@ export function openLogCheck(it: LogChecking): LogCheck {
       await note();
       const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
       const inOrder = { offsetMs, sentSince: new Date(sentMs), loggedSince: from };
-      await steadily(() => reconcileCosts(warehouse, { since, now: it.now(), inOrder }), it);
+      await retryTransient(() => reconcileCosts(warehouse, { since, now: it.now(), inOrder }), it);
       [isKnown, knownSince] = [read.isWhole, from];
       return checked(read);
     },
     balance: async (ids) => {
-      if (ids.length > 0) tokenId = (await steadily(() => tokenOf(warehouse, ids), it)) ?? (await ownToken());
+      if (ids.length > 0) tokenId = (await retryTransient(() => tokenOf(warehouse, ids), it)) ?? (await ownToken());
       const now = it.now();
       const logged = await newestBalance();
       const header = logged ? undefined : await headerBalance();
       const found = logged ?? (header === undefined ? undefined : { points: header, at: now });
       if (!found) return undefined;
-      await steadily(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), it);
+      await retryTransient(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), it);
       const span = { underWaySince: new Date(now.getTime() - HOUR_MS), sentSince: found.at };
       return {
         points: found.points,
-        outstandingBeside: await steadily(() => outstandingBeside(warehouse, ids, span), it),
+        outstandingBeside: await retryTransient(() => outstandingBeside(warehouse, ids, span), it),
       };
     },
     end: async () => {
       if (readings.length === 0) return;
-      await steadily(() => settleCharged(warehouse, it.run.id), it);
+      await retryTransient(() => settleCharged(warehouse, it.run.id), it);
       const { db, schema, ops } = warehouse;
-      await steadily(() => withdrawRows(db, { schema, table: tokenRequest.table, runs: readingsAlone(ops) }), it);
+      await retryTransient(
+        () => deleteRunRows(db, { schema, table: tokenRequest.table, runs: standaloneLogReads(ops) }),
+        it,
+      );
     },
   };
 }

@@ -9,7 +9,7 @@ import { elementTypeOf, TYPE } from '../../warehouse/sql/type-oids.ts';
 import { withNearTable } from './near-table.ts';
 
 type QuerySource = Extract<InputSource, { from: 'query' }>;
-type Place = Pick<Warehouse, 'schema' | 'session' | 'isOthers'>;
+type Place = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
 
 /** The queries by which syncs find their inputs. */
 export const queriesOf = ({ forEach }: Pick<SyncDefinition, 'forEach'>): QuerySource[] =>

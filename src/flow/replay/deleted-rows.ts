@@ -1,7 +1,7 @@
 /** Compares what stored answers brought with the tables: a row that is gone stays away as long as its answer is fresh. */
-import { headsOf } from '../../load/merge/stored-rows.ts';
-import { runOn } from '../../load/sql/executor.ts';
-import { type DeletedRows, deletedText } from '../../text/deleted-rows.ts';
+import { loadHeads } from '../../load/merge/stored-rows.ts';
+import { sqlExecutorOn } from '../../load/sql/executor.ts';
+import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { isSync } from '../../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -10,7 +10,7 @@ import { readAnswers } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { readingsOf } from '../ingest/read-answer.ts';
+import { parseAnswers } from '../ingest/read-answer.ts';
 
 /** Answers that are compared at most, the newest of each sync; they are read from the vault. */
 const ANSWERS = 200;
@@ -26,7 +26,7 @@ export async function deletedRows(warehouse: Warehouse, runId?: string): Promise
     for (const [name, keys] of wanted) {
       const table = rootTables.find((it) => it.name === name);
       if (!table) continue;
-      const there = await headsOf(runOn(warehouse.db), warehouse.schema, table, [...keys], 'not');
+      const there = await loadHeads(sqlExecutorOn(warehouse.db), warehouse.schema, table, [...keys], 'not');
       if (there.size < keys.size) found.push({ sync, table: name, rows: keys.size - there.size });
     }
   }
@@ -84,7 +84,7 @@ const newestAnswers = (ops: Ops, sync: string, runId: string | undefined) =>
 async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Set<string>>> {
   const keys = new Map<string, Set<string>>();
   const answers = (await readAnswers(ops, ids)).values();
-  for await (const { answer, batch } of readingsOf(answers, { settles: false }, await readForgotten(ops))) {
+  for await (const { answer, batch } of parseAnswers(answers, { settles: false }, await readForgotten(ops))) {
     const table = endpointNamed(answer.endpoint)?.returns.table ?? '';
     for (const { id, item } of batch.roots.get(table) ?? []) {
       if (item === undefined) continue;
@@ -100,5 +100,5 @@ async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<str
 export const deletedNotice = (deleted: DeletedRows): Notice => ({
   level: 'warn',
   sync: deleted.sync,
-  message: deletedText(deleted),
+  message: deletedRowsText(deleted),
 });

@@ -1,24 +1,24 @@
 /** Normalizes and loads stored answers again, with no request to the service. */
 import { sql } from 'kysely';
 import { EXIT, UsageError } from '../../errors.ts';
-import { type Held, holdAll, refuseOthers } from '../../control/lease/exclusive.ts';
-import { loadsOf, resourceOf, type Taken } from '../ingest/ingest.ts';
-import { readAgain } from '../ingest/read-slices.ts';
+import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
+import { ingestGroups, resourceOf, type IngestResult } from '../ingest/ingest.ts';
+import { reparsedSlices } from '../ingest/read-slices.ts';
 import { lockTables, mergeRebuilt } from '../rebuild/merge.ts';
 import { LOCK_WITHIN_MS, patiently } from '../rebuild/patiently.ts';
 import { createRebuildSchema, type RebuildSchema, removeLeftRebuilds, removeRebuildSchema } from '../rebuild/schema.ts';
-import type { Served, Serving } from '../ingest/read-answer.ts';
-import { databaseTrouble, steadily } from '../../warehouse/connect/retry-transient.ts';
-import { assertLease, assertNoRebuild, REBUILD, syncLease } from '../../ledger/lease.ts';
-import { TOGETHER } from '../../load/group.ts';
+import type { LoadTarget, AnswerToLoad } from '../ingest/read-answer.ts';
+import { toUserError, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { assertLease, assertNoRebuild, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
+import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import { goneBodies, type GoneBodies } from '../retention/store.ts';
 import { recordLoads } from '../../ledger/load-receipts.ts';
 import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readAnswers } from '../../ledger/answers.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { assertWhole } from '../../warehouse/migrate/assert-schema.ts';
+import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
 
 export interface ReplayOptions {
   /** Syncs whose answers are loaded again; empty means all. */
@@ -68,7 +68,7 @@ export async function replayAnswers(
   signal: AbortSignal,
 ): Promise<ReplaySummary> {
   return loadAgain(warehouse, options, effects, signal).catch((error: unknown) => {
-    throw databaseTrouble(error);
+    throw toUserError(error);
   });
 }
 
@@ -83,19 +83,19 @@ async function loadAgain(
     throw new UsageError('A rebuild fills all tables from all answers; a part of them would leave out the rest.');
   const ops = operationsOf(warehouse);
   const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
-  const held = await holdAll(
+  const held = await acquireAll(
     warehouse,
-    options.rebuild ? [REBUILD, ...syncs.map(syncLease)] : syncs.map(syncLease),
+    options.rebuild ? [REBUILD_LEASE, ...syncs.map(syncLease)] : syncs.map(syncLease),
     effects,
   );
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
   const written: Record<string, number> = {};
   let area: RebuildSchema | undefined;
-  const rejecting: Taken[] = [];
+  const rejecting: IngestResult[] = [];
   let due: Awaited<ReturnType<typeof answersOf>> = [];
   let gone: GoneBodies | null = null;
   try {
-    if (options.rebuild) await refuseOthers(warehouse, ops, held);
+    if (options.rebuild) await assertNoOtherRuns(warehouse, ops, held);
     else if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
     // Only now: a run may have ended in the meantime.
     due = await answersOf(ops, options);
@@ -103,7 +103,7 @@ async function loadAgain(
     if (options.rebuild && gone) refuseLoss(gone);
     const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
     if (options.rebuild) {
-      await assertWhole(warehouse);
+      await assertTablesPresent(warehouse);
       await removeLeftRebuilds(warehouse);
       area = await createRebuildSchema(warehouse, effects.newId(), effects.now());
     }
@@ -111,15 +111,15 @@ async function loadAgain(
       ...effects,
       settles: false,
       // The slices of what can be read at last are no gaps any more.
-      also: (inside: Ops, takens: readonly Taken[]) => recordReadSlices(inside, readAgain(takens)),
-      ...(area && { into: area.name }),
+      onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
+      ...(area && { targetSchema: area.name }),
     };
-    for await (const takens of loadsOf(warehouse, answersIn(ops, due, effects, signal), how)) {
-      for (const { answer, asked, batch, receipt } of takens) {
+    for await (const results of ingestGroups(warehouse, answersIn(ops, due, effects, signal), how)) {
+      for (const { answer, identity, batch, receipt } of results) {
         if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answer.id)))
           rejecting.push({
             answer: { ...answer, body: NOTHING },
-            asked,
+            identity,
             batch: { ...batch, items: [], roots: new Map() },
             receipt,
           });
@@ -135,7 +135,7 @@ async function loadAgain(
   } finally {
     // One that can't be removed now is removed by the next rebuild.
     if (area) await removeRebuildSchema(warehouse, area).catch(() => false);
-    for (const it of held) await it.hold.end();
+    for (const it of held) await it.keepAlive.end();
   }
   // A rebuild that did not come to its end has changed nothing.
   const left = options.rebuild && sums.answers < due.length ? due.length : due.length - sums.answers;
@@ -149,7 +149,7 @@ async function loadAgain(
   };
 }
 
-interface Due extends Served {
+interface Due extends LoadTarget {
   readonly answerId: string;
   /** Length of its body. */
   readonly bytes: number;
@@ -157,7 +157,7 @@ interface Due extends Served {
 }
 
 /** Answers that are read and loaded at a time: what a group holds, and no more of large ones than memory bears. */
-const PAGE = { answers: 500, bytes: TOGETHER.bytes };
+const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
 
 /** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
 function* pagesOf(due: readonly Due[]): Generator<Due[]> {
@@ -181,14 +181,14 @@ async function* answersIn(
   due: readonly Due[],
   effects: ReplayEffects,
   signal: AbortSignal,
-): AsyncGenerator<Serving> {
+): AsyncGenerator<AnswerToLoad> {
   for (const page of pagesOf(due)) {
     if (signal.aborted) return;
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
-    const answers = await steadily(() => readAnswers(ops, ids), effects);
-    for (const { answerId, ...serves } of page) {
+    const answers = await retryTransient(() => readAnswers(ops, ids), effects);
+    for (const { answerId, ...target } of page) {
       const answer = answers.get(answerId);
-      if (answer) yield { ...answer, serves };
+      if (answer) yield { ...answer, target };
     }
   }
 }
@@ -225,7 +225,7 @@ async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
     answerId,
     bytes: Number(bytes),
     sync,
-    ...(request && { asked: { requestKey, request } }),
+    ...(request && { identity: { requestKey, request } }),
   }));
 }
 
@@ -238,8 +238,8 @@ const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
 async function putInPlace(
   warehouse: Warehouse,
   from: string,
-  held: readonly Held[],
-  rejecting: readonly Taken[],
+  held: readonly HeldLease[],
+  rejecting: readonly IngestResult[],
   { now, sleep }: Pick<ReplayEffects, 'now' | 'sleep'>,
 ): Promise<void> {
   const merge = (): Promise<void> =>
@@ -250,7 +250,7 @@ async function putInPlace(
       for (const { lease } of held) await assertLease(ops, lease);
       const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
       await recordLoads(ops, loads, now());
-      await recordReadSlices(ops, readAgain(rejecting));
+      await recordReadSlices(ops, reparsedSlices(rejecting));
       await mergeRebuilt(tx, warehouse, from);
     });
   await patiently('The rebuild', merge, sleep);

@@ -1,12 +1,12 @@
-/** Lets one call in: a slot of the token's gate, and the most points that the call can cost. */
+/** Lets one call in: a slot of the token's limiter, and the most points that the call can cost. */
 import type { Limit } from '../../control/budget/local-budget.ts';
-import type { Gate, Slot } from '../../control/limiter/slot.ts';
-import type { Aside, Purse } from '../../control/budget/reservations.ts';
+import type { Limiter, Slot } from '../../control/limiter/slot.ts';
+import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
 
 /** What a call needs before it is sent. */
-export interface Entry {
+export interface Admission {
   readonly slot: Slot;
-  readonly aside: Aside;
+  readonly reservation: Reservation;
 }
 
 /** A limit that does not allow the points that a call can cost. */
@@ -19,25 +19,25 @@ export interface LimitReached extends Limit {
  * the slot in hand, so that what waits keeps none from others; and no slot is held while points are waited for. Rejects
  * when the signal fires.
  */
-export async function admit(
-  gate: Gate,
-  purse: Purse,
+export async function admitRequest(
+  limiter: Limiter,
+  reservations: Reservations,
   most: () => number,
   signal: AbortSignal,
-): Promise<Entry | LimitReached> {
+): Promise<Admission | LimitReached> {
   for (;;) {
     // What is learned of prices meanwhile counts.
     const points = most();
-    const reached = await purse.room(points);
+    const reached = await reservations.waitForBudget(points);
     if (reached) return { ...reached, needed: points };
-    const slot = await gate.take(signal);
-    let aside: Aside | undefined;
+    const slot = await limiter.acquire(signal);
+    let reservation: Reservation | undefined;
     try {
       signal.throwIfAborted();
-      aside = await purse.setAside(points);
+      reservation = await reservations.reserve(points);
     } finally {
-      if (!aside) slot.release();
+      if (!reservation) slot.release();
     }
-    if (aside) return { slot, aside };
+    if (reservation) return { slot, reservation };
   }
 }

@@ -3,15 +3,15 @@ import type { Outcome } from '../../extract/outcome.ts';
 import { isRedirect } from '../../extract/retry.ts';
 
 /** Leave to make one call. */
-export interface Leave {
+export interface BreakerPermit {
   /** Says how the call went. */
-  readonly tell: (wentWell: boolean) => void;
+  readonly report: (wentWell: boolean) => void;
   /** Says that there was no call, unless one was told of. */
   readonly release: () => void;
 }
 
 /** Waits while the endpoint rests; undefined when it was given up. Rejects when the signal fires. */
-export type Breaker = (signal: AbortSignal) => Promise<Leave | undefined>;
+export type Breaker = (signal: AbortSignal) => Promise<BreakerPermit | undefined>;
 
 /** Fewer would rest for one bad input among good ones; more would spend on what a broken service may bill. */
 const FAILURES_IN_A_ROW = 20;
@@ -28,7 +28,7 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
   let trials = 0;
   let trial: Promise<void> | undefined;
 
-  const leave = (end: () => void, isTrial: boolean): Leave => {
+  const leave = (end: () => void, isTrial: boolean): BreakerPermit => {
     let told = false;
     const once = (then: () => void): void => {
       if (told) return;
@@ -37,7 +37,7 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
       end();
     };
     return {
-      tell: (wentWell) =>
+      report: (wentWell) =>
         once(() => {
           failures = wentWell ? 0 : failures + 1;
           trials = wentWell ? 0 : trials + (isTrial ? 1 : 0);
@@ -77,7 +77,7 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
 }
 
 /** False of what a service in trouble does: no whole answer, a 5xx, a redirect, or a 200 that is no JSON. */
-export function wentWell(outcome: Outcome): boolean {
+export function isSuccess(outcome: Outcome): boolean {
   if (outcome.kind !== 'answered') return outcome.kind === 'unknown' && outcome.tooLarge === true;
   return !isRedirect(outcome.status) && outcome.status < 500 && (outcome.status !== 200 || looksLikeJson(outcome.body));
 }

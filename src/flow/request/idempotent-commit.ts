@@ -1,22 +1,28 @@
 /** Moves requests in the ledger though connections get lost: what a commit without an answer came to is read back. */
 import type { Lease } from '../../ledger/lease.ts';
-import { markSent, type Sending, storeAndMark, storeAnswers, type Storing } from '../../ledger/exchange.ts';
-import { settle, type Settlement } from '../../ledger/requests.ts';
+import {
+  markSent,
+  type RequestToSend,
+  storeAndMarkSent,
+  storeAnswers,
+  type AnswerToStore,
+} from '../../ledger/store-and-mark-sent.ts';
+import { settleRequest, type Settlement } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { storedAs } from '../../ledger/answers.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { storedAnswerId } from '../../ledger/answers.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-export interface Marking extends Steady {
+export interface CommitContext extends RetryEffects {
   readonly ops: Ops;
   readonly lease: Lease;
 }
 
 /** What was committed. */
-export interface Exchanged {
+export interface CommitResult {
   /** Ids of the answers, in their order; undefined for a request that the ledger does not have. */
-  readonly stored: readonly (string | undefined)[];
+  readonly answerIds: readonly (string | undefined)[];
   /** Ids of the requests that are ours to send. */
-  readonly marked: ReadonlySet<string>;
+  readonly sentIds: ReadonlySet<string>;
 }
 
 /**
@@ -24,20 +30,20 @@ export interface Exchanged {
  * lost on the way, what the ledger says decides, so that each answer is stored once, and an attempt counted once and made
  * once. `mostTries` is for when there is no use in waiting.
  */
-export async function exchangeSurely(
-  it: Marking,
-  storing: readonly Storing[],
-  sending: readonly Sending[],
+export async function commitIdempotently(
+  context: CommitContext,
+  storing: readonly AnswerToStore[],
+  sending: readonly RequestToSend[],
   mostTries?: number,
-): Promise<Exchanged> {
-  return steadily(
+): Promise<CommitResult> {
+  return retryTransient(
     async (failures) => {
-      if (failures > 0) return exchangeRest(it, storing, sending);
-      if (storing.length === 0) return { stored: [], marked: await markSent(it.ops, it.lease, sending) };
-      if (sending.length === 0) return { stored: await storeAnswers(it.ops, storing), marked: NONE };
-      return storeAndMark(it.ops, it.lease, storing, sending);
+      if (failures > 0) return exchangeRest(context, storing, sending);
+      if (storing.length === 0) return { answerIds: [], sentIds: await markSent(context.ops, context.lease, sending) };
+      if (sending.length === 0) return { answerIds: await storeAnswers(context.ops, storing), sentIds: NONE };
+      return storeAndMarkSent(context.ops, context.lease, storing, sending);
     },
-    it,
+    context,
     mostTries,
   );
 }
@@ -46,23 +52,23 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** Stores and marks what is not, once it is sure how the commit ended that was cut off. */
 const exchangeRest = (
-  { ops, lease }: Marking,
-  storing: readonly Storing[],
-  sending: readonly Sending[],
-): Promise<Exchanged> =>
+  { ops, lease }: CommitContext,
+  storing: readonly AnswerToStore[],
+  sending: readonly RequestToSend[],
+): Promise<CommitResult> =>
   ops.transaction().execute(async (tx) => {
     const locked = await lockedRequests(tx, [
       ...storing.map(({ requestId }) => requestId),
       ...sending.map(({ id }) => id),
     ]);
     const known: (string | undefined)[] = [];
-    for (const { requestId, answer } of storing) known.push(await storedAs(tx, requestId, answer));
+    for (const { requestId, answer } of storing) known.push(await storedAnswerId(tx, requestId, answer));
     const rest = await storeAnswers(
       tx,
       storing.filter((_, place) => known[place] === undefined),
     );
     // No other attempt can have left it so: each is settled before the next, and the lease keeps others away.
-    const isMarked = ({ id, requestId, at }: Sending): boolean => {
+    const isMarked = ({ id, requestId, at }: RequestToSend): boolean => {
       const request = locked.get(id);
       return (
         request?.state === 'sent' && request.xRequestId === requestId && request.sentAt?.getTime() === at.getTime()
@@ -71,22 +77,26 @@ const exchangeRest = (
     const open = sending.filter((one) => !isMarked(one));
     const marked = await markSent(tx, lease, open);
     return {
-      stored: known.map((id) => id ?? rest.shift()),
-      marked: new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]),
+      answerIds: known.map((id) => id ?? rest.shift()),
+      sentIds: new Set([...marked, ...sending.filter(isMarked).map(({ id }) => id)]),
     };
   });
 
 /** Records how an attempt at a sent request ended; recorded once, however often the connection is lost. */
-export async function settleSurely(it: Omit<Marking, 'lease'>, id: string, settlement: Settlement): Promise<void> {
-  await steadily(
+export async function settleIdempotently(
+  context: Omit<CommitContext, 'lease'>,
+  id: string,
+  settlement: Settlement,
+): Promise<void> {
+  await retryTransient(
     async (failures) =>
       failures === 0
-        ? settle(it.ops, id, settlement)
-        : it.ops.transaction().execute(async (tx) => {
+        ? settleRequest(context.ops, id, settlement)
+        : context.ops.transaction().execute(async (tx) => {
             const known = (await lockedRequests(tx, [id])).get(id);
-            if (known?.state === 'sent') await settle(tx, id, settlement);
+            if (known?.state === 'sent') await settleRequest(tx, id, settlement);
           }),
-    it,
+    context,
   );
 }
 

@@ -1,25 +1,25 @@
 /** The loop over attempts at one request: the ledger knows each before it is sent, and its answer before anything else does. */
 import type { Client } from '../../extract/client.ts';
-import type { Answered, Outcome } from '../../extract/outcome.ts';
-import { type Attempt, type Decision, decide, INVOCATIONS_IN_VAIN, type RetryPolicy } from '../../extract/retry.ts';
+import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
+import { type Attempt, type Decision, decide, MAX_LOST_INVOCATIONS, type RetryPolicy } from '../../extract/retry.ts';
 import { recordLosses } from '../../ledger/lost-answers.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { EXIT } from '../../errors.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import { admit, type Entry } from './admission.ts';
-import { type Breaker, wentWell } from './circuit-breaker.ts';
+import { admitRequest, type Admission } from './admission.ts';
+import { type Breaker, isSuccess } from './circuit-breaker.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
-import type { Commits } from './group-commit.ts';
-import { type End, GIVEN_UP, limitReached } from './end.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';
 import { withoutForgottenNames } from '../erasure/refusal.ts';
-import type { Gate } from '../../control/limiter/slot.ts';
-import { settleSurely } from './idempotent-commit.ts';
+import type { Limiter } from '../../control/limiter/slot.ts';
+import { settleIdempotently } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
-import type { Aside, Purse } from '../../control/budget/reservations.ts';
+import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { FREE, type PointsMeter, type Ticket } from '../points/ticket.ts';
 
 /** A request with the id that its attempts carry. */
@@ -27,7 +27,7 @@ export interface SentRequest extends LedgerRequest {
   readonly xRequestId: string;
 }
 
-export interface Asking {
+export interface SendContext {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
@@ -36,45 +36,45 @@ export interface Asking {
   /** Whether the service has answered another request of the run in this invocation. */
   readonly endpointAnswered: () => boolean;
   /** What the lost attempt that was just made cost; undefined when that can't be known. */
-  readonly findOut: () => Promise<number | undefined>;
-  readonly purse: Purse;
+  readonly findCost: () => Promise<number | undefined>;
+  readonly reservations: Reservations;
   /** The most points that this request can cost, by what is known now. */
   readonly most: () => number;
   /** Lets calls in as far as the log has confirmed what others cost; absent without a limit in points. */
   readonly meter?: PointsMeter;
   /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
-  readonly commits: Pick<Commits, 'mark'>;
+  readonly commits: Pick<GroupCommit, 'markSent'>;
   /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
-  readonly store: (request: SentRequest, answer: Answered, aside: Aside) => Promise<string>;
+  readonly store: (request: SentRequest, answer: AnsweredOutcome, aside: Reservation) => Promise<string>;
   readonly ops: Ops;
   readonly lease: Lease;
   readonly breaker: Breaker;
   /** Bounds the calls under way with the token, and their pace. */
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly newId: () => string;
   /** Told of what may be paid twice. */
-  readonly onDoubt: (because: string, again: boolean) => void;
+  readonly onLostAnswer: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
   readonly checkpoint?: OnCheckpoint;
   readonly spans?: Pick<RunSpans, 'attempt'>;
   /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
-  readonly onRefused: () => void;
+  readonly onStop: () => void;
 }
 
 /**
  * Asks until the request is settled and returns how. A call that was sent is awaited whatever the signal says; the
  * signal ends the waits between calls.
  */
-export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal: AbortSignal): Promise<End> {
+export async function sendRequest(planned: LedgerRequest, it: SendContext, signal: AbortSignal): Promise<SendEnd> {
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
   let attempt: Omit<Attempt, 'endpointAnswered'> = {
     number: 1,
-    earlier: request.attempts,
+    earlierAttempts: request.attempts,
     paidRetries: 0,
-    surelyUnpaidRetries: 0,
+    unpaidRetries: 0,
     lostInvocations: it.lostInvocations,
   };
   for (;;) {
@@ -83,34 +83,34 @@ export async function askUntilSettled(planned: LedgerRequest, it: Asking, signal
     if ('as' in made) return made;
     const endpointAnswered = it.endpointAnswered();
     const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
-    if (endsTheRun(decided)) it.onRefused();
+    if (endsTheRun(decided)) it.onStop();
     const decision = await withoutForgottenNames(decided, it.ops, it);
     // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
-    const end = await settled(request, it, made, decision).finally(made.slot.release);
+    const end = await recordDecision(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {
       ...attempt,
       number: attempt.number + 1,
       paidRetries: attempt.paidRetries + (paid ? 1 : 0),
-      surelyUnpaidRetries: attempt.surelyUnpaidRetries + (paid ? 0 : 1),
+      unpaidRetries: attempt.unpaidRetries + (paid ? 0 : 1),
     };
     try {
       await orAborted(it.sleep(afterMs, signal), signal);
-      if (decision.do === 'doubt') made.aside.settle((await it.findOut()) ?? made.aside.points);
+      if (decision.do === 'doubt') made.reservation.settle((await it.findCost()) ?? made.reservation.points);
     } finally {
       // As long as it is not known, it may have cost the most.
-      made.aside.settle(made.aside.points);
+      made.reservation.settle(made.reservation.points);
     }
   }
 }
 
-interface Made extends Entry {
+interface Sent extends Admission {
   readonly outcome: Outcome;
 }
 
 /** One attempt, or why there was none; undefined when it is to be tried again at once. */
-async function once(request: SentRequest, it: Asking, signal: AbortSignal): Promise<Made | End | undefined> {
+async function once(request: SentRequest, it: SendContext, signal: AbortSignal): Promise<Sent | SendEnd | undefined> {
   const leave = await orAborted(it.breaker(signal), signal);
   if (signal.aborted) return { as: 'aborted' };
   if (!leave) return GIVEN_UP;
@@ -118,10 +118,12 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
     const ticket = await orAborted(it.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
     if (!ticket) return { as: 'aborted' };
     if ('because' in ticket) return { as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false };
-    const entry = await orAborted(admit(it.gate, it.purse, it.most, signal), signal).catch((error: unknown) => {
-      ticket.leave();
-      throw error;
-    });
+    const entry = await orAborted(admitRequest(it.limiter, it.reservations, it.most, signal), signal).catch(
+      (error: unknown) => {
+        ticket.leave();
+        throw error;
+      },
+    );
     if (!entry || !('slot' in entry)) {
       ticket.leave();
       if (!entry) return { as: 'aborted' };
@@ -132,10 +134,10 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
     }
     const outcome = await sendWith(ticket, request, it, entry, signal);
     if (!outcome || 'as' in outcome) return outcome;
-    leave.tell(wentWell(outcome));
-    const { slot, aside } = entry;
-    const { points } = aside;
-    return { outcome, slot, aside: { points, settle: (cost) => aside.settle(ticket.settle(cost)) } };
+    leave.report(isSuccess(outcome));
+    const { slot, reservation } = entry;
+    const { points } = reservation;
+    return { outcome, slot, reservation: { points, settle: (cost) => reservation.settle(ticket.settle(cost)) } };
   } finally {
     leave.release();
   }
@@ -145,20 +147,20 @@ async function once(request: SentRequest, it: Asking, signal: AbortSignal): Prom
 async function sendWith(
   ticket: Ticket,
   request: SentRequest,
-  it: Asking,
-  { slot, aside }: Entry,
+  it: SendContext,
+  { slot, reservation }: Admission,
   signal: AbortSignal,
-): Promise<Outcome | End | undefined> {
-  let outcome: Outcome | End | undefined;
+): Promise<Outcome | SendEnd | undefined> {
+  let outcome: Outcome | SendEnd | undefined;
   try {
-    if (it.meter) await ticket.claim(request, aside.points);
-    outcome = signal.aborted ? { as: 'aborted' } : await sendOurs(request, it, { slot, aside }, signal);
+    if (it.meter) await ticket.claim(request, reservation.points);
+    outcome = signal.aborted ? { as: 'aborted' } : await sendIfOwned(request, it, { slot, reservation }, signal);
     if (outcome && !('as' in outcome)) ticket.answered(outcome);
     return outcome;
   } finally {
     if (!outcome || 'as' in outcome) {
       ticket.leave();
-      aside.settle(0);
+      reservation.settle(0);
       slot.release();
     }
   }
@@ -168,23 +170,23 @@ async function sendWith(
  * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before
  * that; then it is planned as before.
  */
-async function sendOurs(
+async function sendIfOwned(
   request: SentRequest,
-  it: Asking,
-  { slot, aside: { points } }: Entry,
+  it: SendContext,
+  { slot, reservation: { points } }: Admission,
   signal: AbortSignal,
-): Promise<Outcome | End | undefined> {
+): Promise<Outcome | SendEnd | undefined> {
   // Left to the store of another run in this process: until that is done, this call would be one too many to lose.
-  await slot.owed(it.commits);
+  await slot.pendingCommit(it.commits);
   if (signal.aborted) return { as: 'aborted' };
   it.checkpoint?.('before_sent');
   const [at, requestId] = [it.now(), request.xRequestId];
-  const marked = await it.commits.mark({ id: request.id, requestId, at, points });
-  if (marked === 'elsewhere') await steadily(() => assertLease(it.ops, it.lease), it);
+  const marked = await it.commits.markSent({ id: request.id, requestId, at, points });
+  if (marked === 'elsewhere') await retryTransient(() => assertLease(it.ops, it.lease), it);
   if (marked !== 'ours') return { as: marked };
   it.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
-    settleSurely(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
+    settleIdempotently(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
     // Where this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
@@ -198,7 +200,7 @@ async function sendOurs(
   const { timeout } = request.body;
   try {
     const ask = (): Promise<Outcome> =>
-      it.client.ask({
+      it.client.send({
         method: it.endpoint.method,
         path: it.endpoint.path,
         body: request.body,
@@ -220,30 +222,30 @@ const endsTheRun = (decision: Decision): boolean =>
   decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');
 
 /** Records what the decision says; returns the end, or undefined when the request is asked again. */
-async function settled(
+async function recordDecision(
   request: SentRequest,
-  it: Asking,
-  { outcome, aside, slot }: Made,
+  it: SendContext,
+  { outcome, reservation, slot }: Sent,
   decision: Decision,
-): Promise<End | undefined> {
+): Promise<SendEnd | undefined> {
   const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
-  const pointsBack = unpaid ? aside.points : 0;
+  const pointsBack = unpaid ? reservation.points : 0;
   // What was surely not billed is not counted; what may be is.
   const waits = decision.do === 'keep' || decision.do === 'missing' || decision.do === 'doubt';
-  if (!waits) aside.settle(aside.points - pointsBack);
+  if (!waits) reservation.settle(reservation.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
     case 'missing': {
       if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-      const stored = it.store(request, outcome, aside);
+      const stored = it.store(request, outcome, reservation);
       // The next call is marked as sent in the commit that stores this answer, or in a later one.
-      slot.release({ recorded: stored, by: it.commits });
+      slot.release({ recorded: stored, committer: it.commits });
       return { as: 'stored', answerId: await stored };
     }
     case 'retry':
       // Answered as it was, it is only planned until it is sent again.
-      await settleSurely(it, request.id, {
+      await settleIdempotently(it, request.id, {
         state: 'planned',
         at: it.now(),
         ...status,
@@ -256,11 +258,11 @@ async function settled(
       // A service that did not manage says nothing of the input: the next run asks again.
       const state = decision.class === 'unavailable' ? 'planned' : 'failed';
       if (outcome.kind === 'unknown') {
-        const invocations = outcome.tooLarge ? INVOCATIONS_IN_VAIN : 1;
+        const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
         const loss = { at: it.now(), reason: decision.because, invocations };
-        await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+        await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
       }
-      await settleSurely(it, request.id, { state, at: it.now(), ...status, ...failure });
+      await settleIdempotently(it, request.id, { state, at: it.now(), ...status, ...failure });
       return {
         as: 'failed',
         because: decision.because,
@@ -269,7 +271,7 @@ async function settled(
       };
     }
     case 'stop':
-      await settleSurely(it, request.id, {
+      await settleIdempotently(it, request.id, {
         state: 'planned',
         at: it.now(),
         ...status,
@@ -286,11 +288,11 @@ async function settled(
       };
     case 'doubt': {
       const again = decision.againAfterMs !== undefined;
-      if (!again) aside.settle(aside.points);
-      it.onDoubt(decision.because, again);
+      if (!again) reservation.settle(reservation.points);
+      it.onLostAnswer(decision.because, again);
       const loss = { at: it.now(), reason: decision.because, invocations: again ? 0 : 1 };
-      await steadily(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
-      await settleSurely(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
+      await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+      await settleIdempotently(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
       return again ? undefined : { as: 'in_doubt', because: decision.because };
     }
   }

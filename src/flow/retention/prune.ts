@@ -1,21 +1,21 @@
 /** Retention: drops what is old and needed by nothing, in small steps. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { assertNoRebuild } from '../../ledger/lease.ts';
 import {
   countPrunable,
   countSpentRequests,
   deleteSpentRequests,
-  type Kept,
-  type Pruned,
+  type RetentionRule,
+  type PrunedCounts,
   type PruneLimits,
   pruneSome,
-  type SomeAfter,
-  type Step,
+  type BatchAfter,
+  type PruneBatch,
 } from './store.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { mayBringAges } from '../../control/freshness/max-age.ts';
+import { mayHaveInputAges } from '../../control/freshness/max-age.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 export interface PruneOptions {
@@ -63,26 +63,26 @@ export async function prune(
   const now = effects.now();
   const before = new Date(now.getTime() - olderThanMs);
   const ops = operationsOf(warehouse);
-  const limits: PruneLimits = { before, kept: keptFor(syncs, now), quarantined };
-  const due = await steadily(() => countPrunable(ops, limits), effects);
+  const limits: PruneLimits = { before, rules: keptFor(syncs, now), quarantined };
+  const due = await retryTransient(() => countPrunable(ops, limits), effects);
   const summary = { dryRun, before: before.toISOString() };
   if (dryRun) {
-    const requests = await steadily(() => countSpentRequests(ops, before), effects);
+    const requests = await retryTransient(() => countSpentRequests(ops, before), effects);
     return { exitCode: EXIT.complete, ...summary, ...due, requests };
   }
   const sums = { answers: 0, bytes: 0, requests: 0 };
   for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
     if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    const from: SomeAfter = { after, most: MOST };
-    const step: Pruned & Step = await steadily(() => pruneSome(ops, limits, from, now), effects);
+    const from: BatchAfter = { after, limit: MOST };
+    const step: PrunedCounts & PruneBatch = await retryTransient(() => pruneSome(ops, limits, from, now), effects);
     sums.answers += step.answers;
     sums.bytes += step.bytes;
     after = step.last;
     effects.onProgress(sums.answers, Math.max(sums.answers, due.answers));
   }
   for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
-    const from: SomeAfter = { after, most: MOST };
-    const step: Step & { readonly requests: number } = await steadily(
+    const from: BatchAfter = { after, limit: MOST };
+    const step: PruneBatch & { readonly requests: number } = await retryTransient(
       () => deleteSpentRequests(ops, before, from),
       effects,
     );
@@ -93,11 +93,11 @@ export async function prune(
 }
 
 /** What the syncs of the config still serve from stored answers, by endpoint. */
-function keptFor(syncs: readonly SyncDefinition[], now: Date): Kept[] {
+function keptFor(syncs: readonly SyncDefinition[], now: Date): RetentionRule[] {
   const byEndpoint = Map.groupBy(syncs, ({ endpoint }) => endpoint.name);
   return [...byEndpoint].map(([endpoint, of]) => ({
     endpoint,
     since: new Date(now.getTime() - Math.max(0, ...of.map(({ maxAgeMs = 0 }) => maxAgeMs))),
-    newest: of.some(mayBringAges),
+    newest: of.some(mayHaveInputAges),
   }));
 }

@@ -1,7 +1,7 @@
 /** Retention: drops the bytes of answers that are old and needed by nothing, and keeps what accounts for them. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import { OPEN } from '../../ledger/runs.ts';
+import { OPEN_STATES } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 /** Answers whose bodies were dropped, and when the first and the last of them came. */
@@ -32,7 +32,7 @@ export async function goneBodies(
 }
 
 /** What of an answer's endpoint keeps its body though it is old. */
-export interface Kept {
+export interface RetentionRule {
   readonly endpoint: string;
   /** Bodies received since are still served within some sync's `max_age`. */
   readonly since: Date;
@@ -43,13 +43,13 @@ export interface Kept {
 export interface PruneLimits {
   /** What was received before is old. */
   readonly before: Date;
-  readonly kept: readonly Kept[];
+  readonly rules: readonly RetentionRule[];
   /** Also bodies of answers with something in quarantine. */
   readonly quarantined: boolean;
 }
 
 /** What one step took away, or would take away. */
-export interface Pruned {
+export interface PrunedCounts {
   readonly answers: number;
   readonly bytes: number;
 }
@@ -58,7 +58,7 @@ export interface Pruned {
  * Answers that retention may take the body of: loaded, old, out of every `max_age`, nothing of them waiting in
  * quarantine, and serving no run that can still be continued.
  */
-const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
+const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) => {
   const rules = sql<{ endpoint: string; since: Date; newest: boolean }>`(select * from unnest(
     ${arrayLiteral(kept.map(({ endpoint }) => endpoint))}::text[],
     ${arrayLiteral(kept.map(({ since }) => since.toISOString()))}::timestamptz[],
@@ -93,7 +93,7 @@ const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
           .selectFrom('runs as u')
           .innerJoin('requests as r', 'r.run_id', 'u.id')
           .select(sql<string>`r.answer_id`.as('id'))
-          .where('u.state', 'in', [...OPEN])
+          .where('u.state', 'in', [...OPEN_STATES])
           .where('r.answer_id', 'is not', null),
       ),
     )
@@ -113,7 +113,7 @@ const prunable = (ops: Ops, { before, kept, quarantined }: PruneLimits) => {
 };
 
 /** How many bodies retention would drop, and how large they are as they rest. */
-export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<Pruned> {
+export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<PrunedCounts> {
   const row = await prunable(ops, limits)
     .select(sql<string>`count(*)`.as('answers'))
     .select(sql<string>`coalesce(sum(octet_length(a.body)), 0)`.as('bytes'))
@@ -122,26 +122,31 @@ export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<Prun
 }
 
 /** One short statement's work, and from where the next goes on. */
-export interface Step {
+export interface PruneBatch {
   /** The last row that was touched; undefined when there was none. */
   readonly last: string | undefined;
 }
 
 /** The first so many after this row. */
-export interface SomeAfter {
+export interface BatchAfter {
   readonly after: string;
-  readonly most: number;
+  readonly limit: number;
 }
 
 /** Drops the bodies and headers of the oldest so many after this answer. */
-export async function pruneSome(ops: Ops, limits: PruneLimits, it: SomeAfter, at: Date): Promise<Pruned & Step> {
+export async function pruneSome(
+  ops: Ops,
+  limits: PruneLimits,
+  it: BatchAfter,
+  at: Date,
+): Promise<PrunedCounts & PruneBatch> {
   const rows = await ops
     .with('due', () =>
       prunable(ops, limits)
         .select(['a.id', sql<string>`octet_length(a.body)`.as('size')])
         .where('a.id', '>', it.after)
         .orderBy('a.id')
-        .limit(it.most),
+        .limit(it.limit),
     )
     .updateTable('answers')
     .from('due')
@@ -186,7 +191,7 @@ const spentRequests = (ops: Ops, before: Date) =>
             .selectFrom('runs as u')
             .select('u.id')
             .whereRef('u.id', '=', 'r.run_id')
-            .where('u.state', 'not in', [...OPEN]),
+            .where('u.state', 'not in', [...OPEN_STATES]),
         ),
         // Replays fill the bridges of the sync that it served, as long as there is a body to do it from.
         eb.not(
@@ -211,14 +216,14 @@ export async function countSpentRequests(ops: Ops, before: Date): Promise<number
 export async function deleteSpentRequests(
   ops: Ops,
   before: Date,
-  it: SomeAfter,
-): Promise<{ readonly requests: number } & Step> {
+  it: BatchAfter,
+): Promise<{ readonly requests: number } & PruneBatch> {
   const rows = await ops
     .deleteFrom('requests')
     .where(
       'id',
       'in',
-      spentRequests(ops, before).select('r.id').where('r.id', '>', it.after).orderBy('r.id').limit(it.most),
+      spentRequests(ops, before).select('r.id').where('r.id', '>', it.after).orderBy('r.id').limit(it.limit),
     )
     .returning('id')
     .execute();

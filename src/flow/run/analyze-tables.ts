@@ -2,18 +2,18 @@
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { maintain } from '../../warehouse/connect/analyze.ts';
+import { analyzeTables } from '../../warehouse/connect/analyze.ts';
 
 /** So many rows change what the planner should know of a table; fewer are not worth the time. */
 const LARGE = 10_000;
 
-export interface Tally {
+export interface RowCounter {
   readonly add: (receipt: Receipt) => void;
   /** Rows written so far, by table. */
   readonly rows: ReadonlyMap<string, number>;
 }
 
-export function openTally(): Tally {
+export function openRowCounter(): RowCounter {
   const rows = new Map<string, number>();
   return {
     rows,
@@ -24,13 +24,17 @@ export function openTally(): Tally {
 }
 
 /** Refreshes statistics, and reclaims space where nothing else does, when much was written. Trouble with it is told and ends nothing. */
-export async function tidy(warehouse: Warehouse, { rows }: Tally, onNotice: (notice: Notice) => void): Promise<void> {
+export async function analyzeAfterLoad(
+  warehouse: Warehouse,
+  { rows }: RowCounter,
+  onNotice: (notice: Notice) => void,
+): Promise<void> {
   const written = [...rows.values()].reduce((sum, count) => sum + count, 0);
   if (written < LARGE) return;
   const analyst = [...rows.keys()].map((table) => ({ area: 'analyst' as const, table }));
   const operations = ['requests', 'answers'].map((table) => ({ area: 'operations' as const, table }));
   try {
-    await maintain(warehouse, [...analyst, ...operations]);
+    await analyzeTables(warehouse, [...analyst, ...operations]);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     onNotice({ level: 'warn', message: `statistics of the tables were not refreshed: ${message}` });

@@ -23,25 +23,25 @@ import {
   renewLease,
   syncLease,
 } from '../../ledger/lease.ts';
-import { moveAll } from '../../ledger/requests.ts';
+import { moveRequests } from '../../ledger/requests.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { forgetCount } from '../../control/budget/shared-budget.ts';
+import { deleteCounter } from '../../control/budget/shared-budget.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { concludeRun } from './conclude.ts';
-import { hold } from '../../control/lease/keep-alive.ts';
+import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import { holderOf, type Invocation } from './invocation.ts';
-import { chunkBudget, countOfShared } from '../../control/budget/budget.ts';
-import { maxAgesAgain } from './prepare.ts';
+import { chunkBudget, sharedRunCounter } from '../../control/budget/budget.ts';
+import { rereadMaxAges } from './prepare.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { openPart } from './segment.ts';
-import type { ChunkOrder } from './share.ts';
-import { takeSpooled } from '../../recovery/spool/spool.ts';
+import { openSegment } from './segment.ts';
+import type { ChunkOrder } from './share-run.ts';
+import { ingestSpooled } from '../../recovery/spool/spool.ts';
 import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
-import { openTally } from './analyze-tables.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { openRowCounter } from './analyze-tables.ts';
 
 /** What became of a chunk in this worker's hands. */
-export type ChunkEnd =
+export type ChunkResult =
   /** It is done, and others of the run are not. */
   | { readonly as: 'done' }
   /** It was the last, and the run is concluded; the summary is absent when that was done before. */
@@ -52,38 +52,39 @@ export type ChunkEnd =
   | { readonly as: 'stopped' };
 
 /** Carries out a chunk. Throws a HeldError when another worker has it in hand. */
-export async function carryOutChunk(
-  it: Invocation,
+export async function executeChunk(
+  invocation: Invocation,
   definition: SyncDefinition,
   order: ChunkOrder,
   signal: AbortSignal,
-): Promise<ChunkEnd> {
-  const { warehouse, effects } = it;
+): Promise<ChunkResult> {
+  const { warehouse, effects } = invocation;
   const ops = operationsOf(warehouse);
   const { runId, chunk: number } = order;
-  const known = await steadily(() => readChunk(ops, runId, number), effects);
+  const known = await retryTransient(() => readChunk(ops, runId, number), effects);
   // A worker that died after the end of the run left what follows from it undone.
   if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
-  const within: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
-  if (known?.runState !== 'running' || !(await steadily(() => renewLease(ops, within), effects))) return { as: 'void' };
+  const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
+  if (known?.runState !== 'running' || !(await retryTransient(() => renewLease(ops, parent), effects)))
+    return { as: 'void' };
   // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
-  await steadily(() => assertNoRebuild(ops), effects);
+  await retryTransient(() => assertNoRebuild(ops), effects);
   const holder = holderOf(effects);
   const assertDue = async (tx: Ops): Promise<void> => {
     await assertRunning(tx, runId);
-    await assertLease(tx, within);
+    await assertLease(tx, parent);
   };
-  const own = await steadily(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
-  const lease: Lease = { ...own, within };
-  const held = hold(ops, lease, effects.sleep, it.checkClock);
+  const own = await retryTransient(() => acquireLease(ops, leaseOfChunk(order), holder, false, assertDue), effects);
+  const lease: Lease = { ...own, parent };
+  const held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
   try {
     const either = AbortSignal.any([signal, held.lost]);
     if (known.state === 'open') {
       const stop =
-        (await steadily(() => firstStop(ops, runId), effects)) ??
-        (await carryOut(it, { definition, order, run: known.run, lease }, either));
+        (await retryTransient(() => firstStop(ops, runId), effects)) ??
+        (await executeSegment(invocation, { definition, order, run: known.run, lease }, either));
       if (stop === 'aborted') return held.lost.aborted ? { as: 'void' } : { as: 'stopped' };
-      const left = await steadily(
+      const left = await retryTransient(
         () =>
           ops.transaction().execute(async (tx) => {
             await assertLease(tx, lease);
@@ -93,7 +94,7 @@ export async function carryOutChunk(
       );
       if (left > 0) return { as: 'done' };
     }
-    return await conclude(it, { definition, order, lease });
+    return await conclude(invocation, { definition, order, lease });
   } finally {
     await held.end();
   }
@@ -106,44 +107,46 @@ export async function carryOutChunk(
 const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `chunk:${runId}:${token}:`;
 const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
 
-type InHand = Pick<Parameters<typeof openPart>[1], 'definition' | 'run' | 'lease'> & { readonly order: ChunkOrder };
+type HeldChunk = Pick<Parameters<typeof openSegment>[1], 'definition' | 'run' | 'lease'> & {
+  readonly order: ChunkOrder;
+};
 
-async function carryOut(
+async function executeSegment(
   it: Invocation,
-  { definition, run, lease, order }: InHand,
+  { definition, run, lease, order }: HeldChunk,
   signal: AbortSignal,
 ): Promise<ChunkStop | undefined | 'aborted'> {
   const { warehouse, config, effects } = it;
-  const part = await openPart(it, {
+  const part = await openSegment(it, {
     definition,
     run,
     lease,
     budget: await chunkBudget(warehouse, config.budget, definition, order, effects),
-    prices: await steadily(() => readPrices(warehouse, config, definition), effects),
-    maxAgeOf: await steadily(() => maxAgesAgain(warehouse, definition, run), effects),
+    prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
+    maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
     lost: [],
     // The server's own upkeep refreshes statistics meanwhile.
-    tally: openTally(),
+    rowCounter: openRowCounter(),
   });
   for (const files of await it.spools.waiting())
-    await takeSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
+    await ingestSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
   await part.settle(signal);
-  const stop = await part.carryOut(signal);
-  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleLeftOver(signal);
+  const stop = await part.execute(signal);
+  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleRemaining(signal);
   await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : signal);
   if (signal.aborted) return 'aborted';
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }
 
 /** Sums up the run, once: whoever comes to it later finds it ended. */
-async function conclude(it: Invocation, { definition, order, lease }: Omit<InHand, 'run'>): Promise<ChunkEnd> {
+async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldChunk, 'run'>): Promise<ChunkResult> {
   const { warehouse, effects } = it;
   const { runId, chunk: number, covered, lost } = order;
-  const end = await steadily(
+  const end = await retryTransient(
     () =>
       operationsOf(warehouse)
         .transaction()
-        .execute(async (tx): Promise<ChunkEnd> => {
+        .execute(async (tx): Promise<ChunkResult> => {
           const state = await lockRun(tx, runId);
           const known = await readChunk(tx, runId, number);
           if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
@@ -157,7 +160,7 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<InHan
         }),
     effects,
   );
-  if (end.as === 'concluded') await tidyUp(operationsOf(warehouse), order, lease);
+  if (end.as === 'concluded') await cleanUpChunks(operationsOf(warehouse), order, lease);
   return end;
 }
 
@@ -170,18 +173,18 @@ async function summedUp(
     covered,
     lost,
     missing,
-  }: Pick<InHand, 'definition' | 'run'> &
+  }: Pick<HeldChunk, 'definition' | 'run'> &
     Pick<ChunkOrder, 'covered' | 'lost'> & { readonly missing: MissingSpools | undefined },
 ): Promise<SyncSummary> {
   const { chunk: _, ...whole } = run;
   const stop = await firstStop(ops, run.id);
   // What stops a whole endpoint leaves nothing planned.
-  if (stop?.exitCode === EXIT.rejects) await moveAll(ops, whole, ['planned'], 'skipped');
+  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, whole, ['planned'], 'skipped');
   return concludeRun(ops, {
     definition,
     run: whole,
     covered,
-    relied: undefined,
+    reliedInputs: undefined,
     stop: stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false },
     aborted: false,
     failOnTruncated: false,
@@ -196,8 +199,8 @@ async function summedUp(
 }
 
 /** Gives the sync's lease back, and removes what only this run had use for. Left behind, it does no harm. */
-async function tidyUp(ops: Ops, order: ChunkOrder, { within }: Lease): Promise<void> {
-  if (within) await releaseLease(ops, within).catch(() => undefined);
+async function cleanUpChunks(ops: Ops, order: ChunkOrder, { parent }: Lease): Promise<void> {
+  if (parent) await releaseLease(ops, parent).catch(() => undefined);
   await removeLeases(ops, leasesOfChunks(order)).catch(() => undefined);
-  await forgetCount(ops, countOfShared(order)).catch(() => undefined);
+  await deleteCounter(ops, sharedRunCounter(order)).catch(() => undefined);
 }

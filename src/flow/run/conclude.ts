@@ -1,34 +1,34 @@
 /** Ends a run: moves its marks, sums it up, and says what to do next. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
-import { lowerBoundsOf, standingBounds } from '../../ledger/coverage.ts';
-import { doubtsOf } from '../../ledger/lost-answers.ts';
-import { filtersTold } from '../../text/filters.ts';
+import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
+import { lostAnswersOf } from '../../ledger/lost-answers.ts';
+import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { endRun, type Run, type RunTotals, runTotals } from '../../ledger/runs.ts';
 import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
 import {
   gapsOf,
-  MOST_UNREADABLE,
+  MAX_UNREADABLE,
   recordFailingSlices,
   removeReadPages,
   type UnreadableSum,
   unreadableSum,
 } from '../../ledger/unreadable-answers.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import type { Stop } from './stop.ts';
-import { moveMarks } from './move-watermarks.ts';
+import type { RunStop } from './stop-controller.ts';
+import { moveWatermarks } from './move-watermarks.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 
-export interface Conclusion {
+export interface ConcludeInput {
   readonly definition: SyncDefinition;
   readonly run: Run;
   readonly covered: number;
   /** Inputs for which answers of earlier runs stand; undefined when that is not known, and any may. */
-  readonly relied: readonly RequestBody[] | undefined;
-  readonly stop: Stop | undefined;
+  readonly reliedInputs: readonly RequestBody[] | undefined;
+  readonly stop: RunStop | undefined;
   readonly aborted: boolean;
   readonly failOnTruncated: boolean;
   /** A backfill says nothing of what lies outside it, so it moves no mark. */
@@ -46,49 +46,49 @@ export interface Conclusion {
 }
 
 /** Records the end of a run and returns its summary. */
-export async function concludeRun(ops: Ops, it: Conclusion): Promise<SyncSummary> {
-  if (!it.backfill) await moveMarks(ops, it);
-  const { paging } = it.definition.endpoint;
-  const unread = await unreadableSum(ops, it.run.id);
-  if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, it.run.id);
-  const totals = { ...(await runTotals(ops, it.run.id)), unreadable: unread.requests };
-  const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [it.run.id], SHOWN_BOUNDS);
-  const end = endOf(it, {
+export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncSummary> {
+  if (!input.backfill) await moveWatermarks(ops, input);
+  const { paging } = input.definition.endpoint;
+  const unread = await unreadableSum(ops, input.run.id);
+  if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
+  const totals = { ...(await runTotals(ops, input.run.id)), unreadable: unread.requests };
+  const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
+  const end = endOf(input, {
     totals,
     unread,
     gaps,
-    earlier: it.failOnTruncated ? await earlierBounds(ops, it) : 0,
+    earlier: input.failOnTruncated ? await earlierBounds(ops, input) : 0,
   });
   // A walk begins before what could not be read, as the mark does not move past that.
-  if (paging.by === 'cursor' && !it.backfill && end.state === 'complete')
-    await removeReadPages(ops, it.run.sync, it.run.id);
-  const at = it.now();
-  await endRun(ops, it.run.id, { ...end, at }, totals);
+  if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
+    await removeReadPages(ops, input.run.sync, input.run.id);
+  const at = input.now();
+  await endRun(ops, input.run.id, { ...end, at }, totals);
   return {
-    sync: it.definition.name,
-    endpoint: it.definition.endpoint.name,
-    runId: it.run.id,
-    continued: it.run.continued,
+    sync: input.definition.name,
+    endpoint: input.definition.endpoint.name,
+    runId: input.run.id,
+    continued: input.run.continued,
     ...totals,
-    planned: totals.planned + it.covered,
-    fresh: totals.fresh + it.covered,
+    planned: totals.planned + input.covered,
+    fresh: totals.fresh + input.covered,
     ...end,
-    ...(it.run.continued && { pointsNow: await pointsSentSince(ops, it.run.id, it.startedAt) }),
-    ...(it.isLimited && { unverified: await unverifiedPoints(ops, { runId: it.run.id }) }),
-    quote: it.run.quote,
-    doubts: await doubtsOf(ops, it.run.id, it.lost),
-    lowerBounds: await lowerBoundsOf(ops, it.run.id, SHOWN_BOUNDS),
+    ...(input.run.continued && { pointsNow: await pointsSentSince(ops, input.run.id, input.startedAt) }),
+    ...(input.isLimited && { unverified: await unverifiedPoints(ops, { runId: input.run.id }) }),
+    quote: input.run.quote,
+    doubts: await lostAnswersOf(ops, input.run.id, input.lost),
+    lowerBounds: await lowerBoundsOf(ops, input.run.id, SHOWN_BOUNDS),
     gaps: gaps.map(({ filters, input, answerId, reason, failing }) => ({ filters, input, answerId, reason, failing })),
-    tookMs: Math.max(0, at.getTime() - it.startedAt.getTime()),
+    tookMs: Math.max(0, at.getTime() - input.startedAt.getTime()),
   };
 }
 
 const SHOWN_BOUNDS = 20;
 
 /** Slices of earlier runs that are lower bounds still, of inputs for which those runs stand. */
-async function earlierBounds(ops: Ops, { run, relied }: Conclusion): Promise<number> {
-  const inputs = relied && new Set(relied.map(canonicalJson));
-  const bounds = inputs?.size === 0 ? [] : await standingBounds(ops, run.sync);
+async function earlierBounds(ops: Ops, { run, reliedInputs }: ConcludeInput): Promise<number> {
+  const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
+  const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
   return bounds.filter(({ runId, input }) => runId !== run.id && inputs?.has(canonicalJson(input)) !== false).length;
 }
 
@@ -108,7 +108,7 @@ interface Sums {
   readonly earlier: number;
 }
 
-function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclusion, sums: Sums): RunEnd {
+function endOf({ stop, aborted, definition, failOnTruncated, missing }: ConcludeInput, sums: Sums): RunEnd {
   const { totals, unread, gaps, earlier } = sums;
   if (stop?.exit === EXIT.budget)
     return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
@@ -187,7 +187,7 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclusi
 
 /** Names the slices whose answers could not be read, as many as fit a line. */
 function unreadError(gaps: readonly Gap[], requests: number): string {
-  const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersTold(filters)}: ${reason}`);
+  const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersText(filters)}: ${reason}`);
   const more = requests - shown.length;
   const answers = requests === 1 ? 'the answer to 1 request' : `the answers to ${requests} requests`;
   return `${answers} could not be read: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
@@ -196,8 +196,8 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 const NAMED_GAPS = 3;
 
 function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
-  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MOST_UNREADABLE} times within max_age.`;
-  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MOST_UNREADABLE} times.`;
+  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
+  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 

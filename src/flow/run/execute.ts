@@ -3,44 +3,44 @@ import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { EXIT } from '../../errors.ts';
 import type { Client } from '../../extract/client.ts';
-import type { Answered } from '../../extract/outcome.ts';
+import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
 import type { BudgetGuard } from '../../control/budget/local-budget.ts';
-import { type LedgerRequest, moveAll, openRequests, settle, triedRequests } from '../../ledger/requests.ts';
+import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedRequests } from '../../ledger/requests.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { mostOf } from '../../plan/pricing/price-book.ts';
+import { maxPointsOf } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { askUntilSettled, type SentRequest } from '../request/request.ts';
+import { sendRequest, type SentRequest } from '../request/request.ts';
 import { openBreaker } from '../request/circuit-breaker.ts';
-import { openCommits } from '../request/group-commit.ts';
-import { openCourse, type Stop } from './stop.ts';
-import { cutPlanned, openCutting } from './splitter.ts';
-import type { FindOut } from '../../recovery/reconcile/lost-answers.ts';
-import type { Gate } from '../../control/limiter/slot.ts';
-import type { Taken } from '../ingest/ingest.ts';
-import { inTurns, maybeKnown } from '../../control/freshness/freshness.ts';
+import { openGroupCommit } from '../request/group-commit.ts';
+import { openStopController, type RunStop } from './stop-controller.ts';
+import { splitPlanned, openSplitter } from './splitter.ts';
+import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
+import type { Limiter } from '../../control/limiter/slot.ts';
+import type { IngestResult } from '../ingest/ingest.ts';
+import { oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
 import { openLoader, pointsOf } from './loader.ts';
-import { givenUp, readLostBefore } from './lost-before.ts';
+import { givenUpFailure, readLostByRequest } from './lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
-import { type Aside, openPurse } from '../../control/budget/reservations.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
-import { type Keeping, openStore } from './store-answers.ts';
-import { countUnderWay } from '../../async/task-group.ts';
+import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { type StoreContext, openAnswerStore } from './store-answers.ts';
+import { openTaskGroup } from '../../async/task-group.ts';
 
-export interface CarryOut extends Keeping {
+export interface ExecuteContext extends StoreContext {
   readonly client: Client;
   readonly retries: number;
   readonly inFlight: number;
   readonly budget: BudgetGuard;
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   /** Keeps limits in true points; absent without such a limit. */
   readonly meter?: PointsMeter;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
-  readonly onDoubt: (because: string, again: boolean) => void;
+  readonly onLostAnswer: (because: string, again: boolean) => void;
   /** Finds out what became of a lost answer before it is asked for again; absent, it is asked again at once. */
-  readonly findOut?: FindOut;
+  readonly resolveLost?: ResolveLostAnswers;
   readonly onSent: (sentAt: Date) => () => void;
   /** Told after each request that ended, with the rows that it wrote. */
   readonly onEnded: (rows: number, points: number) => void;
@@ -53,29 +53,35 @@ const AHEAD = 200;
 const BACKLOG = 1000;
 
 /** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
-export async function loadWaiting(it: CarryOut): Promise<void> {
-  const cutting = await steadily(() => openCutting(operationsOf(it.warehouse), it.definition), it);
-  await openLoader(it, { walks: new Map(), cutting }).loadWaiting();
+export async function loadWaiting(context: ExecuteContext): Promise<void> {
+  const splitter = await retryTransient(
+    () => openSplitter(operationsOf(context.warehouse), context.definition),
+    context,
+  );
+  await openLoader(context, { walks: new Map(), splitter }).loadWaiting();
 }
 
 /** Asks and loads until nothing of the run is open or something stops it; returns what stopped it. */
-export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop | undefined> {
-  const ops = operationsOf(it.warehouse);
+export async function executeRun(context: ExecuteContext, signal: AbortSignal): Promise<RunStop | undefined> {
+  const ops = operationsOf(context.warehouse);
   // Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent.
-  const course = openCourse(signal);
-  const either = course.signal;
-  const asking = countUnderWay(course.fail);
-  const loads = countUnderWay(course.fail, asking.stir);
+  const controller = openStopController(signal);
+  const either = controller.signal;
+  const asking = openTaskGroup(controller.fail);
+  const loads = openTaskGroup(controller.fail, asking.recheck);
   const isIdle = (): boolean => asking.size() === 0 && loads.size() === 0;
-  const cutting = await steadily(() => openCutting(ops, it.definition), it);
-  const loader = openLoader(it, { walks: new Map(), cutting });
-  const commits = openCommits(it, course);
-  const store = openStore(it, loader, course, commits);
-  const handling = pLimit(it.inFlight);
-  const breaker = openBreaker(it.sleep);
-  const purse = openPurse(it.budget);
-  const lostBefore = await steadily(() => readLostBefore(ops, it.definition, it.run.definitionHash), it);
-  const inTurn = inTurns(it);
+  const splitter = await retryTransient(() => openSplitter(ops, context.definition), context);
+  const loader = openLoader(context, { walks: new Map(), splitter });
+  const commits = openGroupCommit(context, controller);
+  const store = openAnswerStore(context, loader, controller, commits);
+  const handling = pLimit(context.inFlight);
+  const breaker = openBreaker(context.sleep);
+  const reservations = openReservations(context.budget);
+  const lostBefore = await retryTransient(
+    () => readLostByRequest(ops, context.definition, context.run.definitionHash),
+    context,
+  );
+  const inTurn = oneAtATimePerEntity(context);
   let endpointRefused = false;
   let endpointAnswered = false;
   // True when more may be planned than was looked at.
@@ -83,80 +89,85 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   const isNewsOrIdle = (): boolean => hasNews || isIdle();
   const lookAgain = (): void => {
     hasNews = true;
-    asking.stir();
+    asking.recheck();
   };
 
   // What is stored is loaded before anything new is sent.
   await loader.loadWaiting();
 
-  const settleLoad = async (loaded: Promise<Taken | undefined>, aside: Aside): Promise<void> => {
+  const settleLoad = async (loaded: Promise<IngestResult | undefined>, reservation: Reservation): Promise<void> => {
     try {
-      const taken = await loaded;
-      if (taken) tellLoaded(it, taken, aside);
+      const result = await loaded;
+      if (result) reportLoaded(context, result, reservation);
     } finally {
-      aside.settle(aside.points);
-      if (it.definition.endpoint.paging.by !== 'once') lookAgain();
+      reservation.settle(reservation.points);
+      if (context.definition.endpoint.paging.by !== 'once') lookAgain();
     }
   };
   const storeAndLoad = async (
     request: SentRequest,
-    answer: Answered,
-    aside: Aside,
+    answer: AnsweredOutcome,
+    reservation: Reservation,
     left: () => void,
   ): Promise<string> => {
     const kept = await store(request, answer).catch((error: unknown) => {
-      aside.settle(aside.points);
+      reservation.settle(reservation.points);
       throw error;
     });
-    loads.track(settleLoad(kept.loaded, aside).finally(left));
+    loads.track(settleLoad(kept.loaded, reservation).finally(left));
     return kept.answerId;
   };
   const handle = async (request: LedgerRequest, onAnswer: () => void): Promise<void> => {
-    await loads.until(() => loader.backlog() <= BACKLOG || either.aborted);
+    await loads.waitUntil(() => loader.backlog() <= BACKLOG || either.aborted);
     if (either.aborted) return;
     // Behind the loads, so that what came in was learned from.
-    if (maybeKnown(it, request) && (await loader.served(request)) !== undefined) return it.onEnded(0, 0);
+    if (mayHaveFreshAnswer(context, request) && (await loader.findServing(request)) !== undefined)
+      return context.onEnded(0, 0);
     if (either.aborted) return;
     const lost = lostBefore.get(request.requestKey);
-    const failure = givenUp(lost);
+    const failure = givenUpFailure(lost);
     if (failure) {
-      await steadily(() => settle(ops, request.id, { state: 'failed', at: it.now(), ...failure }), it);
-      return it.onEnded(0, 0);
+      await retryTransient(
+        () => settleRequest(ops, request.id, { state: 'failed', at: context.now(), ...failure }),
+        context,
+      );
+      return context.onEnded(0, 0);
     }
-    const turn = request.asksAgain ? ({ do: 'ask' } as const) : cutting.turnOf(request);
-    if (turn.do === 'cut') return loader.inTurn(() => cutPlanned(it, request, turn.into, cutting)).finally(lookAgain);
+    const turn = request.asksAgain ? ({ do: 'ask' } as const) : splitter.decide(request);
+    if (turn.do === 'cut')
+      return loader.exclusively(() => splitPlanned(context, request, turn.parts, splitter)).finally(lookAgain);
     // It gives its place to others meanwhile.
     if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));
-    const left = cutting.enter(request);
+    const left = splitter.start(request);
     const most = (): number => {
-      const points = mostOf(it.prices, countOf(request.request));
-      return it.meter?.most(points) ?? points;
+      const points = maxPointsOf(context.prices, countOf(request.request));
+      return context.meter?.most(points) ?? points;
     };
-    const end = await askUntilSettled(
+    const end = await sendRequest(
       request,
       {
-        ...it,
+        ...context,
         ops,
         most,
         breaker,
-        purse,
-        endpoint: it.definition.endpoint,
-        policy: retryPolicy(it.retries, it.definition.inDoubt),
+        reservations,
+        endpoint: context.definition.endpoint,
+        policy: retryPolicy(context.retries, context.definition.inDoubt),
         lostInvocations: lost?.invocations ?? 0,
         endpointAnswered: () => endpointAnswered,
-        findOut: async () => {
-          const found = await it.findOut?.(new Map([[request.id, most()]]), either);
+        findCost: async () => {
+          const found = await context.resolveLost?.(new Map([[request.id, most()]]), either);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
         commits,
-        store: (sent, answer, aside) => {
+        store: (sent, answer, reservation) => {
           endpointAnswered = true;
-          const stored = storeAndLoad(sent, answer, aside, left);
+          const stored = storeAndLoad(sent, answer, reservation, left);
           onAnswer();
           return stored;
         },
         // Recording the refusal may have to wait for a large load; meanwhile nothing may be sent.
-        onRefused: course.halt,
+        onStop: controller.stopSending,
       },
       either,
     ).catch((error: unknown) => {
@@ -165,17 +176,17 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
     });
     // What was stored is learned from first.
     if (end.as !== 'stored') left();
-    if (end.as === 'stopped') course.stopFor(end);
+    if (end.as === 'stopped') controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
       endpointRefused = true;
-      course.stopFor({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
+      controller.stopWith({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
     }
-    if (end.as !== 'stored' && end.as !== 'aborted') it.onEnded(0, 0);
+    if (end.as !== 'stored' && end.as !== 'aborted') context.onEnded(0, 0);
   };
   /** Gives its place to the next in the instant of its answer, unless that may be learned from first. */
   const inPlace = async (request: LedgerRequest): Promise<void> => {
     const answered = Promise.withResolvers<void>();
-    const mayTell = cutting.mayCut || maybeKnown(it, request);
+    const mayTell = splitter.maySplit || mayHaveFreshAnswer(context, request);
     let handled: Promise<void> | undefined;
     await handling(() => {
       handled = handle(request, mayTell ? () => undefined : answered.resolve);
@@ -185,28 +196,28 @@ export async function carryOut(it: CarryOut, signal: AbortSignal): Promise<Stop 
   };
 
   const askAll = async (): Promise<void> => {
-    const ahead = Math.max(AHEAD, AHEAD_EACH * it.inFlight);
+    const ahead = Math.max(AHEAD, AHEAD_EACH * context.inFlight);
     // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
-    const tried = it.run.continued ? await steadily(() => triedRequests(ops, it.run), it) : [];
+    const tried = context.run.continued ? await retryTransient(() => triedRequests(ops, context.run), context) : [];
     for (let last = '0'; !either.aborted; ) {
       hasNews = false;
       const after = last;
-      const page = await steadily(() => openRequests(ops, it.run, after, ahead), it);
+      const page = await retryTransient(() => openRequests(ops, context.run, after, ahead), context);
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests) asking.track(inTurn(request, () => inPlace(request)));
-      if (requests.length > 0) await asking.until(() => asking.size() < ahead || either.aborted);
-      else if (!isIdle()) await asking.until(isNewsOrIdle);
+      if (requests.length > 0) await asking.waitUntil(() => asking.size() < ahead || either.aborted);
+      else if (!isIdle()) await asking.waitUntil(isNewsOrIdle);
       else if (!hasNews && (await loader.loadWaiting()) === 0) return;
     }
   };
-  const connected = connectAhead(it.warehouse);
-  await askAll().catch(course.fail);
+  const connected = connectAhead(context.warehouse);
+  await askAll().catch(controller.fail);
   await connected;
-  await asking.until(isIdle);
-  await purse.close();
-  const stop = course.end();
-  if (endpointRefused) await steadily(() => moveAll(ops, it.run, ['planned'], 'skipped'), it);
+  await asking.waitUntil(isIdle);
+  await reservations.close();
+  const stop = controller.result();
+  if (endpointRefused) await retryTransient(() => moveRequests(ops, context.run, ['planned'], 'skipped'), context);
   return stop;
 }
 
@@ -215,11 +226,11 @@ async function connectAhead({ kind, db }: Warehouse): Promise<void> {
   if (kind === 'postgres') await Promise.allSettled([1, 2, 3, 4].map(() => sql`select 1`.execute(db)));
 }
 
-function tellLoaded(it: CarryOut, taken: Taken, aside: Aside): void {
-  const { receipt } = taken;
-  const points = pointsOf(it, taken);
-  aside.settle(points);
-  it.onEnded(
+function reportLoaded(context: ExecuteContext, result: IngestResult, reservation: Reservation): void {
+  const { receipt } = result;
+  const points = pointsOf(context, result);
+  reservation.settle(points);
+  context.onEnded(
     Object.values(receipt.written).reduce((sum, rows) => sum + rows, 0),
     points,
   );

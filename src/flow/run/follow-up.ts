@@ -2,42 +2,42 @@
 import { type Selectable, sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { decode } from '../../normalize/decode.ts';
-import { recordSlices, type Slice } from '../../ledger/coverage.ts';
+import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { isUnreadable, unreadableReason } from '../../ledger/unreadable-answers.ts';
-import { readAnswer, type VaultAnswer } from '../../ledger/answers.ts';
+import { readAnswer, type StoredAnswer } from '../../ledger/answers.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import { type Follow, isFull, type Step } from '../../service/paging.ts';
+import { type Follow, isFull, type PageStep } from '../../service/paging.ts';
 import { LOOK_BACK } from '../../service/request-log/walk.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { CutTold } from './split-notice.ts';
-import { changedFields, type Cutting } from './splitter.ts';
-import type { Taken } from '../ingest/ingest.ts';
+import type { SplitEvent } from './split-notices.ts';
+import { changedFields, type Splitter } from './splitter.ts';
+import type { IngestResult } from '../ingest/ingest.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 import { lastDayHadEnded } from '../ingest/read-slices.ts';
 
-export interface Following {
+export interface FollowUpContext {
   readonly definition: SyncDefinition;
   readonly run: Run;
   /** How old an answer may be that serves instead of a new one. */
   readonly maxAgeOf: MaxAgeOf;
   readonly now: () => Date;
   /** The most pages of a walk; absent, as many as a day of the log can have. */
-  readonly deepest?: number;
+  readonly maxPages?: number;
   /** Told of requests that paging and splitting added. */
   readonly onPlanned: (requests: number) => void;
   /** Told of questions that are asked in parts. */
-  readonly onCut?: (cut: CutTold) => void;
+  readonly onSplit?: (cut: SplitEvent) => void;
 }
 
 /** What a run remembers of its questions. */
-export interface Known {
+export interface RunMemory {
   readonly walks: Walks;
-  readonly cutting: Cutting;
+  readonly splitter: Splitter;
 }
 
 /** The ledger's row, in this run, that an answer was loaded for. */
@@ -46,14 +46,19 @@ interface Row extends Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_i
   readonly has_parts: unknown;
 }
 
-const servedBy = ({ answer, asked }: Pick<Taken, 'answer' | 'asked'>): string => `${answer.id} ${asked.requestKey}`;
+const servedBy = ({ answer, identity }: Pick<IngestResult, 'answer' | 'identity'>): string =>
+  `${answer.id} ${identity.requestKey}`;
 
 /** The rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
-async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Promise<ReadonlyMap<string, Row>> {
+async function rowsServed(
+  it: FollowUpContext,
+  ops: Ops,
+  results: readonly IngestResult[],
+): Promise<ReadonlyMap<string, Row>> {
   const source = sql<{ answer_id: string; request_key: string; run: string }>`(select * from unnest(
-    ${arrayLiteral(takens.map(({ answer }) => answer.id))}::bigint[],
-    ${arrayLiteral(takens.map(({ asked }) => asked.requestKey))}::text[],
-    ${arrayLiteral(takens.map(() => it.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
+    ${arrayLiteral(results.map(({ answer }) => answer.id))}::bigint[],
+    ${arrayLiteral(results.map(({ identity }) => identity.requestKey))}::text[],
+    ${arrayLiteral(results.map(() => it.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
   const rows = await ops
     .selectFrom(source.as('t'))
     .innerJoinLateral(
@@ -84,31 +89,36 @@ async function rowsServed(it: Following, ops: Ops, takens: readonly Taken[]): Pr
  * Plans what answers lead to, pages and slices, as part of their load, in their order; tells how much that is. An answer
  * that a past run asked for leads to nothing.
  */
-export async function planFollowing(it: Following, ops: Ops, takens: readonly Taken[], known: Known): Promise<void> {
-  const { paging } = it.definition.endpoint;
-  const leading = takens.filter(({ answer }) => paging.by !== 'cursor' || answer.status !== 412);
+export async function planFollowUps(
+  context: FollowUpContext,
+  ops: Ops,
+  results: readonly IngestResult[],
+  memory: RunMemory,
+): Promise<void> {
+  const { paging } = context.definition.endpoint;
+  const leading = results.filter(({ answer }) => paging.by !== 'cursor' || answer.status !== 412);
   if (paging.by === 'once' || leading.length === 0) return;
-  let rows = await rowsServed(it, ops, leading);
-  const slices = new Map<string, Slice>();
-  for (const taken of leading) {
-    const row = rows.get(servedBy(taken));
+  let rows = await rowsServed(context, ops, leading);
+  const slices = new Map<string, CoverageSlice>();
+  for (const result of leading) {
+    const row = rows.get(servedBy(result));
     if (!row) continue;
-    const { added, slice } = await planOf(it, ops, taken, row, known);
+    const { added, slice } = await planOf(context, ops, result, row, memory);
     if (slice) slices.set(row.id, slice);
     // What was planned just now may be served by an answer that comes next.
-    if (added > 0) rows = await rowsServed(it, ops, leading);
+    if (added > 0) rows = await rowsServed(context, ops, leading);
   }
   await recordSlices(ops, [...slices.values()]);
 }
 
 /** Plans what one answer leads to; tells how many requests that added, and its place in the coverage. */
 async function planOf(
-  it: Following,
+  it: FollowUpContext,
   ops: Ops,
-  { answer, asked, batch }: Taken,
+  { answer, identity, batch }: IngestResult,
   row: Row,
-  { walks, cutting }: Known,
-): Promise<{ readonly added: number; readonly slice: Slice | undefined }> {
+  { walks, splitter }: RunMemory,
+): Promise<{ readonly added: number; readonly slice: CoverageSlice | undefined }> {
   const { endpoint } = it.definition;
   const isWalk = endpoint.paging.by === 'cursor';
   const unreadable = isUnreadable(batch);
@@ -116,26 +126,26 @@ async function planOf(
   const step = stepOf(it, answer, batch.items);
   const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
   const steps = [...before.slice(-LOOK_BACK), step];
-  if (isTold && !isWalk) cutting.learn(row.input, step);
+  if (isTold && !isWalk) splitter.learn(row.input, step);
   const follow = !isTold
     ? NOTHING
     : isWalk
-      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.deepest)
-      : cutting.followOf(row.input, step);
+      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.maxPages)
+      : splitter.followOf(row.input, step);
   if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
   // A stored answer that serves a run leads to its parts once. What is known now might lead to others.
   const added = row.has_parts === true ? 0 : await planParts(it, ops, answer, row, follow);
-  if (isTold && !isWalk) cutting.divided(row.input, step, follow.requests);
+  if (isTold && !isWalk) splitter.recordSplit(row.input, step, follow.requests);
   if (follow.requests.length > 0 && !isWalk)
-    it.onCut?.({ depth: Number(row.depth), input: row.input, request: answer.request, into: follow, isAsked: true });
+    it.onSplit?.({ depth: Number(row.depth), input: row.input, request: answer.request, parts: follow, wasSent: true });
   if (follow.lowerBound === undefined && isWalk && !unreadable) return { added, slice: undefined };
-  const { count, ...filters } = asked.request;
+  const { count, ...filters } = identity.request;
   const slice = {
     requestId: row.id,
     runId: it.run.id,
     sync: it.definition.name,
     endpoint: endpoint.name,
-    requestKey: asked.requestKey,
+    requestKey: identity.requestKey,
     filters,
     asked: typeof count === 'number' ? count : undefined,
     returned: batch.items.length,
@@ -150,9 +160,9 @@ async function planOf(
 
 /** Plans the requests that follow one; tells how many were new. */
 async function planParts(
-  it: Following,
+  it: FollowUpContext,
   ops: Ops,
-  answer: Pick<VaultAnswer, 'request'>,
+  answer: Pick<StoredAnswer, 'request'>,
   row: Row,
   { requests }: Follow,
 ): Promise<number> {
@@ -173,9 +183,9 @@ async function planParts(
 }
 
 /** False of an answer that leads to nothing, whatever is known of its question. */
-export const mayLead = (
+export const mayFollowUp = (
   { paging }: Endpoint,
-  { request }: Pick<VaultAnswer, 'request'>,
+  { request }: Pick<StoredAnswer, 'request'>,
   items: readonly unknown[],
 ): boolean => paging.by === 'cursor' || (paging.by !== 'once' && isFull({ request, items }));
 
@@ -190,13 +200,13 @@ const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
     : { requests: [], lowerBound: `${deepest} pages were read and more may follow` };
 
 /** The last pages of a walk up to each of its requests. */
-export type Walks = Map<string, readonly Step[]>;
+export type Walks = Map<string, readonly PageStep[]>;
 
 /** A walk that ended is looked at no more, nor are pages that another followed. */
 function remember(
   walks: Walks,
   row: { readonly id: string; readonly parent_id: string | null },
-  steps: readonly Step[],
+  steps: readonly PageStep[],
   goesOn: boolean,
 ): void {
   if (row.parent_id !== null) walks.delete(row.parent_id);
@@ -204,7 +214,7 @@ function remember(
 }
 
 /** Of a page of the log only what the walk looks at is kept. */
-const stepOf = (it: Following, answer: Pick<VaultAnswer, 'request'>, items: readonly unknown[]): Step =>
+const stepOf = (it: FollowUpContext, answer: Pick<StoredAnswer, 'request'>, items: readonly unknown[]): PageStep =>
   it.definition.endpoint.paging.by === 'cursor'
     ? { request: answer.request, items: items.map(pageMark), runStartedAt: it.run.startedAt }
     : { request: answer.request, items };
@@ -217,12 +227,12 @@ function pageMark(item: unknown): unknown {
 
 /** The pages before one, as many as a walk looks back at: from memory, or after a restart from the vault. */
 async function stepsBefore(
-  it: Following,
+  it: FollowUpContext,
   ops: Ops,
   parentId: string | null,
   walks: Walks,
   most: number,
-): Promise<readonly Step[]> {
+): Promise<readonly PageStep[]> {
   if (parentId === null || most === 0) return [];
   const known = walks.get(parentId);
   if (known) return known;
@@ -239,9 +249,9 @@ async function stepsBefore(
 }
 
 /** Stored answers that serve this run and lead to more: bridges of its own, further slices, pages of a walk. */
-export async function answersToServe(it: Following, ops: Ops, afterId: string) {
+export async function answersToServe(it: FollowUpContext, ops: Ops, afterId: string) {
   const { endpoint, name } = it.definition;
-  const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.asked;
+  const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.questionColumns;
   return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')

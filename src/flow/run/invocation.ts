@@ -1,4 +1,4 @@
-/** What the runs of one process share: the client, the token's gate, and what waits on the disk. */
+/** What the runs of one process share: the client, the token's limiter, and what waits on the disk. */
 import { hostname } from 'node:os';
 import type { Config } from '../../config/definition.ts';
 import { type Client, openClient } from '../../extract/client.ts';
@@ -7,14 +7,14 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Notice, Progress } from '../../ledger/summary.ts';
 import { clockWarning } from '../../warehouse/connect/clock.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { assertWhole } from '../../warehouse/migrate/assert-schema.ts';
+import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
-import { openTokenGate } from '../../control/limiter/limiter.ts';
-import type { Gate } from '../../control/limiter/slot.ts';
-import { narrowed } from '../../control/limiter/cap.ts';
+import { openTokenLimiter } from '../../control/limiter/limiter.ts';
+import type { Limiter } from '../../control/limiter/slot.ts';
+import { capped } from '../../control/limiter/capped.ts';
 import { type LogPosition, openLogPosition } from '../points/log-position.ts';
 import { findableSpools, type Spools } from '../../recovery/spool/find-spools.ts';
-import { databaseTrouble, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { toUserError, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { BeginRunSpan } from '../../telemetry/tracing.ts';
 
 /** Everything that the flow needs from outside. */
@@ -43,7 +43,7 @@ export interface Invocation {
   readonly warehouse: Warehouse;
   readonly effects: FlowEffects;
   readonly client: Client;
-  readonly gate: Gate;
+  readonly limiter: Limiter;
   /** Where the request log ended when this process read it. */
   readonly logPosition: LogPosition;
   /** Most calls that a run may have under way in this process. */
@@ -66,14 +66,14 @@ export async function openInvocation(
   calls: number = config.service.inFlight,
 ): Promise<Invocation> {
   const surely = <T>(work: () => Promise<T>): Promise<T> =>
-    steadily(work, effects).catch((error: unknown) => {
-      throw databaseTrouble(error);
+    retryTransient(work, effects).catch((error: unknown) => {
+      throw toUserError(error);
     });
-  await surely(() => assertWhole(warehouse));
+  await surely(() => assertTablesPresent(warehouse));
   const { url, token } = config.service;
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
-  const gate = await surely(() => openTokenGate(warehouse, config.service, holderOf(effects), effects));
+  const limiter = await surely(() => openTokenLimiter(warehouse, config.service, holderOf(effects), effects));
   const { onNotice } = effects;
   let isWarned = false;
   const warnOfClock = (): void => {
@@ -90,14 +90,14 @@ export async function openInvocation(
     warehouse,
     effects,
     client,
-    gate: inFlight < config.service.inFlight ? narrowed(gate, inFlight) : gate,
+    limiter: inFlight < config.service.inFlight ? capped(limiter, inFlight) : limiter,
     logPosition: openLogPosition(),
     inFlight,
     spools,
     checkClock: () => warehouse.clock.check().then(warnOfClock, () => undefined),
     close: async () => {
       await client.close();
-      await gate.close();
+      await limiter.close();
     },
   };
 }

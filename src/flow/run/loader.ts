@@ -5,36 +5,36 @@ import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { isUnreadable } from '../../ledger/unreadable-answers.ts';
 import { unloadedAnswers } from '../../ledger/answers.ts';
-import { costOf, mostOf, type PriceBook } from '../../plan/pricing/price-book.ts';
+import { expectedPointsOf, maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
-import { answersToServe, type Following, type Known, mayLead, planFollowing } from './follow-up.ts';
-import { gathered } from '../../async/batcher.ts';
-import { type IntakeOptions, type Taken, takeIn } from '../ingest/ingest.ts';
-import { openLoadQueue, type Stored } from '../ingest/queue.ts';
-import { servedMeanwhile } from '../../control/freshness/freshness.ts';
+import { answersToServe, type FollowUpContext, type RunMemory, mayFollowUp, planFollowUps } from './follow-up.ts';
+import { batched } from '../../async/batcher.ts';
+import { type IngestOptions, type IngestResult, ingestAnswer } from '../ingest/ingest.ts';
+import { openLoadQueue, type QueuedAnswer } from '../ingest/queue.ts';
+import { serveFromNewAnswers } from '../../control/freshness/freshness.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
-import { openTurns } from '../../async/read-write-lock.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { openReadWriteLock } from '../../async/read-write-lock.ts';
 
-export interface Loading extends Following, Steady {
+export interface LoaderContext extends FollowUpContext, RetryEffects {
   readonly warehouse: Warehouse;
   readonly lease: Lease;
   readonly prices: PriceBook;
   readonly checkpoint?: OnCheckpoint;
   readonly spans?: Pick<RunSpans, 'attempt' | 'load'>;
   /** Told of each answer that was loaded. */
-  readonly onLoaded: (taken: Taken) => void;
+  readonly onLoaded: (result: IngestResult) => void;
 }
 
 export interface Loader {
   /** Loads a stored answer, together with others that wait; what follows from it is planned in the same transaction. */
-  readonly load: (stored: Stored) => Promise<Taken>;
+  readonly load: (stored: QueuedAnswer) => Promise<IngestResult>;
   /** The stored answer that serves this request by what was loaded before it was asked for; undefined without one. */
-  readonly served: (request: LedgerRequest) => Promise<string | undefined>;
+  readonly findServing: (request: LedgerRequest) => Promise<string | undefined>;
   /** Does other work behind what was to be loaded before, and before what comes later. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
   /** Loads what an earlier invocation left and what serves this run; tells how many answers that were. */
   readonly loadWaiting: () => Promise<number>;
   /** Answers that wait. */
@@ -45,39 +45,39 @@ export interface Loader {
 const MOST_REQUESTS = 500;
 
 /** A loader for one run. */
-export function openLoader(it: Loading, known: Known): Loader {
-  const ops = operationsOf(it.warehouse);
-  const turns = openTurns();
+export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
+  const ops = operationsOf(context.warehouse);
+  const turns = openReadWriteLock();
   let last: Promise<unknown> = Promise.resolve();
   let backlog = 0;
   let served = '0';
-  const sync = it.definition.name;
-  const options: IntakeOptions = {
+  const sync = context.definition.name;
+  const options: IngestOptions = {
     sync,
     settles: true,
-    now: it.now,
-    sleep: it.sleep,
-    random: it.random,
-    lease: it.lease,
-    onLoaded: it.onLoaded,
-    leads: ({ answer, batch }) => mayLead(it.definition.endpoint, answer, batch.items),
-    ...(it.checkpoint && { checkpoint: it.checkpoint }),
-    ...(it.spans && { within: it.spans.load }),
-    also: async (inside, takens) => {
-      await planFollowing(it, inside, takens, known);
+    now: context.now,
+    sleep: context.sleep,
+    random: context.random,
+    lease: context.lease,
+    onLoaded: context.onLoaded,
+    mayPlanMore: ({ answer, batch }) => mayFollowUp(context.definition.endpoint, answer, batch.items),
+    ...(context.checkpoint && { checkpoint: context.checkpoint }),
+    ...(context.spans && { wrapCommit: context.spans.load }),
+    onCommit: async (inside, results) => {
+      await planFollowUps(context, inside, results, memory);
       await settlePoints(
         inside,
-        takens.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settledOf(it)),
+        results.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settledOf(context)),
       );
     },
   };
 
-  const { within = (_, work) => work() } = options;
-  const loading = openLoadQueue(it.warehouse, {
+  const { wrapCommit = (_, work) => work() } = options;
+  const loading = openLoadQueue(context.warehouse, {
     ...options,
-    within: (answers, work) => turns.together(() => within(answers, work)),
+    wrapCommit: (answers, work) => turns.shared(() => wrapCommit(answers, work)),
   });
-  const load = (stored: Stored): Promise<Taken> => {
+  const load = (stored: QueuedAnswer): Promise<IngestResult> => {
     backlog += 1;
     const loaded = loading(stored).finally(() => {
       backlog -= 1;
@@ -85,37 +85,37 @@ export function openLoader(it: Loading, known: Known): Loader {
     last = loaded.catch(() => undefined);
     return loaded;
   };
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+  const exclusively = async <T>(work: () => Promise<T>): Promise<T> => {
     // They are loaded in the order of asking, so the last of them ends last.
     await last;
-    return turns.alone(work);
+    return turns.exclusive(work);
   };
-  const looking = gathered(
+  const looking = batched(
     (requests: readonly LedgerRequest[]) =>
-      inTurn(async () => {
-        const found = await servedMeanwhile({ ...it, ops }, requests);
+      exclusively(async () => {
+        const found = await serveFromNewAnswers({ ...context, ops }, requests);
         // What the question returned is told of each question by itself.
-        if (it.definition.endpoint.bridge)
-          for (const asked of requests) {
-            const answerId = found.get(asked.id);
-            if (answerId !== undefined) await takeIn(it.warehouse, answerId, { ...options, asked });
+        if (context.definition.endpoint.bridge)
+          for (const identity of requests) {
+            const answerId = found.get(identity.id);
+            if (answerId !== undefined) await ingestAnswer(context.warehouse, answerId, { ...options, identity });
           }
         return requests.map(({ id }) => found.get(id));
       }),
-    { most: MOST_REQUESTS, isOfAll: () => true },
+    { maxItems: MOST_REQUESTS, failsWholeBatch: () => true },
   );
 
   return {
     load,
-    served: looking,
-    inTurn,
+    findServing: looking,
+    exclusively,
     loadWaiting: async () => {
-      const unloaded = await steadily(() => unloadedAnswers(ops, sync, it.run), it);
+      const unloaded = await retryTransient(() => unloadedAnswers(ops, sync, context.run), context);
       await allOf(unloaded.map(({ id, bytes }) => load({ answerId: id, bytes })));
-      const rows = await steadily(() => answersToServe(it, ops, served), it);
+      const rows = await retryTransient(() => answersToServe(context, ops, served), context);
       await allOf(
         rows.map(({ answer_id: answerId, bytes, request_key: requestKey, body: request }) =>
-          load({ answerId, bytes: Number(bytes), serves: { sync, asked: { requestKey, request } } }),
+          load({ answerId, bytes: Number(bytes), target: { sync, identity: { requestKey, request } } }),
         ),
       );
       served = rows.at(-1)?.id ?? served;
@@ -130,17 +130,17 @@ async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
   for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 
-const settledOf = (it: Pick<Loading, 'prices'>) => (taken: Taken) => ({
-  requestId: taken.answer.requestId,
-  points: pointsOf(it, taken),
-  aside: mostOf(it.prices, countOf(taken.answer.request)),
+const settledOf = (it: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
+  requestId: result.answer.requestId,
+  points: pointsOf(it, result),
+  reserved: maxPointsOf(it.prices, countOf(result.answer.request)),
 });
 
 /** What an answer cost, in points; one that could not be read may have held any number of items. */
-export function pointsOf({ prices }: Pick<Loading, 'prices'>, { answer, batch, receipt }: Taken): number {
+export function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
   const asked = countOf(answer.request);
-  if (isUnreadable(batch)) return mostOf(prices, asked);
-  return costOf(prices, {
+  if (isUnreadable(batch)) return maxPointsOf(prices, asked);
+  return expectedPointsOf(prices, {
     asked,
     returned: receipt.received,
     outcome: answer.status === 412 ? 'missing' : 'answered',

@@ -2,13 +2,13 @@
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../config/values/quantity.ts';
-import { isCut } from '../../ledger/skipped.ts';
+import { isSplit } from '../../ledger/skip-for-split.ts';
 import { newestLogged } from '../../ledger/log-reads.ts';
-import { readMark, readMarks, writeMark } from '../../ledger/watermarks.ts';
+import { readWatermark, readWatermarks, writeWatermark } from '../../ledger/watermarks.ts';
 import type { Run } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { UNREADABLE } from '../../ledger/unreadable-answers.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { microsOf } from '../../service/instant.ts';
 import { type Days, dayIn } from '../../service/paging.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
@@ -19,19 +19,19 @@ import {
   reachedDay,
   slicesToRetry,
   type UnreadSlice,
-  windowMark,
-  type WindowMark,
-  windowMarkName,
+  parseWindowWatermark,
+  type WindowWatermark,
+  windowWatermarkName,
 } from './window-watermark.ts';
 
 /** Name of the mark that says up to when the log was read. */
-export const LOG_MARK = 'log';
+export const LOG_WATERMARK = 'log';
 
 /** The mark of the log; undefined when it is of a clock that was ahead: what was read up to then is not known. */
 export const logMark = (text: string | undefined, now: Date): string | undefined =>
   text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
 
-export interface MarkMoving {
+export interface WatermarkContext {
   readonly definition: SyncDefinition;
   readonly run: Run;
   /** Of the analysts' tables. */
@@ -40,14 +40,15 @@ export interface MarkMoving {
 }
 
 /** Moves the mark of a log, or those of the windows of its inputs, by what the run's requests came to. */
-export async function moveMarks(ops: Ops, it: MarkMoving): Promise<void> {
-  const { paging } = it.definition.endpoint;
-  if (paging.by === 'cursor') await moveLogMark(ops, it);
-  if (paging.by === 'window' && paging.days && it.definition.window) await moveWindowMarks(ops, it, paging.days);
+export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promise<void> {
+  const { paging } = context.definition.endpoint;
+  if (paging.by === 'cursor') await moveLogMark(ops, context);
+  if (paging.by === 'window' && paging.days && context.definition.window)
+    await moveWindowMarks(ops, context, paging.days);
 }
 
 /** The log is read up to the first day that is still open, or up to the start of this run. */
-async function moveLogMark(ops: Ops, { run, definition, schema, now }: MarkMoving): Promise<void> {
+async function moveLogMark(ops: Ops, { run, definition, schema, now }: WatermarkContext): Promise<void> {
   if (definition.request['start_time'] !== undefined || definition.request['end_time'] !== undefined) return;
   const open = await ops
     .selectFrom('requests as r')
@@ -62,9 +63,10 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: MarkMovin
   if (upTo === null) return;
   const mark = earlier(upTo, await surelyRead(ops, schema, run));
   // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
-  const before = Number(open.n) === 0 ? undefined : logMark(await readMark(ops, definition.name, LOG_MARK), now());
+  const before =
+    Number(open.n) === 0 ? undefined : logMark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
   if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
-    await writeMark(ops, definition.name, LOG_MARK, mark, now());
+    await writeWatermark(ops, definition.name, LOG_WATERMARK, mark, now());
 }
 
 /**
@@ -103,7 +105,7 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .select([
       'r.input',
       // An entity that is not known today may be tomorrow, with all its past.
-      sql<boolean>`bool_and(${isCut('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
+      sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
         'done',
       ),
       sql<
@@ -124,17 +126,17 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .execute();
 }
 
-async function moveWindowMarks(ops: Ops, it: MarkMoving, days: Days): Promise<void> {
+async function moveWindowMarks(ops: Ops, it: WatermarkContext, days: Days): Promise<void> {
   const ends = await inputEnds(ops, it.run.id);
-  const marks = await readMarks(ops, it.definition.name);
+  const marks = await readWatermarks(ops, it.definition.name);
   for (const end of ends) {
-    const name = windowMarkName(it.definition, end.input);
+    const name = windowWatermarkName(it.definition, end.input);
     const now = it.now();
-    const before = windowMark(marks.get(name), it.definition, now);
+    const before = parseWindowWatermark(marks.get(name), it.definition, now);
     // What a clock that was ahead received says nothing of when it was asked.
     const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
     const mark = end.done && isKnown ? markAfter(it.definition, days, before, end) : undefined;
-    if (mark) await writeMark(ops, it.definition.name, name, JSON.stringify(mark), now);
+    if (mark) await writeWatermark(ops, it.definition.name, name, JSON.stringify(mark), now);
   }
 }
 
@@ -142,9 +144,9 @@ async function moveWindowMarks(ops: Ops, it: MarkMoving, days: Days): Promise<vo
 function markAfter(
   definition: SyncDefinition,
   days: Days,
-  before: WindowMark | undefined,
+  before: WindowWatermark | undefined,
   end: InputEnd,
-): WindowMark | undefined {
+): WindowWatermark | undefined {
   const known = newestKnown(definition, days, before, end);
   if (!known) return undefined;
   const keys = new Set(end.keys);
@@ -171,9 +173,9 @@ function markAfter(
 function newestKnown(
   { window }: SyncDefinition,
   days: Days,
-  before: WindowMark | undefined,
+  before: WindowWatermark | undefined,
   { windows, as_of: asOf }: InputEnd,
-): WindowMark | undefined {
+): WindowWatermark | undefined {
   if (!window) return undefined;
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
   // Slices of earlier runs were asked alone.

@@ -4,57 +4,57 @@ import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { planChunks } from '../../ledger/chunks.ts';
 import { forgetLosses } from '../../ledger/lost-answers.ts';
-import { freshAnswers, type Received } from '../../ledger/fresh-answers.ts';
+import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
 import { planRequests } from '../../ledger/requests.ts';
-import { readMarks } from '../../ledger/watermarks.ts';
+import { readWatermarks } from '../../ledger/watermarks.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { type SpoolPlace, continueRun, createRun, type NewRun, type Run } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { chunksOf } from '../../plan/chunks.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { readInputs } from '../../plan/inputs.ts';
-import { type MaxAgeOf, maxAgesOf, mayBringAges } from '../../control/freshness/max-age.ts';
+import { type MaxAgeOf, maxAgesOf, mayHaveInputAges } from '../../control/freshness/max-age.ts';
 import { planTasks } from '../../plan/plan.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { questionsQuoteOf } from '../../plan/pricing/quote.ts';
 import type { Task } from '../../plan/task.ts';
 import { UsageError } from '../../errors.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 import { readOnlyQuery } from '../../warehouse/connect/query.ts';
-import { asksFor } from '../../normalize/erasure/redact-request.ts';
+import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import { readForgotten } from '../erasure/store.ts';
-import type { Failing } from '../../ledger/unreadable-answers.ts';
+import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
-import { type LostBefore, givenUpAmong, readLostBefore } from './lost-before.ts';
+import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
-import { LOG_MARK, logMark } from './move-watermarks.ts';
+import { LOG_WATERMARK, logMark } from './move-watermarks.ts';
 import { pendingQuestions } from '../forecast/pending.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import {
   isCovered,
   reachedDay,
   slicesToRetry,
-  windowMark,
-  windowMarkName,
+  parseWindowWatermark,
+  windowWatermarkName,
   withoutOverlap,
 } from './window-watermark.ts';
 
 /** The tasks of a sync as of now. */
-export interface Plan {
+export interface SyncPlan {
   readonly tasks: readonly Task[];
   /** By request key, the stored answer that serves. */
   readonly fresh: ReadonlyMap<string, string>;
   /** Keys of requests that are not asked again, because no answer to them arrived in three invocations. */
   readonly givenUp: ReadonlySet<string>;
   /** By request key, what is not asked for now, since its last answers could not be read. */
-  readonly failing: ReadonlyMap<string, Failing>;
+  readonly failing: ReadonlyMap<string, FailingRequest>;
   /** Inputs whose window was asked whole within `max_age`: nothing new is asked for them. */
   readonly covered: number;
   /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
-  readonly relied: readonly RequestBody[];
+  readonly reliedInputs: readonly RequestBody[];
   /** Requests left out because they name what is forgotten. */
   readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
@@ -66,13 +66,13 @@ export async function planSync(
   definition: SyncDefinition,
   options: PlanOptions,
   now: Date,
-): Promise<Plan> {
+): Promise<SyncPlan> {
   const ops = operationsOf(warehouse);
   const today = now.toISOString().slice(0, 10);
   const inputs = await inputsOf(warehouse, definition);
-  const maxAgeOf = options.refresh ? anew : maxAgesOf(definition, inputs);
+  const maxAgeOf = options.refresh ? neverFresh : maxAgesOf(definition, inputs);
   const backfill = options.from !== undefined || options.to !== undefined;
-  const marks = await readMarks(ops, definition.name);
+  const marks = await readWatermarks(ops, definition.name);
   const range = {
     ...(options.from !== undefined && { from: options.from }),
     ...(options.to !== undefined && { to: options.to }),
@@ -80,10 +80,10 @@ export async function planSync(
   const tasks = new Map<string, Task>();
   const readSince: ({ readonly requestKey: string } & Received)[] = [];
   let covered = 0;
-  const relied: RequestBody[] = [];
+  const reliedInputs: RequestBody[] = [];
   for (const { fields: input } of inputs) {
-    const mark = windowMark(marks.get(windowMarkName(definition, input)), definition, now);
-    if (mark && !backfill) relied.push(input);
+    const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
+    if (mark && !backfill) reliedInputs.push(input);
     const isDone = mark && !backfill && isCovered(definition, maxAgeOf(input), mark, { today, now });
     const unread = mark && !backfill ? slicesToRetry(definition, input, mark) : [];
     if (isDone && unread.length === 0) {
@@ -91,7 +91,7 @@ export async function planSync(
       continue;
     }
     const lastCompleteDay = mark && (backfill ? mark.lastCompleteDay : reachedDay(mark));
-    const facts = { today, lastCompleteDay, logMark: logMark(marks.get(LOG_MARK), now), ...range };
+    const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), ...range };
     const windows = isDone ? [] : planTasks(definition, [input], facts);
     const { retried, rest } = withoutOverlap(definition, unread, windows);
     // One that was read since, as by a replay, is asked no more, however old it is. 412 says nothing of a slice.
@@ -102,23 +102,23 @@ export async function planSync(
   }
   const forgotten = await readForgotten(ops);
   const planned = [...tasks.values()].filter(
-    ({ request }) => forgotten === undefined || !asksFor(definition.endpoint, request, forgotten),
+    ({ request }) => forgotten === undefined || !asksForForgotten(definition.endpoint, request, forgotten),
   );
   const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
   const fresh = new Map([
-    ...(options.refresh ? [] : await freshAnswers(ops, readSince, { withMissing: false })),
+    ...(options.refresh ? [] : await freshAnswersByKey(ops, readSince, { withMissing: false })),
     ...stored.fresh,
   ]);
-  const lost: LostBefore = options.refresh
+  const lost: LostByRequest = options.refresh
     ? new Map()
-    : await readLostBefore(ops, definition, planHash(definition, options));
+    : await readLostByRequest(ops, definition, planHash(definition, options));
   return {
     tasks: planned,
     fresh,
-    givenUp: givenUpAmong(planned, lost, fresh),
+    givenUp: givenUpRequests(planned, lost, fresh),
     failing: stored.failing,
     covered,
-    relied,
+    reliedInputs,
     forgotten: tasks.size - planned.length,
     maxAgeOf,
   };
@@ -131,39 +131,39 @@ const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inp
   });
 
 /** Nothing is fresh. */
-const anew: MaxAgeOf = () => undefined;
+const neverFresh: MaxAgeOf = () => undefined;
 
 /** The ages of a run whose plan was made before: the inputs may say them, and the ledger doesn't hold them. */
-export async function maxAgesAgain(
+export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
   run: Pick<Run, 'definitionHash'>,
   range: Pick<PlanOptions, 'from' | 'to'> = {},
 ): Promise<MaxAgeOf> {
-  if (run.definitionHash === refreshHash(definition, range)) return anew;
-  if (!mayBringAges(definition)) return () => definition.maxAgeMs;
+  if (run.definitionHash === refreshHash(definition, range)) return neverFresh;
+  if (!mayHaveInputAges(definition)) return () => definition.maxAgeMs;
   try {
     return maxAgesOf(definition, await inputsOf(warehouse, definition));
   } catch (error) {
     // The plan stands without its inputs; what they allowed is not known any more.
-    if (error instanceof UsageError) return anew;
+    if (error instanceof UsageError) return neverFresh;
     throw error;
   }
 }
 
-export interface Prepared {
+export interface PreparedRun {
   readonly run: Run;
-  /** Inputs that needed no question, see `Plan`. */
+  /** Inputs that needed no question, see `SyncPlan`. */
   readonly covered: number;
-  /** See `Plan`; undefined of a run that is continued, whose plan was made before. */
-  readonly relied: readonly RequestBody[] | undefined;
-  /** See `Plan`; 0 of a run that is continued. */
+  /** See `SyncPlan`; undefined of a run that is continued, whose plan was made before. */
+  readonly reliedInputs: readonly RequestBody[] | undefined;
+  /** See `SyncPlan`; 0 of a run that is continued. */
   readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
 /** What a run begins with. */
-export interface Beginning extends Steady {
+export interface PrepareOptions extends RetryEffects {
   readonly options: PlanOptions;
   readonly holder: string;
   readonly startedAt: Date;
@@ -190,8 +190,8 @@ export const forgottenNotice = (sync: string, count: number): Notice => ({
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
-  { options, holder, startedAt: now, prices, chunkSize, missing = [], ownSpool, onLost, ...steady }: Beginning,
-): Promise<Prepared> {
+  { options, holder, startedAt: now, prices, chunkSize, missing = [], ownSpool, onLost, ...retry }: PrepareOptions,
+): Promise<PreparedRun> {
   const request = {
     sync: definition.name,
     endpoint: definition.endpoint.name,
@@ -205,7 +205,7 @@ export async function prepareRun(
   const also = alsoContinued(definition, options);
   // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
   const lost = new Set<string>();
-  const open = await steadily(
+  const open = await retryTransient(
     () =>
       within(async (ops) => {
         const found = await continueRun(ops, request, also, (runId) => {
@@ -215,16 +215,16 @@ export async function prepareRun(
         for (const id of found.lost) lost.add(id);
         return found.run;
       }),
-    steady,
+    retry,
   );
   lost.forEach(onLost);
   if (open) {
-    const maxAgeOf = await steadily(() => maxAgesAgain(warehouse, definition, open, options), steady);
-    return { run: open, covered: 0, relied: undefined, forgotten: 0, maxAgeOf };
+    const maxAgeOf = await retryTransient(() => rereadMaxAges(warehouse, definition, open, options), retry);
+    return { run: open, covered: 0, reliedInputs: undefined, forgotten: 0, maxAgeOf };
   }
-  const plan = await steadily(() => planSync(warehouse, definition, options, now), steady);
+  const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   const settled = new Map<string, unknown>([...plan.fresh, ...plan.failing]);
-  const questions = await steadily(() => pendingQuestions(operationsOf(warehouse), definition, plan, now), steady);
+  const questions = await retryTransient(() => pendingQuestions(operationsOf(warehouse), definition, plan, now), retry);
   // A walk has one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
@@ -234,7 +234,7 @@ export async function prepareRun(
     spools: ownSpool ? [ownSpool] : [],
     quote: { requests, ...questionsQuoteOf(questions, prices) },
   };
-  const run = await steadily(
+  const run = await retryTransient(
     (failures) =>
       within(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
@@ -244,15 +244,15 @@ export async function prepareRun(
         await planRequests(ops, created, plan.tasks, {
           at: now,
           freshAnswers: plan,
-          ...(chunks && { chunks: chunks.of }),
+          ...(chunks && { chunks: chunks.chunkOf }),
         });
         if (chunks) await planChunks(ops, created.id, chunks.sizes);
         return created;
       }),
-    steady,
+    retry,
   );
-  const { covered, relied, forgotten, maxAgeOf } = plan;
-  return { run, covered, relied, forgotten, maxAgeOf };
+  const { covered, reliedInputs, forgotten, maxAgeOf } = plan;
+  return { run, covered, reliedInputs, forgotten, maxAgeOf };
 }
 
 /** The run that this holder began, when the answer to the commit was lost. */

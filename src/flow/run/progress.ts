@@ -2,7 +2,11 @@
 import type { Progress } from '../../ledger/summary.ts';
 
 /** Readers for the run's events that tell progress after each. `counts` are the ledger's, by state. */
-export function progressOf(sync: string, counts: Readonly<Record<string, number>>, tell: (progress: Progress) => void) {
+export function progressCallbacks(
+  sync: string,
+  counts: Readonly<Record<string, number>>,
+  tell: (progress: Progress) => void,
+) {
   const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
   const inFlight = new Set<Date>();

@@ -6,34 +6,34 @@ import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import { continueRun, createRun, endRun, openRunsOf, type Run, runTotals } from '../../ledger/runs.ts';
-import { logReadingOf } from '../../ledger/log-reads.ts';
+import { logReadName } from '../../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import { taskOf } from '../../plan/plan.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { tokenRequests } from '../../service/endpoints/token-requests.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { type CarryOut, carryOut } from './execute.ts';
-import { steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type ExecuteContext, executeRun } from './execute.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A stretch of time, by the service's clock. */
-export interface Stretch {
+export interface TimeRange {
   readonly from: Date;
   readonly to: Date;
 }
 
 /** What a reading needs of the run that wants it. */
-export interface LogReading
+export interface LogReadContext
   extends Pick<
-    CarryOut,
+    ExecuteContext,
     | 'warehouse'
     | 'definition'
     | 'run'
     | 'lease'
     | 'client'
-    | 'gate'
+    | 'limiter'
     | 'budget'
     | 'now'
     | 'sleep'
@@ -71,9 +71,13 @@ const TIMEOUT_SECONDS = 10;
 const LONGEST_WAIT_MS = 20_000;
 
 /** Reads these stretches of the log into the warehouse; true when they are in whole. Throws only what is no trouble of the log. */
-export async function readLog(it: LogReading, stretches: readonly Stretch[], signal: AbortSignal): Promise<boolean> {
+export async function readLog(
+  context: LogReadContext,
+  stretches: readonly TimeRange[],
+  signal: AbortSignal,
+): Promise<boolean> {
   const bodies = stretches.map(({ from, to }) => ({ limit: PAGE, start_time: textOf(from), end_time: textOf(to) }));
-  const { isRead, isWhole } = await readLogPages(it, bodies, MOST_PAGES, signal);
+  const { isRead, isWhole } = await readLogPages(context, bodies, MOST_PAGES, signal);
   return isRead && isWhole;
 }
 
@@ -85,7 +89,7 @@ export const logSince = (from: Date | undefined): RequestBody => ({
 
 /** Reads what these requests and at most so many pages of each bring. Throws only what is no trouble of the log. */
 export async function readLogPages(
-  it: LogReading,
+  it: LogReadContext,
   bodies: readonly RequestBody[],
   deepest: number,
   signal: AbortSignal,
@@ -94,22 +98,22 @@ export async function readLogPages(
 }
 
 async function readNow(
-  it: LogReading,
+  it: LogReadContext,
   bodies: readonly RequestBody[],
-  deepest: number,
+  maxPages: number,
   signal: AbortSignal,
 ): Promise<LogRead> {
   const ops = operationsOf(it.warehouse);
   const definition = readingDefinition(it, bodies);
-  const run = await steadily(() => begin(it, definition, bodies), it);
+  const run = await retryTransient(() => begin(it, definition, bodies), it);
   const patience = new AbortController();
   const either = AbortSignal.any([signal, patience.signal]);
-  const { warehouse, lease, client, gate, budget, now, random, newId, onLoaded } = it;
-  const stop = await carryOut(
+  const { warehouse, lease, client, limiter, budget, now, random, newId, onLoaded } = it;
+  const stop = await executeRun(
     {
       warehouse,
       lease,
-      gate,
+      limiter,
       budget,
       now,
       random,
@@ -119,7 +123,7 @@ async function readNow(
       run,
       maxAgeOf: () => undefined,
       // What the log says can wait for the next run, so a signal need not wait for it.
-      client: { ...client, ask: (call) => client.ask({ ...call, timeoutSeconds: TIMEOUT_SECONDS }, signal) },
+      client: { ...client, send: (call) => client.send({ ...call, timeoutSeconds: TIMEOUT_SECONDS }, signal) },
       sleep: async (ms, given) => {
         if (ms > LONGEST_WAIT_MS) patience.abort(new Error('the log is not to be had now'));
         await it.sleep(ms, given);
@@ -127,17 +131,17 @@ async function readNow(
       prices: await it.pricesOf(definition),
       retries: 0,
       inFlight: 1,
-      deepest,
+      maxPages,
       onPlanned: () => undefined,
       onSent: () => () => undefined,
       onEnded: () => undefined,
-      onDoubt: () => undefined,
+      onLostAnswer: () => undefined,
     },
     either,
   );
-  const totals = await steadily(() => runTotals(ops, run.id), it);
+  const totals = await retryTransient(() => runTotals(ops, run.id), it);
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
-  const because = stop?.because ?? (rest > 0 ? await steadily(() => failureOf(ops, run.id), it) : null);
+  const because = stop?.because ?? (rest > 0 ? await retryTransient(() => failureOf(ops, run.id), it) : null);
   const end = {
     // Never taken up again: by then it would be asked for other times.
     state: because === null ? ('complete' as const) : ('failed' as const),
@@ -145,7 +149,7 @@ async function readNow(
     error: because,
     at: it.now(),
   };
-  await steadily(() => endRun(ops, run.id, end, totals), it);
+  await retryTransient(() => endRun(ops, run.id, end, totals), it);
   return {
     runId: run.id,
     isRead: because === null,
@@ -169,22 +173,26 @@ async function failureOf(ops: Ops, runId: string): Promise<string> {
 }
 
 /** Gives up what readings of a sync that died left open, and lists what they may have paid for. */
-export async function giveUpReadings(
+export async function abandonLogReads(
   warehouse: Warehouse,
   { name }: Pick<SyncDefinition, 'name'>,
-  more: GivingUp,
+  more: AbandonOptions,
 ): Promise<void> {
-  for (const reading of await openRunsOf(operationsOf(warehouse), logReadingOf(name)))
+  for (const reading of await openRunsOf(operationsOf(warehouse), logReadName(name)))
     await giveUpReading(warehouse, reading, more);
 }
 
-interface GivingUp {
+interface AbandonOptions {
   readonly holder: string;
   readonly newId: () => string;
   readonly now: Date;
 }
 
-async function giveUpReading(warehouse: Warehouse, sync: string, { holder, newId, now }: GivingUp): Promise<void> {
+async function giveUpReading(
+  warehouse: Warehouse,
+  sync: string,
+  { holder, newId, now }: AbandonOptions,
+): Promise<void> {
   const it = { sync, endpoint: tokenRequests.name, holder, now };
   await warehouse.db.transaction().execute(async (db) => {
     // No reading is continued: by then another time would be asked for.
@@ -193,9 +201,9 @@ async function giveUpReading(warehouse: Warehouse, sync: string, { holder, newId
 }
 
 /** A sync that no config can name, so that nothing of a sync's own is touched by it. */
-function readingDefinition({ definition, run }: LogReading, bodies: readonly RequestBody[]): SyncDefinition {
+function readingDefinition({ definition, run }: LogReadContext, bodies: readonly RequestBody[]): SyncDefinition {
   return {
-    name: logReadingOf(definition.name, run.chunk),
+    name: logReadName(definition.name, run.chunk),
     endpoint: tokenRequests,
     request: {},
     forEach: undefined,
@@ -217,7 +225,7 @@ function readingDefinition({ definition, run }: LogReading, bodies: readonly Req
 }
 
 /** Gives up what a reading before left open, and plans this one. */
-async function begin(it: LogReading, definition: SyncDefinition, bodies: readonly RequestBody[]): Promise<Run> {
+async function begin(it: LogReadContext, definition: SyncDefinition, bodies: readonly RequestBody[]): Promise<Run> {
   const { warehouse, lease } = it;
   const now = it.now();
   await giveUpReading(warehouse, definition.name, { holder: lease.holder, newId: it.newId, now });

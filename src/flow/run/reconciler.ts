@@ -1,17 +1,17 @@
 /** Finds out in the request log what became of lost answers, one reading of it for all that wait. */
-import { withdrawRows } from '../../load/delete-run-rows.ts';
-import { type OpenDoubt, openDoubts, type SettledDoubt } from '../../ledger/lost-answers.ts';
-import { readingsAlone, readingStart } from '../../ledger/log-reads.ts';
-import { identifiersOf, type Identifiers, toleranceMs } from '../../ledger/match-log.ts';
+import { deleteRunRows } from '../../load/delete-run-rows.ts';
+import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import { standaloneLogReads, logReadStart } from '../../ledger/log-reads.ts';
+import { readLogIdentifiers, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { reconcileCosts } from '../../recovery/reconcile/reconcile.ts';
 import type { Run } from '../../ledger/runs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { LISTED_AFTER_MS } from '../../recovery/reconcile/verdict.ts';
+import { LISTED_AFTER_MS } from '../../recovery/reconcile/loss-verdict.ts';
 import { tokenRequest } from '../../service/resources/token-request.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { FindOut } from '../../recovery/reconcile/lost-answers.ts';
-import { type LogReading, readLog, type Stretch } from './read-request-log.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
+import { type LogReadContext, readLog, type TimeRange } from './read-request-log.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** A log that could not be read is left alone for so long, or a run that loses many answers would wait for it each time. */
 const REST_MS = 300_000;
@@ -19,43 +19,43 @@ const REST_MS = 300_000;
 const MOST_STRETCHES = 5;
 
 /** Shares readings of the log among the lost answers of a run. */
-export function openReconciler(it: LogReading): FindOut {
+export function openReconciler(context: LogReadContext): ResolveLostAnswers {
   let last: Promise<unknown> = Promise.resolve();
   let gathering:
-    | { readonly all: Map<string, number | undefined>; readonly found: Promise<readonly SettledDoubt[]> }
+    | { readonly all: Map<string, number | undefined>; readonly found: Promise<readonly SettledLostAnswer[]> }
     | undefined;
   let restsUntilMs = Number.NEGATIVE_INFINITY;
 
   const lookUp = async (
     all: Map<string, number | undefined>,
     signal: AbortSignal,
-  ): Promise<readonly SettledDoubt[]> => {
-    const ops = operationsOf(it.warehouse);
-    const openOnes = () => steadily(() => openDoubts(ops, { requestIds: [...all.keys()] }), it);
+  ): Promise<readonly SettledLostAnswer[]> => {
+    const ops = operationsOf(context.warehouse);
+    const openOnes = () => retryTransient(() => readLostAnswers(ops, { requestIds: [...all.keys()] }), context);
     const open = await openOnes();
-    const rests = it.now().getTime() < restsUntilMs;
-    if (!rests) await listed(it, open, signal);
+    const rests = context.now().getTime() < restsUntilMs;
+    if (!rests) await listed(context, open, signal);
     // Whoever comes later waits for the next reading.
     gathering = undefined;
     if (signal.aborted) return [];
     const doubts = await openOnes();
-    const identifiers = await steadily(() => identifiersOf(it.warehouse), it);
+    const identifiers = await retryTransient(() => readLogIdentifiers(context.warehouse), context);
     const stretches = stretchesOf(doubts, identifiers);
     const [oldest] = stretches;
     if (!oldest) return [];
     if (!rests) {
-      const isWhole = await readLog(it, stretches.slice(-MOST_STRETCHES), signal);
-      if (!isWhole) restsUntilMs = it.now().getTime() + REST_MS;
+      const isWhole = await readLog(context, stretches.slice(-MOST_STRETCHES), signal);
+      if (!isWhole) restsUntilMs = context.now().getTime() + REST_MS;
     }
     if (signal.aborted) return [];
-    const { warehouse } = it;
-    const judged = await steadily(
-      () => reconcileCosts(warehouse, { since: oldest.from, doubtful: all, now: it.now() }),
-      it,
+    const { warehouse } = context;
+    const judged = await retryTransient(
+      () => reconcileCosts(warehouse, { since: oldest.from, lostAttempts: all, now: context.now() }),
+      context,
     );
     const { db, schema } = warehouse;
-    const partial = { schema, table: tokenRequest.table, runs: readingsAlone(warehouse.ops) };
-    await steadily(() => withdrawRows(db, partial), it);
+    const partial = { schema, table: tokenRequest.table, runs: standaloneLogReads(warehouse.ops) };
+    await retryTransient(() => deleteRunRows(db, partial), context);
     return judged;
   };
 
@@ -74,7 +74,11 @@ export function openReconciler(it: LogReading): FindOut {
 }
 
 /** Waits until the log must list them: sooner, what is not there may come yet. */
-async function listed({ now, sleep }: LogReading, doubts: readonly OpenDoubt[], signal: AbortSignal): Promise<void> {
+async function listed(
+  { now, sleep }: LogReadContext,
+  doubts: readonly LostAnswer[],
+  signal: AbortSignal,
+): Promise<void> {
   const newest = Math.max(...doubts.map(({ sentAt }) => sentAt.getTime()));
   const waitMs = newest + LISTED_AFTER_MS - now().getTime();
   if (waitMs <= 0 || waitMs > LISTED_AFTER_MS) return;
@@ -89,7 +93,7 @@ async function listed({ now, sleep }: LogReading, doubts: readonly OpenDoubt[], 
 const CLOCK_MS = 10_000;
 
 /** The stretches of the log in which the attempts must be, oldest first. */
-function stretchesOf(doubts: readonly OpenDoubt[], identifiers: Identifiers): Stretch[] {
+function stretchesOf(doubts: readonly LostAnswer[], identifiers: LogIdentifiers): TimeRange[] {
   const marginMs = toleranceMs(identifiers) + CLOCK_MS;
   const offsetMs = identifiers.offsetMs ?? 0;
   const stretches: { from: Date; to: Date }[] = [];
@@ -112,9 +116,9 @@ const AGAIN_MS = 24 * 3_600_000;
 export async function reconcileRun(
   warehouse: Warehouse,
   run: Pick<Run, 'id'>,
-  it: Steady & Pick<LogReading, 'now'>,
+  it: RetryEffects & Pick<LogReadContext, 'now'>,
 ): Promise<void> {
-  const start = await steadily(() => readingStart(operationsOf(warehouse), run.id), it);
+  const start = await retryTransient(() => logReadStart(operationsOf(warehouse), run.id), it);
   const since = start && new Date(start.getTime() - AGAIN_MS);
-  await steadily(() => reconcileCosts(warehouse, { since, now: it.now() }), it);
+  await retryTransient(() => reconcileCosts(warehouse, { since, now: it.now() }), it);
 }

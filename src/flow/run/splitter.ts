@@ -4,47 +4,47 @@
  * its parts are planned in its place.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { type InputSlices, slicesAsked } from '../../ledger/coverage.ts';
-import { skipForParts } from '../../ledger/skipped.ts';
+import { type InputSlices, readEarlierSlices } from '../../ledger/coverage.ts';
+import { skipForSplit } from '../../ledger/skip-for-split.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
 import type { Run } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import { taskOf } from '../../plan/plan.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { isAllowed } from '../../service/window/allowance.ts';
 import { type Evidence, evidence, windowOf } from '../../service/window/evidence.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import { type Follow, isFull, type Step, type Ways } from '../../service/paging.ts';
+import { type Follow, isFull, type PageStep, type FollowOptions } from '../../service/paging.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { CutTold } from './split-notice.ts';
+import type { SplitEvent } from './split-notices.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** What is known of the questions of a run. */
-export interface Cutting {
+export interface Splitter {
   /** How a full answer to an input's question may be followed. */
-  readonly waysOf: (input: RequestBody) => Ways;
+  readonly followOptionsFor: (input: RequestBody) => FollowOptions;
   /** What follows an answer that was learned from: nothing, or parts that are allowed no more requests than their question. */
-  readonly followOf: (input: RequestBody, step: Step) => Follow;
+  readonly followOf: (input: RequestBody, step: PageStep) => Follow;
   /** Takes in an answer, before what follows it is planned. Nothing is kept of a question that one answer can hold. */
-  readonly learn: (input: RequestBody, step: Step) => void;
+  readonly learn: (input: RequestBody, step: PageStep) => void;
   /** Takes in what followed an answer, or was planned in place of a question. */
-  readonly divided: (input: RequestBody, step: Step, parts: readonly RequestBody[]) => void;
+  readonly recordSplit: (input: RequestBody, step: PageStep, parts: readonly RequestBody[]) => void;
   /** False where every request is asked as planned. */
-  readonly mayCut: boolean;
+  readonly maySplit: boolean;
   /** What is to be done with a request whose turn has come. */
-  readonly turnOf: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => Turn;
+  readonly decide: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => SplitDecision;
   /** Marks a request as under way; call what is returned once its answer was loaded, or when there is none. */
-  readonly enter: (request: Pick<LedgerRequest, 'input' | 'request'>) => () => void;
+  readonly start: (request: Pick<LedgerRequest, 'input' | 'request'>) => () => void;
 }
 
 /** A request is asked, or cut into parts, or waits for what those of its question that are under way will tell. */
-export type Turn =
+export type SplitDecision =
   | { readonly do: 'ask' }
-  | { readonly do: 'cut'; readonly into: Follow }
+  | { readonly do: 'cut'; readonly parts: Follow }
   | { readonly do: 'wait'; readonly until: Promise<void> };
 
 const NOT_ALLOWED = 'as many items as asked for, and its parts would take more requests than its days and facets need';
@@ -56,8 +56,8 @@ const QUESTIONS = 10_000;
 
 type Window = NonNullable<ReturnType<typeof windowOf>>;
 
-interface Question {
-  readonly told: Evidence;
+interface QuestionState {
+  readonly evidence: Evidence;
   /** Answers that it was learned from. */
   answers: number;
   /** Answers of this run that had room for more, and the shares of them that were filled. */
@@ -69,20 +69,20 @@ interface Question {
 }
 
 /** What a run knows of its questions to begin with: what the slices of earlier runs of its sync told. */
-export async function openCutting(ops: Ops, definition: SyncDefinition): Promise<Cutting> {
+export async function openSplitter(ops: Ops, definition: SyncDefinition): Promise<Splitter> {
   const { name, endpoint } = definition;
-  return cuttingOf(definition, endpoint.paging.days ? await slicesAsked(ops, name, endpoint.name, EARLIER) : []);
+  return splitterOf(definition, endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, EARLIER) : []);
 }
 
 /** What is known of a sync's questions, beginning with what earlier slices told. */
-export function cuttingOf(
+export function splitterOf(
   definition: Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>,
   earlier: readonly InputSlices[],
-): Cutting {
+): Splitter {
   const { endpoint } = definition;
-  const { days, instead } = endpoint.paging;
-  const questions = new Map<string, Question>();
-  const find = (input: RequestBody): Question | undefined => {
+  const { days, splitBefore } = endpoint.paging;
+  const questions = new Map<string, QuestionState>();
+  const find = (input: RequestBody): QuestionState | undefined => {
     const key = canonicalJson(input);
     const found = questions.get(key);
     if (found) {
@@ -91,12 +91,12 @@ export function cuttingOf(
     }
     return found;
   };
-  const begin = (input: RequestBody): Question | undefined => {
+  const begin = (input: RequestBody): QuestionState | undefined => {
     const found = find(input);
     if (found || !days) return found;
     const told = evidence(baseOf(definition, input), days);
-    const made: Question = {
-      told,
+    const made: QuestionState = {
+      evidence: told,
       answers: 0,
       roomy: { answers: 0, filled: 0 },
       underWay: new Set(),
@@ -107,12 +107,12 @@ export function cuttingOf(
     if (oldest !== undefined) questions.delete(oldest);
     return made;
   };
-  const waysOf = (input: RequestBody): Ways => {
+  const followOptionsFor = (input: RequestBody): FollowOptions => {
     const question = find(input);
     return {
       splitBy: definition.splitBy,
       raiseCountTo: definition.raiseCountTo,
-      evidence: question?.told,
+      evidence: question?.evidence,
       isMisled: question !== undefined && isMisled(question),
     };
   };
@@ -120,14 +120,14 @@ export function cuttingOf(
     // An input of before may no longer be one.
     const isValid = endpoint.request.safeParse({ ...definition.request, ...input }).success;
     const question = isValid ? begin(input) : undefined;
-    for (const slice of slices) question?.told.recall(slice);
+    for (const slice of slices) question?.evidence.learnEarlier(slice);
     if (question) question.answers += slices.length;
   }
   return {
-    waysOf,
-    mayCut: days !== undefined,
+    followOptionsFor,
+    maySplit: days !== undefined,
     followOf: (input, step) => {
-      const ways = waysOf(input);
+      const ways = followOptionsFor(input);
       const follow = endpoint.paging.follow([step], ways);
       return isAllowed(endpoint.paging, { request: step.request, isAsked: true }, follow.requests, ways)
         ? follow
@@ -137,26 +137,27 @@ export function cuttingOf(
       const question = isFull(step) ? begin(input) : find(input);
       if (!question) return;
       const { request, items } = step;
-      question.told.learn({ request, items, returned: items.length, full: isFull(step) });
+      question.evidence.learn({ request, items, returned: items.length, full: isFull(step) });
       question.answers += 1;
       if (isFull(step)) return;
       question.roomy.answers += 1;
       question.roomy.filled += items.length / Number(request['count']);
     },
-    divided: (input, { request, items }, parts) => {
-      find(input)?.told.divide({ request, returned: items.length }, parts);
+    recordSplit: (input, { request, items }, parts) => {
+      find(input)?.evidence.recordSplit({ request, returned: items.length }, parts);
     },
-    turnOf: ({ input, request, attempts }) => {
+    decide: ({ input, request, attempts }) => {
       const question = find(input);
       // What was sent may have been answered: it is not given up for its parts.
-      const into = question && attempts === 0 ? instead?.(request, waysOf(input)) : undefined;
+      const into = question && attempts === 0 ? splitBefore?.(request, followOptionsFor(input)) : undefined;
       if (!question || !into) return { do: 'ask' };
-      if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, waysOf(input))) return { do: 'ask' };
+      if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, followOptionsFor(input)))
+        return { do: 'ask' };
       return isEarly(question, days && windowOf(request, days))
         ? { do: 'wait', until: question.change.promise }
-        : { do: 'cut', into };
+        : { do: 'cut', parts: into };
     },
-    enter: ({ input, request }) => {
+    start: ({ input, request }) => {
       const question = find(input);
       const window = days && windowOf(request, days);
       if (!question || !window) return () => undefined;
@@ -177,16 +178,16 @@ const BEYOND = 8;
  * True of a question whose answers hold far less than was predicted. Earlier answers may have been wrong, or what they
  * held may be gone. Predictions from them would have a window asked day by day.
  */
-const isMisled = ({ roomy }: Question): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
+const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
 
 /**
  * True of a cut that what is under way would tell more of: the first answers to a question, as many at once as came
  * before; and near days that came back full against what was thought, those that lie as near.
  */
-function isEarly({ told, answers, underWay }: Question, window: Window | undefined): boolean {
+function isEarly({ evidence: told, answers, underWay }: QuestionState, window: Window | undefined): boolean {
   if (underWay.size === 0) return false;
   if (underWay.size >= answers) return true;
-  const near = window && told.density.surprise(window.from, window.to);
+  const near = window && told.density.underestimatedDays(window.from, window.to);
   return near !== undefined && [...underWay].some(({ from, to }) => from <= near.to && to >= near.from);
 }
 
@@ -194,7 +195,7 @@ function isEarly({ told, answers, underWay }: Question, window: Window | undefin
 const baseOf = ({ endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>, input: RequestBody): RequestBody =>
   canonicalRequest(endpoint, { ...request, ...input });
 
-export interface CuttingRun extends Steady {
+export interface SplitContext extends RetryEffects {
   readonly warehouse: Warehouse;
   readonly definition: SyncDefinition;
   readonly run: Run;
@@ -202,24 +203,24 @@ export interface CuttingRun extends Steady {
   readonly maxAgeOf: MaxAgeOf;
   readonly now: () => Date;
   readonly onPlanned: (requests: number) => void;
-  readonly onCut?: (cut: CutTold) => void;
+  readonly onSplit?: (cut: SplitEvent) => void;
 }
 
 /** Plans the parts of a request in its place; does nothing when it is not planned any more. */
-export async function cutPlanned(
-  it: CuttingRun,
+export async function splitPlanned(
+  context: SplitContext,
   request: LedgerRequest,
   into: Follow,
-  cutting: Cutting,
+  splitter: Splitter,
 ): Promise<void> {
-  const { definition, run } = it;
-  const at = it.now();
-  const cut = await steadily(
+  const { definition, run } = context;
+  const at = context.now();
+  const cut = await retryTransient(
     () =>
-      it.warehouse.db.transaction().execute(async (tx) => {
-        const ops = operationsOf({ db: tx, ops: it.warehouse.ops });
-        await assertLease(ops, it.lease);
-        const depth = await skipForParts(ops, request.id, becauseOf(into), at);
+      context.warehouse.db.transaction().execute(async (tx) => {
+        const ops = operationsOf({ db: tx, ops: context.warehouse.ops });
+        await assertLease(ops, context.lease);
+        const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
         if (depth === undefined) return undefined;
         // The rest of a window that was never asked is cut in the same go, as it were.
         const tasks = into.requests.map((part) =>
@@ -230,22 +231,22 @@ export async function cutPlanned(
             Math.max(depth, 1),
           ),
         );
-        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, it.maxAgeOf, at);
+        const freshAnswers = await freshFor(ops, definition.endpoint, tasks, context.maxAgeOf, at);
         const added = await planRequests(ops, run, tasks, { at, parentId: request.id, freshAnswers });
         return { added, depth };
       }),
-    it,
+    context,
   );
   if (!cut) return;
-  cutting.divided(request.input, { request: request.request, items: [] }, into.requests);
+  splitter.recordSplit(request.input, { request: request.request, items: [] }, into.requests);
   // It leaves the plan as its parts enter it.
-  it.onPlanned(cut.added - 1);
-  it.onCut?.({ depth: cut.depth, input: request.input, request: request.request, into, isAsked: false });
+  context.onPlanned(cut.added - 1);
+  context.onSplit?.({ depth: cut.depth, input: request.input, request: request.request, parts: into, wasSent: false });
 }
 
-function becauseOf({ outlook, requests }: Follow): string {
-  const items = outlook?.items === undefined ? '' : `predicted to hold about ${Math.round(outlook.items)} items: `;
-  const parts = outlook?.requests ?? requests.length;
+function becauseOf({ estimate, requests }: Follow): string {
+  const items = estimate?.items === undefined ? '' : `predicted to hold about ${Math.round(estimate.items)} items: `;
+  const parts = estimate?.requests ?? requests.length;
   return parts > requests.length
     ? `${items}the first of about ${parts} parts is cut off`
     : `${items}cut into ${requests.length} parts`;

@@ -1,39 +1,44 @@
 /** Stores the answers of a run and hands each to the loader. */
 import pLimit from 'p-limit';
-import type { Answered } from '../../extract/outcome.ts';
+import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import type { SentRequest } from '../request/request.ts';
-import type { Commits } from '../request/group-commit.ts';
-import type { Course } from './stop.ts';
-import type { Taken } from '../ingest/ingest.ts';
-import type { Stored } from '../ingest/queue.ts';
-import type { Loader, Loading } from './loader.ts';
-import type { KeepAside } from '../../recovery/spool/spool.ts';
+import type { GroupCommit } from '../request/group-commit.ts';
+import type { StopController } from './stop-controller.ts';
+import type { IngestResult } from '../ingest/ingest.ts';
+import type { QueuedAnswer } from '../ingest/queue.ts';
+import type { Loader, LoaderContext } from './loader.ts';
+import type { SpoolWriter } from '../../recovery/spool/spool.ts';
 
-export interface Keeping extends Loading {
+export interface StoreContext extends LoaderContext {
   /** Keeps an answer that could not be stored; returns the error to end the run with. */
-  readonly keepAside?: KeepAside;
+  readonly spoolAnswer?: SpoolWriter;
 }
 
 /**
  * Commits an answer's bytes, and returns its id with the promise of its load: undefined when the run failed meanwhile,
  * and the answer waits for the next.
  */
-export type Store = (request: SentRequest, answer: Answered) => Promise<Kept>;
+export type AnswerStore = (request: SentRequest, answer: AnsweredOutcome) => Promise<StoreResult>;
 
-export interface Kept {
+export interface StoreResult {
   readonly answerId: string;
-  readonly loaded: Promise<Taken | undefined>;
+  readonly loaded: Promise<IngestResult | undefined>;
 }
 
 /** Bodies that are kept in memory from storing to loading, of all answers together; others are read back. */
 const AT_HAND_BYTES = 4 * 2 ** 20;
 
 /** Stores a run's answers. After one that could not be stored, what is stored is no longer loaded. */
-export function openStore(it: Keeping, loader: Loader, course: Course, commits: Pick<Commits, 'store'>): Store {
+export function openAnswerStore(
+  context: StoreContext,
+  loader: Loader,
+  controller: StopController,
+  commits: Pick<GroupCommit, 'store'>,
+): AnswerStore {
   const keeping = pLimit(1);
   let atHandBytes = 0;
-  const load = async (stored: Stored): Promise<Taken | undefined> => {
-    if (course.hasFailed()) return undefined;
+  const load = async (stored: QueuedAnswer): Promise<IngestResult | undefined> => {
+    if (controller.hasFailed()) return undefined;
     const { answerId, bytes } = stored;
     if (atHandBytes + bytes > AT_HAND_BYTES) return loader.load({ answerId, bytes });
     atHandBytes += bytes;
@@ -44,19 +49,19 @@ export function openStore(it: Keeping, loader: Loader, course: Course, commits: 
     }
   };
   return async (request, answer) => {
-    it.checkpoint?.('before_store');
+    context.checkpoint?.('before_store');
     try {
       const answerId = await commits.store({ requestId: request.id, answer });
       if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer that came`);
-      it.checkpoint?.('after_store');
-      return { answerId, loaded: load(storedOf(it, request, answer, answerId)) };
+      context.checkpoint?.('after_store');
+      return { answerId, loaded: load(storedOf(context, request, answer, answerId)) };
     } catch (error) {
-      course.breakOff();
+      controller.failFast();
       return keeping(async () => {
         const { id: requestId, xRequestId } = request;
-        const [runId, sync] = [it.run.id, it.definition.name];
-        const told = await (it.keepAside?.({ ...answer, requestId, xRequestId, runId, sync }, error) ?? error);
-        course.failToStore(told);
+        const [runId, sync] = [context.run.id, context.definition.name];
+        const told = await (context.spoolAnswer?.({ ...answer, requestId, xRequestId, runId, sync }, error) ?? error);
+        controller.failStore(told);
         throw told;
       });
     }
@@ -65,11 +70,11 @@ export function openStore(it: Keeping, loader: Loader, course: Course, commits: 
 
 /** An answer as the vault would give it back. */
 const storedOf = (
-  { run, definition }: Loading,
+  { run, definition }: LoaderContext,
   { id: requestId, requestKey, request }: SentRequest,
-  { status, body, receivedAt }: Answered,
+  { status, body, receivedAt }: AnsweredOutcome,
   answerId: string,
-): Stored => ({
+): QueuedAnswer => ({
   answerId,
   bytes: body.byteLength,
   answer: {

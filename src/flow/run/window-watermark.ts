@@ -2,14 +2,14 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import type { Days } from '../../service/paging.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
 
 /** How far the window of one input is known. */
-export interface WindowMark {
+export interface WindowWatermark {
   /** The first day that was asked for. */
   readonly from: string;
   /** The last day that had ended when it was asked; everything from the first up to it is in. */
@@ -34,30 +34,30 @@ export interface UnreadSlice {
 }
 
 /** Name of the mark of one input's window; a definition that asks for other things has marks of its own. */
-export const windowMarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
+export const windowWatermarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
   `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
 /**
  * The mark, if it says something of the sync's window: that is nothing of days before its own first, and nothing at all
  * when it was made by a clock that was ahead.
  */
-export function windowMark(
+export function parseWindowWatermark(
   text: string | undefined,
   { window }: Pick<SyncDefinition, 'window'>,
   now: Date,
-): WindowMark | undefined {
-  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowMark);
+): WindowWatermark | undefined {
+  const mark = text === undefined ? undefined : (JSON.parse(text) as WindowWatermark);
   return mark && window && mark.from <= window.from && new Date(mark.asOf) <= latestKnown(now) ? mark : undefined;
 }
 
 /** The day up to which a window is known but for its unread slices; later runs ask from there. */
-export const reachedDay = ({ reached, lastCompleteDay }: WindowMark): string => reached ?? lastCompleteDay;
+export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): string => reached ?? lastCompleteDay;
 
 /** True when the window needs no question but for its unread slices: it was asked up to its end within `max_age`. */
 export function isCovered(
   { window }: Pick<SyncDefinition, 'window'>,
   maxAgeMs: number | undefined,
-  mark: WindowMark,
+  mark: WindowWatermark,
   { today, now }: { readonly today: string; readonly now: Date },
 ): boolean {
   const to = window === undefined || window.to === 'today' ? today : window.to;
@@ -72,7 +72,7 @@ export interface RetriedSlice extends UnreadSlice {
 }
 
 /** The slices of a mark that are to be asked again, as far as they lie in the sync's window. */
-export function slicesToRetry(definition: Asking, input: RequestBody, mark: WindowMark): RetriedSlice[] {
+export function slicesToRetry(definition: Asking, input: RequestBody, mark: WindowWatermark): RetriedSlice[] {
   const { endpoint, request, window } = definition;
   const { days } = endpoint.paging;
   if (!days || !window) return [];

@@ -16,7 +16,7 @@ export function insertChanges(schema: string, table: ChangeTable): string {
  * is new; where it tells what that change led to, the change happened here; else there were two. Without a later change
  * nothing is written, since it is not known what the value was. Parameters are all columns, `to_value` as told.
  */
-export function placeLate(schema: string, log: ChangeTable): string {
+export function insertLateChanges(schema: string, log: ChangeTable): string {
   const { name, columns, entityKey, key } = log;
   const table = `${quoted(schema)}.${quoted(name)}`;
   const of = [...entityKey, 'attribute'];

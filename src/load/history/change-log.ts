@@ -6,22 +6,22 @@
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ChangeTable, RootTable } from '../../warehouse/schema/table-types.ts';
-import type { Verdict } from '../merge/receipts.ts';
-import { insertChanges, placeLate } from './change-log-sql.ts';
-import type { Fate } from '../merge/merge.ts';
-import { statesOf } from '../merge/stored-rows.ts';
-import type { Run } from '../sql/executor.ts';
-import type { Received, Seen, Shown } from './sightings.ts';
-import { sighted, type State } from '../merge/precedence.ts';
+import type { RowChange } from '../merge/receipt-builder.ts';
+import { insertChanges, insertLateChanges } from './change-log-sql.ts';
+import type { MergeResult } from '../merge/merge.ts';
+import { loadStates } from '../merge/stored-rows.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
+import type { AnswerReceived, ObservationsById, AnswerRows } from './observations.ts';
+import { observe, type RowState } from '../merge/observe.ts';
 
 /** One entity, what answers show of it, and what the loader made of each. */
-export interface Judged {
+export interface ComparedRow {
   readonly id: string;
   /** The row as it rests in the warehouse, where an answer changes it. */
-  readonly before: State | undefined;
-  readonly shown: readonly Shown[];
+  readonly before: RowState | undefined;
+  readonly answers: readonly AnswerRows[];
   /** One for each of the answers that show it. */
-  readonly verdicts: readonly Verdict[];
+  readonly changes: readonly RowChange[];
 }
 
 interface Change {
@@ -29,7 +29,7 @@ interface Change {
   readonly attribute: string;
   readonly from: string | null;
   readonly to: string | null;
-  readonly by: Received;
+  readonly by: AnswerReceived;
 }
 
 /**
@@ -37,56 +37,56 @@ interface Change {
  * others are held, before they are written: what they were is read here.
  */
 export async function logChanges(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
-  answers: readonly Received[],
-  seen: Seen,
-  fates: readonly Fate[],
+  answers: readonly AnswerReceived[],
+  seen: ObservationsById,
+  fates: readonly MergeResult[],
 ): Promise<void> {
   if (!table.changes) return;
-  const told = fates.filter(({ steps }) => steps.some(({ verdict }) => TOLD.includes(verdict)));
-  const changed = told.filter(({ resting, steps }) => resting && steps.some(({ verdict }) => verdict === 'changed'));
+  const told = fates.filter(({ steps }) => steps.some(({ change }) => TOLD.includes(change)));
+  const changed = told.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
   const ids = changed.map(({ id }) => id);
-  const before = await statesOf(run, schema, table, ids);
-  const judged = told.map(({ id, steps }): Judged => {
-    const verdicts = steps.map(({ verdict }) => verdict);
-    return { id, before: before.get(id), shown: seen.get(id) ?? [], verdicts };
+  const before = await loadStates(run, schema, table, ids);
+  const judged = told.map(({ id, steps }): ComparedRow => {
+    const verdicts = steps.map(({ change }) => change);
+    return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: verdicts };
   });
   await writeChanges(run, schema, table.changes, table, answers, judged);
 }
 
 /** What the log has to do with. */
-const TOLD: readonly Verdict[] = ['changed', 'superseded'];
+const TOLD: readonly RowChange[] = ['changed', 'superseded'];
 
 /** Writes what answers change of these entities, and puts what came late into its place. */
 export async function writeChanges(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   log: ChangeTable,
   table: RootTable,
-  answers: readonly Received[],
-  judged: readonly Judged[],
+  answers: readonly AnswerReceived[],
+  judged: readonly ComparedRow[],
 ): Promise<void> {
   const changes = judged.flatMap((it) => changesOf(table, log, answers, it));
   if (changes.length > 0) await run.write(insertChanges(schema, log), valuesOf(log, changes));
   // One answer at a time, because each may move what the one before has put in.
-  for (const late of lateOf(log, answers, judged)) await run.write(placeLate(schema, log), valuesOf(log, late));
+  for (const late of lateOf(log, answers, judged)) await run.write(insertLateChanges(schema, log), valuesOf(log, late));
 }
 
 /** What the answers change of one entity, in their order. */
 function changesOf(
   table: RootTable,
   log: ChangeTable,
-  answers: readonly Received[],
-  { id, before, shown, verdicts }: Judged,
+  answers: readonly AnswerReceived[],
+  { id, before, answers: shown, changes: verdicts }: ComparedRow,
 ): readonly Change[] {
   const changes: Change[] = [];
   let known = before;
   for (const [place, { answer, rows }] of shown.entries()) {
     const by = answers[answer];
     if (!by || verdicts[place] === 'superseded') continue;
-    const state = rows.reduce<State | undefined>((seen, row) => sighted(table, seen, row), known);
+    const state = rows.reduce<RowState | undefined>((seen, row) => observe(table, seen, row), known);
     if (known && state && verdicts[place] === 'changed') changes.push(...differences(log, id, known, state, by));
     known = state;
   }
@@ -94,7 +94,7 @@ function changesOf(
 }
 
 /** What a preview left out was not told, so its appearing is no change; what a full answer left out was not there. */
-function differences(log: ChangeTable, id: string, known: State, state: State, by: Received): Change[] {
+function differences(log: ChangeTable, id: string, known: RowState, state: RowState, by: AnswerReceived): Change[] {
   return log.attributes.flatMap((attribute) => {
     const from = textOf(known.cells[attribute]);
     const to = textOf(state.cells[attribute]);
@@ -108,9 +108,9 @@ const textOf = (cell: Cell | undefined): string | null => (cell === null || cell
  * What full sightings tell that came late, answer by answer, the oldest first. What lesser ones tell may never have been
  * taken, so they are left out.
  */
-function lateOf(log: ChangeTable, answers: readonly Received[], judged: readonly Judged[]): Change[][] {
+function lateOf(log: ChangeTable, answers: readonly AnswerReceived[], judged: readonly ComparedRow[]): Change[][] {
   const late = new Map<number, Change[]>();
-  for (const { id, shown, verdicts } of judged) {
+  for (const { id, answers: shown, changes: verdicts } of judged) {
     for (const [place, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
       const row = rows.findLast(isFull);

@@ -8,36 +8,36 @@ import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import type { DailyMeasure, DailyTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { upsertDaily } from './daily-sql.ts';
-import { newRows, type Run } from '../sql/executor.ts';
-import { byReceipt, type Received, type Seen } from './sightings.ts';
-import { sighted, type State } from '../merge/precedence.ts';
+import { newRows, type SqlExecutor } from '../sql/executor.ts';
+import { byReceipt, type AnswerReceived, type ObservationsById } from './observations.ts';
+import { observe, type RowState } from '../merge/observe.ts';
 
 /** A number, and the answer that told it last that day. */
-interface Told {
+interface DailyValue {
   readonly value: Cell;
-  readonly by: Received;
+  readonly answer: AnswerReceived;
 }
 
 /** What a day's answers told of one entity. */
-interface Day {
+interface DailyRow {
   readonly id: string;
   readonly date: string;
   /** The day's last answer that showed the entity. */
-  readonly last: Received;
+  readonly last: AnswerReceived;
   /** Numbers by column; one that no answer told is not here. */
-  readonly told: ReadonlyMap<string, Told>;
+  readonly values: ReadonlyMap<string, DailyValue>;
 }
 
 /**
  * Writes the days on which these answers showed entities of a table; does nothing for one that keeps no numbers. Of those
  * that are `added` no day can be there.
  */
-export async function writeDays(
-  run: Run,
+export async function writeDailyRows(
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
-  answers: readonly Received[],
-  seen: Seen,
+  answers: readonly AnswerReceived[],
+  seen: ObservationsById,
   added: ReadonlySet<string>,
 ): Promise<void> {
   const { daily } = table;
@@ -50,7 +50,7 @@ export async function writeDays(
   if (first.length > 0) {
     // What it throws comes out of the next statement.
     void run.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
-    await run.sent();
+    await run.yieldToEventLoop();
   }
 }
 
@@ -58,18 +58,23 @@ export async function writeDays(
  * The days that answers make, in key order. A full sighting always makes its day's row; a lesser one does where it tells
  * one of the numbers.
  */
-function daysOf(table: RootTable, daily: DailyTable, answers: readonly Received[], seen: Seen): readonly Day[] {
-  const days = new Map<string, Day>();
+function daysOf(
+  table: RootTable,
+  daily: DailyTable,
+  answers: readonly AnswerReceived[],
+  seen: ObservationsById,
+): readonly DailyRow[] {
+  const days = new Map<string, DailyRow>();
   for (const [id, shown] of seen) {
     for (const { answer, rows } of shown) {
       const by = answers[answer];
-      const state = rows.reduce<State | undefined>((known, row) => sighted(table, known, row), undefined);
+      const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       if (!by || !state) continue;
       const told = toldBy(daily.measures, state, by);
       if (told.size === 0 && !rows.some(isFull)) continue;
       const date = by.receivedAt.slice(0, 10);
       const key = `${id}\0${date}`;
-      const day = { id, date, last: by, told };
+      const day = { id, date, last: by, values: told };
       const known = days.get(key);
       days.set(key, known ? together(known, day) : day);
     }
@@ -79,16 +84,16 @@ function daysOf(table: RootTable, daily: DailyTable, answers: readonly Received[
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
-function toldBy(measures: readonly DailyMeasure[], state: State, by: Received): Map<string, Told> {
+function toldBy(measures: readonly DailyMeasure[], state: RowState, by: AnswerReceived): Map<string, DailyValue> {
   return new Map(
     measures.flatMap((measure) => {
       const value = valueOf(measure, state);
-      return value === null ? [] : [[measure.column, { value, by }] as const];
+      return value === null ? [] : [[measure.column, { value, answer: by }] as const];
     }),
   );
 }
 
-function valueOf({ column, sum }: DailyMeasure, { cells, lists }: State): Cell {
+function valueOf({ column, sum }: DailyMeasure, { cells, lists }: RowState): Cell {
   if (!sum) return cells[column] ?? null;
   const rows = lists[sum.child];
   if (!rows) return null;
@@ -97,27 +102,27 @@ function valueOf({ column, sum }: DailyMeasure, { cells, lists }: State): Cell {
   return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
 }
 
-function together(a: Day, b: Day): Day {
-  const isChanged = [...b.told].some(([column, it]) => {
-    const known = a.told.get(column);
-    return !known || (byReceipt(known.by, it.by) < 0 && String(known.value) !== String(it.value));
+function together(a: DailyRow, b: DailyRow): DailyRow {
+  const isChanged = [...b.values].some(([column, it]) => {
+    const known = a.values.get(column);
+    return !known || (byReceipt(known.answer, it.answer) < 0 && String(known.value) !== String(it.value));
   });
   if (!isChanged) return a;
-  const told = new Map(a.told);
-  for (const [column, it] of b.told) {
-    const known = told.get(column);
-    if (!known || byReceipt(known.by, it.by) < 0) told.set(column, it);
+  const values = new Map(a.values);
+  for (const [column, it] of b.values) {
+    const known = values.get(column);
+    if (!known || byReceipt(known.answer, it.answer) < 0) values.set(column, it);
   }
-  return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, told };
+  return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, values };
 }
 
 /** One array a column. */
-const valuesOf = (daily: DailyTable, days: readonly Day[]): string[] =>
+const valuesOf = (daily: DailyTable, days: readonly DailyRow[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
 
 /** What a day's row has in each column. */
-function cellsOf({ entityKey, columns }: DailyTable): ((day: Day) => Cell)[] {
-  const machinery: Readonly<Record<string, (day: Day) => Cell>> = {
+function cellsOf({ entityKey, columns }: DailyTable): ((day: DailyRow) => Cell)[] {
+  const machinery: Readonly<Record<string, (day: DailyRow) => Cell>> = {
     date: ({ date }) => date,
     _seen_at: ({ last }) => last.receivedAt,
     _answer_id: ({ last }) => last.answerId,
@@ -125,14 +130,16 @@ function cellsOf({ entityKey, columns }: DailyTable): ((day: Day) => Cell)[] {
   };
   return columns.map(({ name }) => {
     const part = entityKey.indexOf(name);
-    const of = machinery[name] ?? ((day: Day): Cell => day.told.get(name)?.value ?? null);
+    const of = machinery[name] ?? ((day: DailyRow): Cell => day.values.get(name)?.value ?? null);
     return part < 0 ? of : ({ id }) => id.split('\0')[part] ?? null;
   });
 }
 
 /** The numbers that the day's last answer did not tell, each with who told it. */
-function earlierOf({ told, last }: Day): Cell {
-  const earlier = [...told].filter(([, { by }]) => byReceipt(by, last) < 0);
+function earlierOf({ values, last }: DailyRow): Cell {
+  const earlier = [...values].filter(([, { answer: by }]) => byReceipt(by, last) < 0);
   if (earlier.length === 0) return null;
-  return JSON.stringify(Object.fromEntries(earlier.map(([name, { by }]) => [name, [by.receivedAt, by.answerId]])));
+  return JSON.stringify(
+    Object.fromEntries(earlier.map(([name, { answer: by }]) => [name, [by.receivedAt, by.answerId]])),
+  );
 }

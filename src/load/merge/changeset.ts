@@ -1,20 +1,20 @@
 /** What is to be written of a table's entities, before any of it is. */
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
-import { copyText, type Rows } from '../../warehouse/sql/copy.ts';
+import { copyText, type CopySet } from '../../warehouse/sql/copy.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
-import type { LoadContext } from './receipts.ts';
+import type { LoadContext } from './receipt-builder.ts';
 import { contentHash, digestsFrom } from './digest.ts';
-import type { Fate, Sighting, Write } from './merge.ts';
-import { type Due, isDue, judge, type Target } from './compare.ts';
-import { keyArrays, type Resting } from './stored-rows.ts';
+import type { MergeResult, Observation, RowWrite } from './merge.ts';
+import { type PendingWrite, hasWrite, compareRows, type MergeTarget } from './compare-rows.ts';
+import { keyArrays, type StoredRows } from './stored-rows.ts';
 import { newRows, type NewRows } from '../sql/executor.ts';
 
-export interface Draft {
-  readonly fates: readonly Fate[];
+export interface ChangeSet {
+  readonly results: readonly MergeResult[];
   /** Those whose rows are new. */
-  readonly inserts: readonly Due[];
-  readonly updates: readonly Due[];
+  readonly inserts: readonly PendingWrite[];
+  readonly updates: readonly PendingWrite[];
   /** Made when they are first asked for: while the rows are on their way. */
   readonly lists: () => readonly ListWrite[];
 }
@@ -29,33 +29,37 @@ export interface ListWrite {
 }
 
 /** Drafts what becomes of these entities, in their order; lets other work go on between two parts of it by `pause`. */
-export async function draftOf(
-  target: Target,
+export async function buildChangeSet(
+  target: MergeTarget,
   ids: readonly string[],
-  seen: ReadonlyMap<string, readonly Sighting[]>,
-  resting: Resting,
+  seen: ReadonlyMap<string, readonly Observation[]>,
+  resting: StoredRows,
   pause?: () => Promise<unknown>,
-): Promise<Draft> {
-  const fates = await judge(target, ids, seen, resting, pause);
-  const due = fates.filter(isDue);
+): Promise<ChangeSet> {
+  const results = await compareRows(target, ids, seen, resting, pause);
+  const due = results.filter(hasWrite);
   let lists: readonly ListWrite[] | undefined;
   return {
-    fates,
-    inserts: due.filter((it) => !it.resting),
-    updates: due.filter((it) => it.resting),
+    results,
+    inserts: due.filter((it) => !it.stored),
+    updates: due.filter((it) => it.stored),
     lists: () => (lists ??= listsOf(target.table, due)),
   };
 }
 
 /** These columns of rows, an array each. */
-export const arraysOf = ({ table, contexts }: Target, names: readonly string[], due: readonly Due[]): string[] =>
+export const arraysOf = (
+  { table, contexts }: MergeTarget,
+  names: readonly string[],
+  due: readonly PendingWrite[],
+): string[] =>
   names.map((name) => {
     const of = cellOf(table, contexts, name);
     return arrayLiteralOf(due, ({ write }) => of(write));
   });
 
 /** New rows, all columns of each. */
-export const rowsOf = ({ table, contexts }: Target, due: readonly Due[]): NewRows =>
+export const rowsOf = ({ table, contexts }: MergeTarget, due: readonly PendingWrite[]): NewRows =>
   newRows(
     due,
     table.columns.map(({ name }) => {
@@ -65,10 +69,10 @@ export const rowsOf = ({ table, contexts }: Target, due: readonly Due[]): NewRow
   );
 
 /** What a row has in this column. */
-function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string): (write: Write) => Cell {
+function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string): (write: RowWrite) => Cell {
   const at = (answer: number | undefined, of: keyof LoadContext): Cell =>
     answer === undefined ? null : (contexts[answer]?.[of] ?? null);
-  const machinery: Readonly<Record<string, (write: Write) => Cell>> = {
+  const machinery: Readonly<Record<string, (write: RowWrite) => Cell>> = {
     _detail: ({ state }) => state.detail,
     _first_seen_at: ({ first }) => at(first, 'receivedAt'),
     _changed_at: ({ changed }) => at(changed, 'receivedAt'),
@@ -81,17 +85,17 @@ function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string
 }
 
 /** The lists that are to be replaced, each as a set. */
-export function listsOf(table: RootTable, due: readonly Due[]): ListWrite[] {
-  const parents = due.map(({ id, resting, write, steps }) => ({
+export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWrite[] {
+  const parents = due.map(({ id, stored, write, steps }) => ({
     id,
     key: id.split('\0'),
-    before: resting && digestsFrom(resting.parts).lists,
+    before: stored && digestsFrom(stored.digests).lists,
     after: write.digests.lists,
     steps: steps.filter(({ lists }) => lists.size > 0),
   }));
   return table.children.map((child, index) => {
     const emptied: string[] = [];
-    const sets: Rows[] = [];
+    const sets: CopySet[] = [];
     for (const { id, key, before, after, steps } of parents) {
       const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
       const there = before ? before[index] : null;

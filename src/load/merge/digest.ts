@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Cell, ChildRow } from '../../normalize/batch.ts';
 import type { ChildTable, Column, RootTable } from '../../warehouse/schema/table-types.ts';
-import type { State } from './precedence.ts';
+import type { RowState } from './observe.ts';
 
 export interface Digests {
   readonly columns: string;
@@ -63,19 +63,19 @@ export function contentNames(table: RootTable): ContentNames {
 }
 
 /** The digests of a state; of a list that it does not tell, the one that rests in the warehouse. */
-export function digestsOf(table: RootTable, state: State, resting: Digests | undefined): Digests {
+export function digestsOf(table: RootTable, state: RowState, stored: Digests | undefined): Digests {
   const { steady, volatile } = contentNames(table);
   return digests(
     digest(allWritten('', steady, state)),
     digest(allWritten(written(state.detail), volatile, state)),
     table.children.map((child, index) => {
       const rows = state.lists[child.name];
-      return rows ? listDigest(rows) : (resting?.lists[index] ?? null);
+      return rows ? listDigest(rows) : (stored?.lists[index] ?? null);
     }),
   );
 }
 
-function allWritten(begin: string, names: readonly string[], { cells }: State): string {
+function allWritten(begin: string, names: readonly string[], { cells }: RowState): string {
   let text = begin;
   for (const name of names) text += written(cells[name]);
   return text;

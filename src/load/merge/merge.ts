@@ -2,21 +2,21 @@
 import type { Cell, ChildRow, RootRow } from '../../normalize/batch.ts';
 import type { Detail } from '../../service/model.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
-import type { Verdict } from './receipts.ts';
+import type { RowChange } from './receipt-builder.ts';
 import { childRows, contentNames, type Digests, digestsFrom, digestsOf, isKeyed, sameContent } from './digest.ts';
-import { foreseen, isMore, sighted, type State } from './precedence.ts';
+import { observeOlder, isMoreDetailed, observe, type RowState } from './observe.ts';
 
 /** As much of a row as tells whether it is to be written. */
-export interface Head {
+export interface StoredHead {
   readonly answerId: bigint;
   /** Its digests, as one text. */
-  readonly parts: string;
+  readonly digests: string;
   readonly detail: Detail;
   readonly counts: Readonly<Record<string, Cell>>;
 }
 
 /** What one answer shows of an entity. */
-export interface Sighting {
+export interface Observation {
   /** The answer's place among those that are loaded together. */
   readonly answer: number;
   readonly rows: RootRow[];
@@ -25,17 +25,17 @@ export interface Sighting {
 }
 
 /** What one answer came to, for one entity. */
-export interface Step {
+export interface MergeStep {
   readonly answer: number;
   readonly items: number;
-  readonly verdict: Verdict;
+  readonly change: RowChange;
   /** The lists that it replaced, by their place among the table's children. */
   readonly lists: ReadonlyMap<number, readonly ChildRow[]>;
 }
 
 /** How a row is to be written. */
-export interface Write {
-  readonly state: State;
+export interface RowWrite {
+  readonly state: RowState;
   readonly counts: Readonly<Record<string, Cell>>;
   readonly digests: Digests;
   /** Answers, by their places: the first and the last that wrote it, and the last that changed it, if any. */
@@ -45,87 +45,87 @@ export interface Write {
 }
 
 /** What became of an entity. */
-export interface Fate {
+export interface MergeResult {
   readonly id: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly MergeStep[];
   /** What rested in the warehouse; undefined when there was no row. */
-  readonly resting: Head | undefined;
+  readonly stored: StoredHead | undefined;
   /** Absent when nothing differs. */
-  readonly write: Write | undefined;
+  readonly write: RowWrite | undefined;
 }
 
 /**
  * True when the row must be read before its sightings can be judged: the first that counts tells a part of it, or is
  * older and tells more.
  */
-export function needsRow(
+export function needsStoredRow(
   table: RootTable,
-  sightings: readonly Sighting[],
+  sightings: readonly Observation[],
   answerIds: readonly bigint[],
-  head: Head,
+  head: StoredHead,
 ): boolean {
-  const isOlder = ({ answer }: Sighting): boolean => head.answerId > (answerIds[answer] ?? 0n);
+  const isOlder = ({ answer }: Observation): boolean => head.answerId > (answerIds[answer] ?? 0n);
   const first = sightings.find((it) => !isOlder(it) || isFuller(it, head));
-  return first !== undefined && (isOlder(first) || isInPart(table, first));
+  return first !== undefined && (isOlder(first) || isPartial(table, first));
 }
 
 /** True when the first sighting tells a part of the row: unless a newer answer spoke, what rests is then to be read too. */
-export const beginsInPart = (table: RootTable, [first]: readonly Sighting[]): boolean =>
-  first !== undefined && isInPart(table, first);
+export const startsPartial = (table: RootTable, [first]: readonly Observation[]): boolean =>
+  first !== undefined && isPartial(table, first);
 
-const isInPart = (table: RootTable, { rows }: Sighting): boolean => !rows.some((row) => isTotal(table, row));
+const isPartial = (table: RootTable, { rows }: Observation): boolean => !rows.some((row) => isTotal(table, row));
 
 /** Folds sightings, in the order of their answers, over what rests in the warehouse. */
-export function fateOf(
+export function mergeObservations(
   table: RootTable,
   id: string,
-  sightings: readonly Sighting[],
+  sightings: readonly Observation[],
   answerIds: readonly bigint[],
-  resting: Head | undefined,
-  row: State | undefined,
-): Fate {
-  const steps: Step[] = [];
-  let head = resting;
+  stored: StoredHead | undefined,
+  row: RowState | undefined,
+): MergeResult {
+  const steps: MergeStep[] = [];
+  let head = stored;
   let known = row;
-  let write: Write | undefined;
+  let write: RowWrite | undefined;
   for (const { answer, items, rows } of sightings) {
     const answerId = answerIds[answer] ?? 0n;
     const newer = head && head.answerId > answerId ? head : undefined;
     if (newer && !isFuller({ rows }, newer)) {
-      steps.push({ answer, items, verdict: 'superseded', lists: NO_LISTS });
+      steps.push({ answer, items, change: 'superseded', lists: NO_LISTS });
       continue;
     }
     const base = head && !newer && !rows.some((it) => isTotal(table, it)) ? known : undefined;
-    const seen = rows.reduce<State | undefined>((before, it) => sighted(table, before, it), base);
-    const state = newer && known && seen ? foreseen(table, known, seen) : seen;
+    const seen = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
+    const state = newer && known && seen ? observeOlder(table, known, seen) : seen;
     if (!state) throw new Error(`no sighting of ${table.name}`);
     const told = collapsed(table, state);
-    const before = head && digestsFrom(head.parts);
+    const before = head && digestsFrom(head.digests);
     const digests = digestsOf(table, told, before);
-    const verdict = verdictOf(table, head, before, digests);
+    const change = changeOf(table, head, before, digests);
     const counts = head?.counts ?? {};
-    if (verdict === 'unchanged') steps.push({ answer, items, verdict, lists: NO_LISTS });
+    if (change === 'unchanged') steps.push({ answer, items, change, lists: NO_LISTS });
     else {
-      steps.push({ answer, items, verdict, lists: listsOf(table, told, digests, before) });
-      const changed = verdict === 'refreshed' ? write?.changed : answer;
+      steps.push({ answer, items, change, lists: listsOf(table, told, digests, before) });
+      const changed = change === 'refreshed' ? write?.changed : answer;
       write = { state: told, counts, digests, first: write?.first ?? answer, last: answer, changed };
-      head = { answerId, parts: digests.text, detail: told.detail, counts: countsOf(table, told, counts) };
+      head = { answerId, digests: digests.text, detail: told.detail, counts: countsOf(table, told, counts) };
     }
     if (sightings.length > 1) known = asRow(table, told, head?.counts ?? {});
   }
-  return { id, steps, resting, write };
+  return { id, steps, stored, write };
 }
 
-const NO_LISTS: Step['lists'] = new Map();
+const NO_LISTS: MergeStep['lists'] = new Map();
 
-function verdictOf(
+function changeOf(
   table: RootTable,
-  head: Head | undefined,
+  head: StoredHead | undefined,
   before: Digests | undefined,
   digests: Digests,
-): Exclude<Verdict, 'superseded'> {
+): Exclude<RowChange, 'superseded'> {
   if (!head || !before) return 'inserted';
-  if (head.parts === digests.text) return 'unchanged';
+  if (head.digests === digests.text) return 'unchanged';
   return sameContent(table, before, digests) ? 'refreshed' : 'changed';
 }
 
@@ -133,8 +133,8 @@ function verdictOf(
  * True of a sighting that tells more than the row that rests. Workers that share a run may load its answers in another
  * order than they came, and what tells less never takes the place of what tells more.
  */
-const isFuller = ({ rows }: Pick<Sighting, 'rows'>, head: Head): boolean =>
-  rows.some((row) => isMore(row.detail, head.detail));
+const isFuller = ({ rows }: Pick<Observation, 'rows'>, head: StoredHead): boolean =>
+  rows.some((row) => isMoreDetailed(row.detail, head.detail));
 
 /** True of a sighting that leaves nothing of an older row standing but lists it does not tell. */
 const isTotal = (table: RootTable, row: RootRow): boolean =>
@@ -142,7 +142,7 @@ const isTotal = (table: RootTable, row: RootRow): boolean =>
   table.resource.unfinished?.(row.cells) !== true &&
   contentNames(table).all.every((name) => name in row.cells);
 
-function collapsed(table: RootTable, state: State): State {
+function collapsed(table: RootTable, state: RowState): RowState {
   if (!table.children.some(isKeyed)) return state;
   const lists = { ...state.lists };
   for (const child of table.children) {
@@ -153,7 +153,7 @@ function collapsed(table: RootTable, state: State): State {
 }
 
 /** The lists that differ from those that are there. */
-function listsOf(table: RootTable, state: State, digests: Digests, before: Digests | undefined): Step['lists'] {
+function listsOf(table: RootTable, state: RowState, digests: Digests, before: Digests | undefined): MergeStep['lists'] {
   const lists = new Map<number, readonly ChildRow[]>();
   for (const [index, { name }] of table.children.entries()) {
     const rows = state.lists[name];
@@ -165,16 +165,16 @@ function listsOf(table: RootTable, state: State, digests: Digests, before: Diges
 /** How long the lists are: as told, else as known. */
 export function countsOf(
   table: RootTable,
-  { cells }: Pick<State, 'cells'>,
-  counts: Head['counts'] = {},
-): Head['counts'] {
+  { cells }: Pick<RowState, 'cells'>,
+  counts: StoredHead['counts'] = {},
+): StoredHead['counts'] {
   const now: Record<string, Cell> = {};
   for (const { count } of table.children) now[count] = cells[count] ?? counts[count] ?? null;
   return now;
 }
 
 /** The state as it would be read back from its row; counts are those of its lists, even if what is told counts otherwise. */
-const asRow = (table: RootTable, { cells, detail }: State, counts: Head['counts']): State => ({
+const asRow = (table: RootTable, { cells, detail }: RowState, counts: StoredHead['counts']): RowState => ({
   cells: Object.fromEntries(
     table.columns.flatMap(({ name }) => (name.startsWith('_') ? [] : [[name, counts[name] ?? cells[name] ?? null]])),
   ),

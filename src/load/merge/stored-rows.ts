@@ -5,10 +5,10 @@ import type { Detail } from '../../service/model.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
-import { countsOf, type Head } from './merge.ts';
-import type { Run } from '../sql/executor.ts';
-import type { State } from './precedence.ts';
-import { type Hold, readHeads, readRows } from '../sql/statements.ts';
+import { countsOf, type StoredHead } from './merge.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
+import type { RowState } from './observe.ts';
+import { type RowLock, readHeads, readRows } from '../sql/statements.ts';
 
 /** The parameters that name these entities: one array for each column of the key. */
 export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
@@ -20,36 +20,36 @@ export const keyArrays = (table: RootTable, ids: readonly string[]): string[] =>
 const idOf = (table: RootTable, row: Texts): string => table.key.map((name) => row[name]).join('\0');
 
 /** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
-export async function headsOf(
-  run: Run,
+export async function loadHeads(
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
   ids: readonly string[],
-  hold: Hold,
-): Promise<ReadonlyMap<string, Head>> {
+  hold: RowLock,
+): Promise<ReadonlyMap<string, StoredHead>> {
   if (ids.length === 0) return new Map();
   const found = await run.rows(readHeads(schema, table, hold), keyArrays(table, ids));
   return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
 }
 
 /** The states of those of these entities that have a row, without their lists. */
-export async function statesOf(
-  run: Run,
+export async function loadStates(
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, State>> {
+): Promise<ReadonlyMap<string, RowState>> {
   const rows = await rowsOf(run, schema, table, ids);
   return new Map([...rows].map(([id, { state }]) => [id, state]));
 }
 
 /** The rows of those of these entities that have one: their heads, and their states without lists. */
 async function rowsOf(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, { readonly head: Head; readonly state: State }>> {
+): Promise<ReadonlyMap<string, { readonly head: StoredHead; readonly state: RowState }>> {
   if (ids.length === 0) return new Map();
   const columns = table.columns.filter(({ name }) => !name.startsWith('_'));
   const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
@@ -63,21 +63,21 @@ async function rowsOf(
 }
 
 /** What rests of entities before they are written: heads, and the states of those that answers tell in part. */
-export interface Resting {
-  readonly heads: ReadonlyMap<string, Head>;
-  readonly states: ReadonlyMap<string, State>;
+export interface StoredRows {
+  readonly heads: ReadonlyMap<string, StoredHead>;
+  readonly states: ReadonlyMap<string, RowState>;
 }
 
 /** What rests of these entities; rows of those of which a sighting is `inPart` are read whole. */
-export async function restingOf(
-  run: Run,
+export async function loadStoredRows(
+  run: SqlExecutor,
   schema: string,
   table: RootTable,
   ids: readonly string[],
   isInPart: (id: string) => boolean,
-): Promise<Resting> {
+): Promise<StoredRows> {
   const whole = await rowsOf(run, schema, table, ids.filter(isInPart));
-  const others = await headsOf(
+  const others = await loadHeads(
     run,
     schema,
     table,
@@ -92,9 +92,9 @@ export async function restingOf(
 
 type Texts = Readonly<Record<string, string | null>>;
 
-const headOf = (table: RootTable, row: Texts): Head => ({
+const headOf = (table: RootTable, row: Texts): StoredHead => ({
   answerId: BigInt(row['_answer_id'] ?? 0),
-  parts: row['_part_hashes'] ?? '',
+  digests: row['_part_hashes'] ?? '',
   detail: detailOf(row),
   counts: countsOf(table, { cells: row }),
 });

@@ -3,29 +3,29 @@ import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { copyText } from '../../warehouse/sql/copy.ts';
 import type { BridgeTable } from '../../warehouse/schema/tables.ts';
-import type { Loading } from '../merge/receipts.ts';
-import { isNewer, keyOf, lockSets, rowsOfOwners, type Texts } from './owned-sets.ts';
-import type { Run } from '../sql/executor.ts';
+import type { LoadItem } from '../merge/receipt-builder.ts';
+import { isNewer, keyOf, lockSets, rowsOfOwners, type RowTexts } from './owned-sets.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
 import { deleteRows, updatedColumns, updateRows } from '../sql/statements.ts';
 
 type Row = Readonly<Record<string, Cell>>;
 
 /** A question, and what an answer says that it returned. */
-interface Question {
+interface BridgeQuestion {
   /** The answer's place among those that are loaded together. */
   readonly answer: number;
   readonly answerId: string;
-  readonly asked: Row;
+  readonly questionCells: Row;
   readonly complete: boolean;
   /** By key. */
-  readonly told: ReadonlyMap<string, Row>;
+  readonly rows: ReadonlyMap<string, Row>;
 }
 
 interface Changes {
-  readonly question: Question;
+  readonly question: BridgeQuestion;
   readonly fresh: readonly Row[];
   readonly moved: readonly Row[];
-  readonly gone: readonly Texts[];
+  readonly gone: readonly RowTexts[];
 }
 
 const sizeOf = ({ fresh, moved, gone }: Changes): number => fresh.length + moved.length + gone.length;
@@ -35,17 +35,17 @@ const sizeOf = ({ fresh, moved, gone }: Changes): number => fresh.length + moved
  * is there. Tells how many rows each answer changed.
  */
 export async function loadBridges(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   table: BridgeTable,
-  group: readonly Loading[],
+  group: readonly LoadItem[],
   wrote: (answer: number, rows: number) => void,
 ): Promise<void> {
-  const changes = async (of: readonly Question[], hold: 'not' | 'update'): Promise<Changes[]> => {
-    const asked = of.map((it) => it.asked);
-    const resting = await rowsOfOwners(run, schema, table, table.askedKey, asked, hold);
+  const changes = async (of: readonly BridgeQuestion[], hold: 'not' | 'update'): Promise<Changes[]> => {
+    const asked = of.map((it) => it.questionCells);
+    const stored = await rowsOfOwners(run, schema, table, table.questionKey, asked, hold);
     return of
-      .map((it) => changesOf(table, resting.get(keyOf(table.askedKey, it.asked)) ?? [], it))
+      .map((it) => changesOf(table, stored.get(keyOf(table.questionKey, it.questionCells)) ?? [], it))
       .filter((it) => sizeOf(it) > 0);
   };
   const differing = await changes(questionsOf(table, group), 'not');
@@ -53,7 +53,7 @@ export async function loadBridges(
   await lockSets(
     run,
     table,
-    differing.map(({ question }) => keyOf(table.askedKey, question.asked)),
+    differing.map(({ question }) => keyOf(table.questionKey, question.questionCells)),
   );
   // Locked in key order, or two writers could wait for each other; another may have been here since the first look.
   const due = await changes(
@@ -67,7 +67,7 @@ export async function loadBridges(
   const fresh = due.flatMap((it) => it.fresh).toSorted((a, b) => (keyOf(table.key, a) < keyOf(table.key, b) ? -1 : 1));
   const names = table.columns.map(({ name }) => name);
   if (fresh.length > 0)
-    await run.add(
+    await run.copyRows(
       schema,
       table,
       copyText([{ key: [], rows: fresh.map((row) => names.map((name) => row[name] ?? null)) }]),
@@ -78,30 +78,32 @@ export async function loadBridges(
 const arraysOf = (names: readonly string[], rows: readonly Row[]): string[] =>
   names.map((name) => arrayLiteral(rows.map((row) => row[name] ?? null)));
 
-const questionsOf = (table: BridgeTable, group: readonly Loading[]): Question[] =>
-  group.flatMap(({ batch: { bridge }, context: { answerId } }, answer): Question[] => {
+const questionsOf = (table: BridgeTable, group: readonly LoadItem[]): BridgeQuestion[] =>
+  group.flatMap(({ batch: { bridge }, context: { answerId } }, answer): BridgeQuestion[] => {
     if (bridge?.table !== table.name) return [];
-    const { asked, complete } = bridge;
-    const rows = bridge.rows.map(({ cells }): Row => ({ ...asked, ...cells, _answer_id: answerId }));
-    return [{ answer, answerId, asked, complete, told: new Map(rows.map((row) => [keyOf(table.key, row), row])) }];
+    const { questionCells, complete } = bridge;
+    const rows = bridge.rows.map(({ cells }): Row => ({ ...questionCells, ...cells, _answer_id: answerId }));
+    return [
+      { answer, answerId, questionCells, complete, rows: new Map(rows.map((row) => [keyOf(table.key, row), row])) },
+    ];
   });
 
 /** What an answer changes in the bridge of its question; nothing when a newer one spoke. */
-function changesOf(table: BridgeTable, resting: readonly Texts[], question: Question): Changes {
-  const { told, complete, answerId } = question;
-  if (resting.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
-  const known = new Map(resting.map((row) => [keyOf(table.key, row), row]));
+function changesOf(table: BridgeTable, stored: readonly RowTexts[], question: BridgeQuestion): Changes {
+  const { rows: told, complete, answerId } = question;
+  if (stored.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
+  const known = new Map(stored.map((row) => [keyOf(table.key, row), row]));
   return {
     question,
     fresh: [...told].filter(([id]) => !known.has(id)).map(([, row]) => row),
     moved: [...told]
       .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
       .map(([, row]) => row),
-    gone: complete ? resting.filter((row) => !told.has(keyOf(table.key, row))) : [],
+    gone: complete ? stored.filter((row) => !told.has(keyOf(table.key, row))) : [],
   };
 }
 
-const differs = (table: BridgeTable, known: Texts, row: Row): boolean =>
+const differs = (table: BridgeTable, known: RowTexts, row: Row): boolean =>
   table.columns.some(
     ({ name }) =>
       !name.startsWith('_') &&

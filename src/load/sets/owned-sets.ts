@@ -3,30 +3,30 @@ import { hash } from 'node:crypto';
 import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
-import type { Loading } from '../merge/receipts.ts';
-import type { Gone } from '../write-table.ts';
-import type { Run } from '../sql/executor.ts';
-import { type Hold, readOwned } from '../sql/statements.ts';
+import type { LoadItem } from '../merge/receipt-builder.ts';
+import type { DeletedRow } from '../write-table.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
+import { type RowLock, readOwned } from '../sql/statements.ts';
 
 /** A row as its cells' texts. */
-export type Texts = Readonly<Record<string, string | null>>;
+export type RowTexts = Readonly<Record<string, string | null>>;
 
 /** The named cells as one text, equal when they are. */
 export const keyOf = (names: readonly string[], row: Readonly<Record<string, Cell>>): string =>
   names.map((name) => String(row[name])).join('\0');
 
 /** True of a row that an answer newer than this one wrote. */
-export const isNewer = (row: Texts, answerId: string): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
+export const isNewer = (row: RowTexts, answerId: string): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
 
 /** The rows of these owners, by owner. */
 export async function rowsOfOwners(
-  run: Run,
+  run: SqlExecutor,
   schema: string,
   table: Table,
   names: readonly string[],
   owners: readonly Readonly<Record<string, Cell>>[],
-  hold: Hold,
-): Promise<ReadonlyMap<string, readonly Texts[]>> {
+  hold: RowLock,
+): Promise<ReadonlyMap<string, readonly RowTexts[]>> {
   if (owners.length === 0) return new Map();
   const arrays = names.map((name) => arrayLiteral(owners.map((owner) => owner[name] ?? null)));
   return Map.groupBy(await run.rows(readOwned(schema, table, names, hold), arrays), (row) => keyOf(names, row));
@@ -39,7 +39,7 @@ const LOCKS = 256;
  * Lets no other load look at these sets until the transaction ends: rows that are not there yet can't be locked, and
  * an older answer could add to a set what a newer one leaves out. Taken before any row of the table, in one order.
  */
-export async function lockSets(run: Run, table: Table, keys: readonly string[]): Promise<void> {
+export async function lockSets(run: SqlExecutor, table: Table, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   const locks = new Set(keys.map((key) => lockOf(key) % LOCKS));
   await run.count(
@@ -63,18 +63,18 @@ export interface OwnedSets {
   /** Places of the answers to whose owner a newer one spoke: they add nothing to the table. */
   readonly late: () => Promise<ReadonlySet<number>>;
   /** Rows that the other answers, those that are complete, do not list. */
-  readonly goneBut: (late: ReadonlySet<number>) => Promise<readonly Gone[]>;
+  readonly deletedRows: (late: ReadonlySet<number>) => Promise<readonly DeletedRow[]>;
 }
 
 /** The sets of this table; an answer whose owner has no name has none. */
-export function ownedSets(run: Run, schema: string, table: RootTable, group: readonly Loading[]): OwnedSets {
+export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, group: readonly LoadItem[]): OwnedSets {
   const names = table.resource.owner ?? [];
   const sets = group.flatMap(({ batch, context: { answerId } }, answer): OwnedSet[] => {
     const { owner, roots } = batch;
     const isNamed = owner?.table === table.name && !Object.values(owner.key).includes(null);
     return isNamed ? [{ answer, answerId, owner, rows: roots.get(table.name) ?? [] }] : [];
   });
-  const resting = (of: readonly OwnedSet[]) =>
+  const stored = (of: readonly OwnedSet[]) =>
     rowsOfOwners(
       run,
       schema,
@@ -90,14 +90,14 @@ export function ownedSets(run: Run, schema: string, table: RootTable, group: rea
         table,
         sets.map(({ owner }) => keyOf(names, owner.key)),
       );
-      const rows = await resting(sets);
+      const rows = await stored(sets);
       const isLate = ({ owner, answerId }: OwnedSet): boolean =>
         (rows.get(keyOf(names, owner.key)) ?? []).some((row) => isNewer(row, answerId));
       return new Set(sets.filter(isLate).map(({ answer }) => answer));
     },
-    goneBut: async (late) => {
+    deletedRows: async (late) => {
       const trimming = sets.filter(({ owner, answer }) => owner.complete && !late.has(answer));
-      const rows = await resting(trimming);
+      const rows = await stored(trimming);
       return trimming.flatMap(({ owner, answer, answerId, rows: told }) => {
         const listed = new Set(told.map(({ id }) => id));
         return (rows.get(keyOf(names, owner.key)) ?? [])

@@ -8,7 +8,7 @@ import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { copyRows } from './statements.ts';
 
-export interface Run {
+export interface SqlExecutor {
   /** Executes a statement with one column, `row`: a JSON object of texts. */
   readonly rows: (
     sql: string,
@@ -18,23 +18,23 @@ export interface Run {
   readonly count: (sql: string, parameters: readonly unknown[]) => Promise<number>;
   /**
    * Has the statement executed after those before, and returns when it is sent, so that the next one is made while the
-   * database is at work. What it throws comes out of the next call, or of `settled`.
+   * database is at work. What it throws comes out of the next call, or of `drain`.
    */
   readonly write: (sql: string, parameters: readonly unknown[]) => Promise<void>;
   /** Returns when what was asked for is on its way, so that what comes next is made while the database is at work. */
-  readonly sent: () => Promise<void>;
+  readonly yieldToEventLoop: () => Promise<void>;
   /**
    * Has rows, lines that `copyText` made of all columns, added as `write` does, where no other writer can get in between
    * and none is there: those of an owner that is held.
    */
-  readonly add: (schema: string, table: Table, lines: string) => Promise<void>;
+  readonly copyRows: (schema: string, table: Table, lines: string) => Promise<void>;
   /**
    * Adds rows that were not there at the last look. Where somebody else has added one meanwhile, or they are few, it
    * executes the statement, which takes an array a column. Returns how many rows were touched.
    */
   readonly insert: (schema: string, table: Table, rows: NewRows, otherwise: string) => Promise<number>;
   /** Waits for what was written. */
-  readonly settled: () => Promise<void>;
+  readonly drain: () => Promise<void>;
 }
 
 /** Rows, all columns of each, which are made as they are sent. */
@@ -57,7 +57,7 @@ const COPIED_FROM = 20;
 const IS_THERE = '23505';
 
 /** Runs statements on this connection or transaction, one after the other. */
-export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
+export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
   let last: Promise<unknown> = Promise.resolve();
   /** After all that was asked for before; what one of these threw comes out of it, and out of what is asked for next. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -68,7 +68,7 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   };
   const execute = async <Row>(sql: string, parameters: readonly unknown[]) =>
     db.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
-  const write: Run['write'] = async (sql, parameters) => {
+  const write: SqlExecutor['write'] = async (sql, parameters) => {
     const before = last;
     void inTurn(() => execute(sql, parameters));
     await before;
@@ -76,7 +76,7 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
   };
   const touched = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
-  const added: Run['insert'] = async (schema, table, rows, otherwise) => {
+  const added: SqlExecutor['insert'] = async (schema, table, rows, otherwise) => {
     if (rows.count < COPIED_FROM) return touched(otherwise, columnsOf(table, rows));
     await execute('savepoint adding', []);
     try {
@@ -96,10 +96,10 @@ export function runOn<D>(db: Kysely<D> | Transaction<D>): Run {
     },
     count: (sql, parameters) => inTurn(() => touched(sql, parameters)),
     write,
-    sent: () => sent(),
-    add: (schema, table, lines) => write(copyRows(schema, table), [lines]),
+    yieldToEventLoop: () => sent(),
+    copyRows: (schema, table, lines) => write(copyRows(schema, table), [lines]),
     insert: (...rows) => inTurn(() => added(...rows)),
-    settled: async () => {
+    drain: async () => {
       await last;
     },
   };

@@ -40,7 +40,7 @@ const asCell = ({ name, type }: Column): string =>
 const asJson = (select: string): string => `select row_to_json(r)::text as row from (${select}) r`;
 
 /** How rows are held against other writers while they are read: not at all, for an update, or for their deletion. */
-export type Hold = 'not' | 'no key update' | 'update';
+export type RowLock = 'not' | 'no key update' | 'update';
 
 const joined = (schema: string, table: Table, by: readonly string[]): string =>
   `from ${at(schema, table)} t join ${source(table, by, 'k')} on ${equal(by, 't', 'k')}`;
@@ -53,11 +53,11 @@ const lookedUp = (schema: string, table: Table): string =>
   `from ${source(table, table.key, 'k')} cross join lateral (select * from ${at(schema, table)} t where ${equal(table.key, 't', 'k')} offset 0) t`;
 
 /** Rows are locked in key order, or two writers could wait for each other. */
-const held = (table: Table, hold: Hold): string =>
+const held = (table: Table, hold: RowLock): string =>
   hold === 'not' ? '' : ` order by ${list(table.key, 't.')} for ${hold} of t`;
 
 /** What a load must know of rows before it writes them; parameters are the key's columns. */
-export const readHeads = (schema: string, table: RootTable, hold: Hold): string =>
+export const readHeads = (schema: string, table: RootTable, hold: RowLock): string =>
   once(schema, table, `heads ${hold}`, () => {
     const counts = table.children.map(({ count }) => `t.${quoted(count)}::text as ${quoted(count)}`);
     const keys = table.key.map((name) => `t.${quoted(name)}::text as ${quoted(name)}`);
@@ -78,7 +78,7 @@ export const readRows = (schema: string, table: RootTable): string =>
   });
 
 /** The rows of these owners, as cells' texts; parameters are the columns that name an owner. */
-export const readOwned = (schema: string, table: Table, owner: readonly string[], hold: Hold): string =>
+export const readOwned = (schema: string, table: Table, owner: readonly string[], hold: RowLock): string =>
   once(schema, table, `owned ${hold} ${owner.join(' ')}`, () => {
     const columns = table.columns.filter(({ name }) => !name.startsWith('_') || name === '_answer_id').map(asCell);
     return asJson(`select ${columns.join(', ')} ${joined(schema, table, owner)}${held(table, hold)}`);

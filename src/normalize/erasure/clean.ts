@@ -3,14 +3,14 @@ import { parseExact } from '../../service/exact-json.ts';
 import { type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { urnOf } from '../../service/names/urn.ts';
 import { isUrnOfForgotten } from './redact-request.ts';
-import { isObject, type Wire } from '../scope.ts';
+import { isObject, type JsonObject } from '../scope.ts';
 
 /** What is taken out, from which kind of things, and where objects that were the entity are reported. */
 export interface Cleaning {
   readonly forgotten: Forgotten;
   /** Tables whose entities short names may mean; without, names are compared as texts that identify anywhere. */
   readonly tables?: readonly string[];
-  readonly onFound?: (found: Wire) => void;
+  readonly onFound?: (found: JsonObject) => void;
 }
 
 /**
@@ -112,7 +112,7 @@ const SELF = new Set(
 const isSelf = (name: string): boolean => SELF.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
 
 /** What shows that an object is the entity. One whose own URN is another's is another, whatever its alias: they change hands. */
-function proofOf(value: Wire, it: Cleaning): 'urn' | 'name' | undefined {
+function proofOf(value: JsonObject, it: Cleaning): 'urn' | 'name' | undefined {
   const { forgotten } = it;
   if (isUrnOfForgotten(value, forgotten)) return 'urn';
   if (isOther(value, forgotten)) return undefined;
@@ -125,12 +125,12 @@ function proofOf(value: Wire, it: Cleaning): 'urn' | 'name' | undefined {
 }
 
 /** Names by which others may call it; numbers of an object of unknown shape may count anything. */
-const namesIn = (value: Wire): Wire =>
+const namesIn = (value: JsonObject): JsonObject =>
   Object.fromEntries(
     ['alias', 'url', 'name'].flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),
   );
 
-function isOther({ urn }: Wire, forgotten: Forgotten): boolean {
+function isOther({ urn }: JsonObject, forgotten: Forgotten): boolean {
   const own = typeof urn === 'string' ? urnOf(urn) : isObject(urn) ? urn : undefined;
   if (!own) return false;
   const { type, value } = own;

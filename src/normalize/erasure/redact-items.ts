@@ -1,18 +1,18 @@
 /** Takes a forgotten entity out of the items of an answer, wherever the contract says that it may be; pure. */
-import type { Asked } from '../../service/asked.ts';
+import type { KeyedRequest } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { Element, Field, Fields, Sighting, Resource } from '../../service/model.ts';
+import type { ListElement, Field, Fields, ObservationSpec, Resource } from '../../service/model.ts';
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { asksFor, isUrnOfForgotten } from './redact-request.ts';
+import { asksForForgotten, isUrnOfForgotten } from './redact-request.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
-import { isObject, type Wire } from '../scope.ts';
+import { isObject, type JsonObject } from '../scope.ts';
 
 /** What is taken out, and who is told of each object that was the entity. */
-export interface Redaction {
+export interface ItemRedaction {
   readonly forgotten: Forgotten;
-  readonly onFound?: (found: Wire) => void;
+  readonly onFound?: (found: JsonObject) => void;
 }
 
 /**
@@ -22,31 +22,31 @@ export interface Redaction {
  */
 export function redactItems(
   endpoint: Endpoint,
-  asked: Asked,
+  source: KeyedRequest,
   items: readonly unknown[],
-  redaction: Redaction,
+  redaction: ItemRedaction,
 ): readonly unknown[] {
   const { forgotten } = redaction;
   const isItsOwn =
     isKeyedByQuestion(endpoint.returns) &&
-    (asksFor(endpoint, asked.request, forgotten) || asksForPseudonym(asked.request));
+    (asksForForgotten(endpoint, source.request, forgotten) || asksForPseudonym(source.request));
   return mapped(items, (item, position) => {
-    const walk: Walk = { ...redaction, asked, position, resource: endpoint.returns };
-    if (!isObject(item)) return isItsOwn ? tombstone() : cleaned(item, walk);
+    const walk: Walk = { ...redaction, source, position, resource: endpoint.returns };
+    if (!isObject(item)) return isItsOwn ? tombstone() : redactValue(item, walk);
     if (isItsOwn && !isTombstone(item)) return tombstone(remainsOf(endpoint.returns.fields, item, walk));
     return entity(endpoint.returns, item, walk);
   });
 }
 
-interface Walk extends Redaction {
-  readonly asked: Asked;
+interface Walk extends ItemRedaction {
+  readonly source: KeyedRequest;
   readonly position: number;
   /** Whose fields are walked; names inside lists of unknown shape are of its network. */
   readonly resource: Resource;
 }
 
 /** A value of unknown shape without the entity. */
-const cleaned = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
+const redactValue = (value: unknown, walk: Walk): unknown => cleanedAs(value, cleaningOf(walk));
 
 const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
   forgotten,
@@ -68,7 +68,7 @@ function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown):
 }
 
 /** The same object when every field stays what it is. */
-function mappedFields(wire: Wire, of: (name: string, value: unknown) => [string, unknown]): Wire {
+function mappedFields(wire: JsonObject, of: (name: string, value: unknown) => [string, unknown]): JsonObject {
   const after = Object.entries(wire).map(([name, value]) => of(name, value));
   return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
     ? wire
@@ -76,7 +76,7 @@ function mappedFields(wire: Wire, of: (name: string, value: unknown) => [string,
 }
 
 /** An object that is a whole entity of the resource. */
-function entity(resource: Resource, value: Wire, around: Walk): Wire {
+function entity(resource: Resource, value: JsonObject, around: Walk): JsonObject {
   const walk = { ...around, resource };
   if (isTombstone(value) || !isForgotten(resource, value, false, walk))
     return fieldsOf(resource.fields, value, walk, hasKey(resource, value, false, walk));
@@ -84,7 +84,7 @@ function entity(resource: Resource, value: Wire, around: Walk): Wire {
 }
 
 /** What an entity tells of others, without what it tells of itself. */
-const remainsOf = (fields: Fields, value: Wire, walk: Walk): Wire =>
+const remainsOf = (fields: Fields, value: JsonObject, walk: Walk): JsonObject =>
   Object.fromEntries(
     Object.entries(fieldsOf(fields, value, walk)).filter(([name]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -93,21 +93,22 @@ const remainsOf = (fields: Fields, value: Wire, walk: Walk): Wire =>
   );
 
 function tellsOfOthers(field: Field): boolean {
-  if (field.shape === 'object') return field.sighting !== undefined;
+  if (field.shape === 'object') return field.observation !== undefined;
   if (field.shape === 'list') return field.element.of === 'object' && seesOthers(field.element);
   return field.shape === 'nested' || field.shape === 'nested-list';
 }
 
-const seesOthers = ({ sighting, fields }: Extract<Element, { of: 'object' }>): boolean =>
-  sighting !== undefined || Object.values(fields).some((it) => it.shape === 'object' && it.sighting !== undefined);
+const seesOthers = ({ observation, fields }: Extract<ListElement, { of: 'object' }>): boolean =>
+  observation !== undefined ||
+  Object.values(fields).some((it) => it.shape === 'object' && it.observation !== undefined);
 
-function found<T>(value: Wire, { onFound }: Walk, gone: T): T {
+function found<T>(value: JsonObject, { onFound }: Walk, gone: T): T {
   onFound?.(value);
   return gone;
 }
 
 /** The fields without the entity; what another entity calls itself stays, since aliases change hands. */
-const fieldsOf = (fields: Fields, wire: Wire, walk: Walk, isOther = false): Wire =>
+const fieldsOf = (fields: Fields, wire: JsonObject, walk: Walk, isOther = false): JsonObject =>
   mappedFields(wire, (name, value) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (isOther && isOwnName(name, value, cleaningOf(walk))) return [name, value];
@@ -120,64 +121,64 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
     case 'scalar':
     case 'given':
       // A count may have the digits of an id.
-      return typeof value === 'number' ? value : cleaned(value, walk);
+      return typeof value === 'number' ? value : redactValue(value, walk);
     case 'object':
-      if (!isObject(value)) return cleaned(value, walk);
-      return isSeen(field.sighting, value, walk)
+      if (!isObject(value)) return redactValue(value, walk);
+      return isSeen(field.observation, value, walk)
         ? found(value, walk, {})
-        : fieldsOf(field.fields, value, walk, isSeenOther(field.sighting, value, walk));
+        : fieldsOf(field.fields, value, walk, isSeenOther(field.observation, value, walk));
     case 'list':
       return Array.isArray(value)
         ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
-        : cleaned(value, walk);
+        : redactValue(value, walk);
     case 'nested':
-      return isObject(value) ? entity(field.resource(), value, walk) : cleaned(value, walk);
+      return isObject(value) ? entity(field.resource(), value, walk) : redactValue(value, walk);
     case 'nested-list':
       return Array.isArray(value)
         ? mapped(value, (inner: unknown) =>
-            isObject(inner) ? entity(field.resource(), inner, walk) : cleaned(inner, walk),
+            isObject(inner) ? entity(field.resource(), inner, walk) : redactValue(inner, walk),
           )
-        : cleaned(value, walk);
+        : redactValue(value, walk);
   }
 }
 
-function elementOf(element: Element, value: unknown, walk: Walk): unknown {
-  if (element.of === 'json') return isAbout(value, walk) ? tombstone() : cleaned(value, walk);
-  if (element.of === 'scalar' || !isObject(value)) return cleaned(value, walk);
-  if (isSeen(element.sighting, value, walk)) return found(value, walk, tombstone());
+function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
+  if (element.of === 'json') return isAbout(value, walk) ? tombstone() : redactValue(value, walk);
+  if (element.of === 'scalar' || !isObject(value)) return redactValue(value, walk);
+  if (isSeen(element.observation, value, walk)) return found(value, walk, tombstone());
   // An element that is keyed by the entity in it says nothing without it.
   for (const [name, field] of Object.entries(element.fields)) {
     const inner = value[name];
-    if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.sighting, inner, walk)) continue;
+    if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.observation, inner, walk)) continue;
     if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
   }
-  return fieldsOf(element.fields, value, walk, isSeenOther(element.sighting, value, walk));
+  return fieldsOf(element.fields, value, walk, isSeenOther(element.observation, value, walk));
 }
 
-const isSeen = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+const isSeen = (sighting: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
   sighting !== undefined && isForgotten(resourceSeen(sighting, value), value, sighting.bare === true, walk);
 
-const isSeenOther = (sighting: Sighting | undefined, value: Wire, walk: Walk): boolean =>
+const isSeenOther = (sighting: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
   sighting !== undefined && hasKey(resourceSeen(sighting, value), value, sighting.bare === true, walk);
 
-function resourceSeen(sighting: Sighting, value: Wire): Resource {
+function resourceSeen(sighting: ObservationSpec, value: JsonObject): Resource {
   const urn = sighting.bare ? value : value['urn'];
   const type = isObject(urn) ? urn['type'] : undefined;
-  return sighting.of(typeof type === 'string' ? type : '');
+  return sighting.resourceOf(typeof type === 'string' ? type : '');
 }
 
 /** The key of an object; undefined where a part of it is missing. */
-function keyOf(resource: Resource, value: Wire, isBare: boolean, walk: Walk): readonly string[] | undefined {
+function keyOf(resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): readonly string[] | undefined {
   const key = resource.key.map((name) => keyPart(resource, name, isBare ? { urn: value } : value, walk));
   const whole = key.filter((part) => part !== undefined);
   return whole.length === key.length ? whole : undefined;
 }
 
-const hasKey = (resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean =>
+const hasKey = (resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): boolean =>
   keyOf(resource, value, isBare, walk) !== undefined;
 
 /** An object without a key of its own is known by its names, and one with another key by the ids that never change. */
-function isForgotten(resource: Resource, value: Wire, isBare: boolean, walk: Walk): boolean {
+function isForgotten(resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): boolean {
   const { forgotten } = walk;
   const key = keyOf(resource, value, isBare, walk);
   if (key && forgotten.isKey(resource.table, key)) return true;
@@ -185,9 +186,9 @@ function isForgotten(resource: Resource, value: Wire, isBare: boolean, walk: Wal
   return names.some((name) => forgotten.isName(resource.table, name));
 }
 
-function keyPart(resource: Resource, name: string, value: Wire, { asked, position }: Walk): string | undefined {
+function keyPart(resource: Resource, name: string, value: JsonObject, { source, position }: Walk): string | undefined {
   const field = resource.fields[name];
-  if (field?.shape === 'given') return textOf(field.from(asked, position));
+  if (field?.shape === 'given') return textOf(field.from(source, position));
   if (field) return textOf(value[name]);
   const end = name.lastIndexOf('_');
   const object = value[name.slice(0, end)];
@@ -208,7 +209,7 @@ export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', '
 const LASTING_FIELDS: readonly string[] = ['internal_id'];
 
 /** The names that an object gives itself. */
-const namesIn = (value: Wire, fields = NAME_FIELDS): string[] =>
+const namesIn = (value: JsonObject, fields = NAME_FIELDS): string[] =>
   fields.flatMap((field) => {
     const name = value[field];
     return textOf(isObject(name) ? name['value'] : name) ?? [];

@@ -1,16 +1,16 @@
 /** Tells whether a request asks for a forgotten entity, and writes it without the entity's names; pure. */
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
 import { urnOf } from '../../service/names/urn.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
-import { isObject, type Wire } from '../scope.ts';
+import { isObject, type JsonObject } from '../scope.ts';
 
 const URN_TABLES = rootTables.filter(({ key }) => key.join() === 'urn_type,urn_value').map(({ name }) => name);
 const ALL_TABLES = rootTables.map(({ name }) => name);
 
 /** True of an object that is the URN of a forgotten entity. */
-export function isUrnOfForgotten(value: Wire, forgotten: Forgotten): boolean {
+export function isUrnOfForgotten(value: JsonObject, forgotten: Forgotten): boolean {
   const { type, value: id } = value;
   return typeof type === 'string' && typeof id === 'string' && isUrn(type, id, forgotten);
 }
@@ -19,7 +19,7 @@ const isUrn = (type: string, value: string, { isKey }: Forgotten): boolean =>
   URN_TABLES.some((table) => isKey(table, [type, value]));
 
 /** True when a value of the request names a forgotten entity. */
-export const asksFor = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): boolean =>
+export const asksForForgotten = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): boolean =>
   Object.entries(request).some(([field, value]) =>
     (Array.isArray(value) ? value : [value]).some((it: unknown) => names(endpoint, field, it, forgotten)),
   );
@@ -45,7 +45,7 @@ function redacted(endpoint: Endpoint, field: string, value: unknown, forgotten: 
 function names({ naming }: Endpoint, field: string, value: unknown, forgotten: Forgotten): boolean {
   if (isObject(value)) return isUrnOfForgotten(value, forgotten);
   if (typeof value !== 'string') return false;
-  if (naming?.field === field && forgotten.isName(naming.of().table, value)) return true;
+  if (naming?.field === field && forgotten.isName(naming.resource().table, value)) return true;
   const urn = urnOf(value);
   if (urn && isUrn(urn.type, urn.value, forgotten)) return true;
   return value.includes('/') && ALL_TABLES.some((table) => forgotten.isName(table, value));

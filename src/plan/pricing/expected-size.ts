@@ -1,9 +1,9 @@
 /** What a request is likely to cost, by the counts that answers like its own had. Pure. */
-import { costOf, mostOf, nearest, type PriceBook, type Returned } from './price-book.ts';
+import { expectedPointsOf, maxPointsOf, nearest, type PriceBook, type ReturnedCount } from './price-book.ts';
 import { averageOf } from './price-model.ts';
 
 /** What one request for so many items is likely to cost. */
-export interface Outlook {
+export interface ExpectedSize {
   readonly mean: number;
   readonly variance: number;
   readonly least: number;
@@ -12,16 +12,19 @@ export interface Outlook {
 }
 
 /** The outlook by the counts that answers usually have. */
-export function outlookOf(book: PriceBook, asked: number | undefined): Outlook {
+export function expectedSizeOf(book: PriceBook, asked: number | undefined): ExpectedSize {
   const counts = usualCounts(book, asked);
   const answers = counts.reduce((sum, { times }) => sum + times, 0);
   if (answers === 0) {
-    const most = mostOf(book, asked);
-    return { mean: most, variance: 0, least: Math.min(most, costOf(book, { asked, returned: 0 })), answers };
+    const most = maxPointsOf(book, asked);
+    return { mean: most, variance: 0, least: Math.min(most, expectedPointsOf(book, { asked, returned: 0 })), answers };
   }
-  const costs = counts.map((it) => ({ value: costOf(book, it), times: it.times * (1 - book.missingShare) }));
+  const costs = counts.map((it) => ({ value: expectedPointsOf(book, it), times: it.times * (1 - book.missingShare) }));
   if (book.missingShare > 0)
-    costs.push({ value: costOf(book, { asked, returned: 0, outcome: 'missing' }), times: answers * book.missingShare });
+    costs.push({
+      value: expectedPointsOf(book, { asked, returned: 0, outcome: 'missing' }),
+      times: answers * book.missingShare,
+    });
   const mean = averageOf(costs);
   const around = averageOf(costs.map(({ value, times }) => ({ value: (value - mean) ** 2, times })));
   const variance = around + (mean * book.deviation) ** 2;
@@ -29,8 +32,8 @@ export function outlookOf(book: PriceBook, asked: number | undefined): Outlook {
 }
 
 /** Counts that answers to such a request had: of this sync where it has asked before, else of anybody. */
-function usualCounts({ usual, levels }: PriceBook, asked: number | undefined): Returned[] {
-  const seen = usual.length > 0 ? usual : levels.map((it) => ({ ...it, times: it.samples }));
+function usualCounts({ recentCounts, levels }: PriceBook, asked: number | undefined): ReturnedCount[] {
+  const seen = recentCounts.length > 0 ? recentCounts : levels.map((it) => ({ ...it, times: it.samples }));
   if (asked === undefined) return seen.map((it) => ({ ...it, asked }));
   const matched = seen.filter((it) => it.asked !== undefined && it.asked > 0);
   const alike = nearest(matched, (it) => Math.abs(Math.log((it.asked ?? 1) / Math.max(1, asked))));

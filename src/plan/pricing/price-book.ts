@@ -8,25 +8,25 @@
  * - Samples from before a change of price count no more, once five in a row agree on another.
  */
 import type { Price } from '../../service/endpoint.ts';
-import { CHANGED, FOLLOWED, isPriced, sinceChange } from './price-change.ts';
+import { MIN_CHANGED_ROWS, MIN_FOLLOWING_SHARE, isPriced, sinceChange } from './price-change.ts';
 import {
   averageOf,
   type Counts,
-  fitShapes,
-  guessedShape,
+  fitModels,
+  guessedModel,
   median,
   quantile,
-  type Sample,
-  type Shape,
+  type PriceSample,
+  type PriceModel,
   unitsOf,
 } from './price-model.ts';
 
 /** What an endpoint's calls cost, as far as it is known. */
 export interface PriceBook {
   /** Absent when the samples follow none; then `levels` tell. */
-  readonly shape: Shape | undefined;
+  readonly model: PriceModel | undefined;
   /** The shapes that may be true as well, for the most that a call can cost. */
-  readonly rivals: readonly Shape[];
+  readonly alternatives: readonly PriceModel[];
   /** Points for an answer without items, and for a request whose entity the service does not know; undefined until seen. */
   readonly empty: number | undefined;
   readonly missing: number | undefined;
@@ -35,20 +35,20 @@ export interface PriceBook {
   /** What was seen, by items asked for and returned. */
   readonly levels: readonly Level[];
   /** The most seen for requests of up to so many items, rising. */
-  readonly tops: readonly { readonly items: number; readonly points: number }[];
+  readonly maxima: readonly { readonly items: number; readonly points: number }[];
   /** How much answers cost more or less than said here, as a share: the standard deviation. */
   readonly deviation: number;
   /** Counts that this sync's answers had of late. */
-  readonly usual: readonly Returned[];
+  readonly recentCounts: readonly ReturnedCount[];
   /** Rows of the log that it was learned from. */
   readonly samples: number;
   /** Of these, answers with items: they alone tell what answers with items cost. */
   readonly priced: number;
-  readonly sure: Sureness;
+  readonly sure: Confidence;
 }
 
 /** By guesses alone, by few rows of the log or rows that differ, or by at least 20 of which nine in ten agree. */
-export type Sureness = 'guess' | 'some' | 'good';
+export type Confidence = 'guess' | 'some' | 'good';
 
 /** What answers of one kind cost. */
 export interface Level extends Counts {
@@ -61,7 +61,7 @@ export interface Level extends Counts {
 }
 
 /** A count that answers had, and how often. */
-export interface Returned extends Counts {
+export interface ReturnedCount extends Counts {
   readonly times: number;
 }
 
@@ -72,44 +72,48 @@ const GOOD_SAMPLES = 20;
 const LEAST_SHARE = 0.75;
 
 /** The price book of one endpoint. Samples come newest first; `usual` is what the sync's own answers counted. */
-export function learnPrices(guess: Price, samples: readonly Sample[], usual: readonly Returned[] = []): PriceBook {
+export function learnPrices(
+  guess: Price,
+  samples: readonly PriceSample[],
+  recentCounts: readonly ReturnedCount[] = [],
+): PriceBook {
   const kept = sinceChange(guess, samples);
   const priced = kept.filter(isPriced);
   const answered = kept.filter(({ outcome }) => outcome === 'answered');
   const missing = kept.filter(({ outcome }) => outcome === 'missing');
   const known = answered.length + missing.length;
   const isGuess = priced.length < LEAST_SAMPLES;
-  const fitted = isGuess ? undefined : fitShapes(guess, priced);
+  const fitted = isGuess ? undefined : fitModels(guess, priced);
   const follows = fitted !== undefined && fitted.share >= LEAST_SHARE;
-  const shape = isGuess ? raised(guessedShape(guess), priced) : follows ? fitted.shape : undefined;
+  const model = isGuess ? raised(guessedModel(guess), priced) : follows ? fitted.model : undefined;
   // Syncs that ask for more of the same endpoint may take turns: what this one paid last is not taken for an old price.
-  const own = samples.filter((it) => it.isOwn).slice(0, CHANGED);
+  const own = samples.filter((it) => it.isOwn).slice(0, MIN_CHANGED_ROWS);
   const book: PriceBook = {
-    shape,
-    rivals: follows ? fitted.rivals : shape === undefined ? [] : [shape],
+    model,
+    alternatives: follows ? fitted.alternatives : model === undefined ? [] : [model],
     empty: usually(answered.filter(({ returned }) => returned === 0)),
     missing: usually(missing),
     missingShare: missing.length / Math.max(1, known),
     levels: levelsOf(answered),
-    tops: topsOf([...kept, ...own]),
+    maxima: topsOf([...kept, ...own]),
     deviation: 0,
-    usual,
+    recentCounts,
     samples: known,
     priced: priced.length,
     sure: isGuess ? 'guess' : 'some',
   };
-  const judged = priced.filter((it) => shape === undefined || unitsOf(shape, it) !== undefined);
-  const offs = judged.map((it) => offBy(it.points, costOf(book, it)));
+  const judged = priced.filter((it) => model === undefined || unitsOf(model, it) !== undefined);
+  const offs = judged.map((it) => offBy(it.points, expectedPointsOf(book, it)));
   const agree = offs.filter((off) => Math.abs(off) <= 0.1).length;
-  const isGood = follows && known >= GOOD_SAMPLES && agree >= FOLLOWED * judged.length;
+  const isGood = follows && known >= GOOD_SAMPLES && agree >= MIN_FOLLOWING_SHARE * judged.length;
   return { ...book, deviation: deviationOf(offs), sure: isGood ? 'good' : book.sure };
 }
 
 /** Too few samples lower no guess; what they cost more counts at once. */
-function raised(guessed: Shape, samples: readonly Sample[]): Shape {
+function raised(guessed: PriceModel, samples: readonly PriceSample[]): PriceModel {
   const seen = samples.map((it) => it.points / (unitsOf(guessed, it) ?? Number.POSITIVE_INFINITY));
   const points = Math.max(guessed.points, ...seen);
-  return { ...guessed, points, dearest: points };
+  return { ...guessed, points, maxPoints: points };
 }
 
 const offBy = (points: number, expected: number): number =>
@@ -124,10 +128,10 @@ function deviationOf(offs: readonly number[]): number {
 }
 
 /** Few are enough: what is empty or missing costs the same each time, and only the newest say so today. */
-const usually = (samples: readonly Sample[]): number | undefined =>
+const usually = (samples: readonly PriceSample[]): number | undefined =>
   samples.length === 0 ? undefined : median(samples.slice(0, 9).map(({ points }) => ({ value: points, times: 1 })));
 
-function levelsOf(answered: readonly Sample[]): Level[] {
+function levelsOf(answered: readonly PriceSample[]): Level[] {
   const groups = Map.groupBy(answered, ({ asked, returned }) => `${asked} ${returned}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
@@ -148,7 +152,7 @@ function levelsOf(answered: readonly Sample[]): Level[] {
 /** Items that a request was for, as far as it is known. */
 const itemsOf = ({ asked, returned }: Counts): number => asked ?? returned ?? 0;
 
-function topsOf(samples: readonly Sample[]): { readonly items: number; readonly points: number }[] {
+function topsOf(samples: readonly PriceSample[]): { readonly items: number; readonly points: number }[] {
   const tops: { items: number; points: number }[] = [];
   // The dearest first, so that it alone stands for all of its count.
   const rising = samples
@@ -160,33 +164,33 @@ function topsOf(samples: readonly Sample[]): { readonly items: number; readonly 
 }
 
 /** The most points that a request for so many items can cost; undefined is for a request that sets no limit. */
-export function mostOf({ rivals, tops, levels }: PriceBook, asked: number | undefined): number {
+export function maxPointsOf({ alternatives, maxima, levels }: PriceBook, asked: number | undefined): number {
   const items = asked ?? Number.POSITIVE_INFINITY;
-  const like = tops.findLast((top) => top.items <= items)?.points ?? 0;
-  if (rivals.length > 0) {
+  const like = maxima.findLast((top) => top.items <= items)?.points ?? 0;
+  if (alternatives.length > 0) {
     const counts = { asked: asked ?? 1, returned: asked ?? 1 };
-    return Math.max(like, ...rivals.map((it) => tidy(it.dearest * (unitsOf(it, counts) ?? 1))));
+    return Math.max(like, ...alternatives.map((it) => tidy(it.maxPoints * (unitsOf(it, counts) ?? 1))));
   }
   const seen = Math.max(0, ...levels.map(itemsOf));
   // Beyond what was seen, an item more is taken to cost as much as the others.
   return asked !== undefined && asked > seen && seen > 0
     ? Math.ceil((like * asked) / seen)
-    : Math.max(like, tops[0]?.points ?? 0);
+    : Math.max(like, maxima[0]?.points ?? 0);
 }
 
 /** What came of a call. */
-export interface Result extends Counts {
-  readonly outcome?: Sample['outcome'];
+export interface PricedAnswer extends Counts {
+  readonly outcome?: PriceSample['outcome'];
 }
 
 /** The points that a call is expected to have cost. */
-export function costOf(book: PriceBook, { asked, returned, outcome }: Result): number {
+export function expectedPointsOf(book: PriceBook, { asked, returned, outcome }: PricedAnswer): number {
   if (outcome === 'missing' && book.missing !== undefined) return book.missing;
   const items = outcome === 'missing' ? 0 : returned;
   if (items === 0 && book.empty !== undefined) return book.empty;
-  if (book.shape === undefined) return tidy(averageLike(book.levels, items ?? 0, asked));
-  const units = unitsOf(book.shape, { asked, returned: items });
-  return units === undefined ? mostOf(book, asked) : tidy(book.shape.points * units);
+  if (book.model === undefined) return tidy(averageLike(book.levels, items ?? 0, asked));
+  const units = unitsOf(book.model, { asked, returned: items });
+  return units === undefined ? maxPointsOf(book, asked) : tidy(book.model.points * units);
 }
 
 /** Of the answers with the nearest count, those that were asked most alike. */

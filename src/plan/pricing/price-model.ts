@@ -2,7 +2,7 @@
 import type { Price } from '../../service/endpoint.ts';
 
 /** One request of the service's log, as far as it teaches a price. */
-export interface Sample {
+export interface PriceSample {
   /** The most items that were asked for; undefined when it is not known which request this was, or it had no limit. */
   readonly asked: number | undefined;
   /** Items in the answer; undefined when the log does not say. */
@@ -16,39 +16,39 @@ export interface Sample {
 }
 
 /** A price for each call, or for each started unit of the items returned or asked for. */
-export interface Shape {
+export interface PriceModel {
   readonly by: 'call' | 'returned' | 'asked';
   /** Items in a unit. */
   readonly per: number;
   /** Points for a unit: the median. */
   readonly points: number;
   /** The most points for a unit among the samples that fit. */
-  readonly dearest: number;
+  readonly maxPoints: number;
 }
 
 /** Counts that a price may depend on. */
-export type Counts = Pick<Sample, 'asked' | 'returned'>;
+export type Counts = Pick<PriceSample, 'asked' | 'returned'>;
 
 /** The units that a call is charged for; undefined when the count that they are counted by is not known. */
-export function unitsOf({ by, per }: Pick<Shape, 'by' | 'per'>, counts: Counts): number | undefined {
+export function unitsOf({ by, per }: Pick<PriceModel, 'by' | 'per'>, counts: Counts): number | undefined {
   if (by === 'call') return 1;
   const items = counts[by];
   return items === undefined ? undefined : Math.max(1, Math.ceil(items / per));
 }
 
 /** The shape of a price that was guessed. */
-export const guessedShape = ({ points, per }: Price): Shape => ({
+export const guessedModel = ({ points, per }: Price): PriceModel => ({
   by: per === undefined ? 'call' : 'returned',
   per: per ?? 1,
   points,
-  dearest: points,
+  maxPoints: points,
 });
 
 /** How far off the shape a sample may be. */
 const TOLERANCE = 0.1;
 
 /** Whether a sample costs what the shape says, give or take a tenth. */
-export function fits(shape: Shape, sample: Sample): boolean {
+export function fitsSample(shape: PriceModel, sample: PriceSample): boolean {
   const units = unitsOf(shape, sample);
   return units !== undefined && isNear(sample.points, shape.points * units);
 }
@@ -57,11 +57,11 @@ const isNear = (points: number, expected: number): boolean =>
   Math.abs(points - expected) <= TOLERANCE * expected + TINY;
 const TINY = 1e-9;
 
-export interface Fitted {
+export interface FittedModel {
   /** The shape to reckon with. */
-  readonly shape: Shape;
+  readonly model: PriceModel;
   /** All shapes that the samples bear out as well, this one included. */
-  readonly rivals: readonly Shape[];
+  readonly alternatives: readonly PriceModel[];
   /** Share of the samples that fit, 0 to 1. */
   readonly share: number;
 }
@@ -70,9 +70,9 @@ export interface Fitted {
  * The shape that most samples fit; undefined without samples. Of shapes that fit alike, the guess's comes first: a guess
  * that the samples bear out has no rivals, or a few small answers would let any price be true of large ones.
  */
-export function fitShapes(guess: Price, samples: readonly Sample[]): Fitted | undefined {
+export function fitModels(guess: Price, samples: readonly PriceSample[]): FittedModel | undefined {
   const tallies = tallied(samples);
-  const guessed = guessedShape(guess);
+  const guessed = guessedModel(guess);
   const candidates = [guessed, ...CANDIDATES.filter(({ by, per }) => by !== guessed.by || per !== guessed.per)];
   const fitted = candidates.flatMap((candidate) => fitOf(candidate, tallies) ?? []);
   const near = bestOf(fitted, ({ share }) => share);
@@ -82,7 +82,7 @@ export function fitShapes(guess: Price, samples: readonly Sample[]): Fitted | un
   const isGuess = ({ shape }: Fit): boolean => shape.by === guessed.by && shape.per === guessed.per;
   // A guess that nothing can be said of is not refuted.
   const rivals = [...exact.map(({ shape }) => shape), ...(fitted.some(isGuess) ? [] : [guessed])];
-  return { shape: first.shape, rivals: isGuess(first) ? [first.shape] : rivals, share: first.share };
+  return { model: first.shape, alternatives: isGuess(first) ? [first.shape] : rivals, share: first.share };
 }
 
 /** One row in two hundred that is odd does not choose the shape. */
@@ -95,7 +95,7 @@ function bestOf<T>(all: readonly T[], share: (it: T) => number): T[] {
 
 /** Usual sizes of a unit before others, so that of several that fit the likely one is taken. */
 const UNITS = [...new Set([10, 12, 20, 25, 50, 100, 5, 1, ...upTo(100), 150, 200, 250, 300, 400, 500, 1000])];
-const CANDIDATES: readonly Pick<Shape, 'by' | 'per'>[] = [
+const CANDIDATES: readonly Pick<PriceModel, 'by' | 'per'>[] = [
   { by: 'call', per: 1 },
   ...UNITS.map((per) => ({ by: 'returned' as const, per })),
   ...UNITS.map((per) => ({ by: 'asked' as const, per })),
@@ -106,12 +106,12 @@ function upTo(last: number): number[] {
 }
 
 /** Samples that are alike, counted: there are few kinds of them among thousands. */
-interface Tally extends Sample {
+interface Tally extends PriceSample {
   readonly times: number;
 }
 
-function tallied(samples: readonly Sample[]): Tally[] {
-  const found = new Map<string, { sample: Sample; times: number }>();
+function tallied(samples: readonly PriceSample[]): Tally[] {
+  const found = new Map<string, { sample: PriceSample; times: number }>();
   for (const sample of samples) {
     const key = `${sample.asked} ${sample.returned} ${sample.points}`;
     const same = found.get(key);
@@ -122,7 +122,7 @@ function tallied(samples: readonly Sample[]): Tally[] {
 }
 
 interface Fit {
-  readonly shape: Shape;
+  readonly shape: PriceModel;
   /** Share of samples within the tolerance, and share that agrees to the point. */
   readonly share: number;
   readonly exact: number;
@@ -131,7 +131,7 @@ interface Fit {
 /** Samples of which the count is known that a shape is judged by, at the least. */
 const LEAST_JUDGED = 3;
 
-function fitOf(candidate: Pick<Shape, 'by' | 'per'>, tallies: readonly Tally[]): Fit | undefined {
+function fitOf(candidate: Pick<PriceModel, 'by' | 'per'>, tallies: readonly Tally[]): Fit | undefined {
   const judged = tallies.flatMap((it) => {
     const units = unitsOf(candidate, it);
     return units === undefined ? [] : [{ units, points: it.points, times: it.times }];
@@ -145,7 +145,7 @@ function fitOf(candidate: Pick<Shape, 'by' | 'per'>, tallies: readonly Tally[]):
   const exact = near.filter((it) => Math.abs(it.points - points * it.units) < TINY * (1 + it.points));
   const all = known + (candidate.by === 'asked' ? sum(tooCheap(candidate.per, points, tallies), (it) => it.times) : 0);
   return {
-    shape: { ...candidate, points, dearest: Math.max(points, ...near.map((it) => it.points / it.units)) },
+    shape: { ...candidate, points, maxPoints: Math.max(points, ...near.map((it) => it.points / it.units)) },
     share: sum(near, ({ times }) => times) / all,
     exact: sum(exact, ({ times }) => times) / all,
   };

@@ -1,9 +1,9 @@
 /** What a sync would ask and cost, told before anything is spent. */
 import { type Allowance, requestsOf } from '../../service/window/allowance.ts';
-import type { RequestBody } from '../../service/asked.ts';
+import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
-import { outlookOf } from './expected-size.ts';
-import { mostOf, type PriceBook, type Sureness } from './price-book.ts';
+import { expectedSizeOf } from './expected-size.ts';
+import { maxPointsOf, type PriceBook, type Confidence } from './price-book.ts';
 import type { Task } from '../task.ts';
 
 /** Points that requests may cost, each sent once; pages of the log are left out. */
@@ -14,7 +14,7 @@ export interface PointsQuote {
   readonly high: number;
   /** The most that they can cost, with all parts of full answers. */
   readonly most: number;
-  readonly sure: Sureness;
+  readonly sure: Confidence;
   /** Rows of the log that the prices were learned from. */
   readonly samples: number;
 }
@@ -49,10 +49,10 @@ export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: P
   const groups = Map.groupBy(tasks, ({ request }) => countOf(request));
   let [likely, least, most, below, variance, together] = [0, 0, 0, 0, 0, 0];
   for (const [asked, { length }] of groups) {
-    const outlook = outlookOf(prices, asked);
+    const outlook = expectedSizeOf(prices, asked);
     likely += length * outlook.mean;
     least += length * outlook.least;
-    most += length * mostOf(prices, asked);
+    most += length * maxPointsOf(prices, asked);
     // Nothing tells how full such answers are: any count up to the one asked for is as good.
     if (outlook.answers === 0) below += length * (outlook.mean - outlook.least);
     else together += length * Math.sqrt(outlook.variance / outlook.answers);
@@ -95,7 +95,7 @@ export function questionsQuoteOf(questions: readonly QuotedQuestion[], prices: P
   const unknown = pointsQuoteOf(requests(questions.filter(isOpen)), prices);
   const mostOfOne = ({ open, most }: QuotedQuestion): number =>
     [...(most ?? open.map((request) => [countOf(request), 1] as const))].reduce(
-      (sum, [count, times]) => sum + times * mostOf(prices, count),
+      (sum, [count, times]) => sum + times * maxPointsOf(prices, count),
       0,
     );
   const sum = (of: readonly QuotedQuestion[]): number => of.reduce((total, it) => total + mostOfOne(it), 0);
@@ -153,7 +153,7 @@ export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string
   };
 }
 
-const LEAST_SURE: readonly Sureness[] = ['guess', 'some', 'good'];
+const LEAST_SURE: readonly Confidence[] = ['guess', 'some', 'good'];
 
 /** The first request waits for nothing. */
 const leastMs = (requests: number, { requestsPerSecond }: Pace): number =>

@@ -6,9 +6,9 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import {
-  type Books,
-  booksOf,
-  type Identifiers,
+  type ReconcileDb,
+  reconcileTables,
+  type LogIdentifiers,
   instant,
   isOfEndpoint,
   requestsSince,
@@ -37,14 +37,14 @@ const MOST = 5000;
 
 /** Matches what was sent and logged since these instants; returns the requests that are matched now. */
 export async function matchInOrder(
-  books: Books,
-  { areOurs, offsetMs }: Identifiers,
+  books: ReconcileDb,
+  { areKept, offsetMs }: LogIdentifiers,
   { sentSince, loggedSince }: InOrder,
   now: Date,
 ): Promise<string[]> {
   // Where identifiers are kept, a row without one is not ours, or is not complete yet.
-  if (areOurs) return [];
-  const tables = booksOf(books);
+  if (areKept) return [];
+  const tables = reconcileTables(books);
   const { log, matches } = tables;
   const isSettled = sql`m.sure in ('identifier', 'only_candidate', 'in_order')`;
   const { rows: attempts } = await sql<Row>`

@@ -2,10 +2,16 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { openDoubts, type SettledDoubt, settleDoubts } from '../../ledger/lost-answers.ts';
-import { judge } from './evidence.ts';
+import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/lost-answers.ts';
+import { assessLosses } from './assess-losses.ts';
 import { LOG_ENDPOINT } from '../../ledger/log-reads.ts';
-import { type Books, booksOf, identifiersOf, matchCandidates, matchIdentifiers } from '../../ledger/match-log.ts';
+import {
+  type ReconcileDb,
+  reconcileTables,
+  readLogIdentifiers,
+  matchCandidates,
+  matchIdentifiers,
+} from '../../ledger/match-log.ts';
 import { type InOrder, matchInOrder } from './matches-in-order.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -17,7 +23,7 @@ export interface ReconcileOptions {
    * Requests whose lost attempts are judged, with the points set aside for each attempt where the run goes on; absent,
    * all that no run asks any more.
    */
-  readonly doubtful?: ReadonlyMap<string, number | undefined>;
+  readonly lostAttempts?: ReadonlyMap<string, number | undefined>;
   readonly now: Date;
   /** Absent, rows of the log are not matched by their order, see `matchInOrder`. */
   readonly inOrder?: InOrder;
@@ -30,30 +36,30 @@ const MOST_DOUBTS = 1000;
  * Brings new rows of the log together with requests of the ledger, settles what these cost, and judges lost attempts;
  * returns those. Done again, it changes nothing. In one transaction, one after the other.
  */
-export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledDoubt[]> {
-  const { since, doubtful, now, inOrder } = options;
+export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledLostAnswer[]> {
+  const { since, lostAttempts, now, inOrder } = options;
   return warehouse.db.transaction().execute(async (db) => {
-    const books = { db, schema: warehouse.schema, ops: warehouse.ops };
-    const ops = operationsOf(books);
+    const database = { db, schema: warehouse.schema, ops: warehouse.ops };
+    const ops = operationsOf(database);
     await sql`select pg_advisory_xact_lock(hashtext(${`${warehouse.ops}.request_cost_matches`}))`.execute(db);
-    await matchIdentifiers(books, since, now);
-    const found = await identifiersOf(books);
+    await matchIdentifiers(database, since, now);
+    const found = await readLogIdentifiers(database);
     const identifiers = { ...found, offsetMs: found.offsetMs ?? inOrder?.offsetMs };
-    const changed = await matchCandidates(books, identifiers, since, now);
-    if (inOrder) changed.push(...(await matchInOrder(books, identifiers, inOrder, now)));
-    const which = doubtful
-      ? { requestIds: [...doubtful.keys()] }
+    const changed = await matchCandidates(database, identifiers, since, now);
+    if (inOrder) changed.push(...(await matchInOrder(database, identifiers, inOrder, now)));
+    const which = lostAttempts
+      ? { requestIds: [...lostAttempts.keys()] }
       : { over: true as const, since: since ?? new Date(0), limit: MOST_DOUBTS };
-    const judged = await judge(books, await openDoubts(ops, which), identifiers);
-    await settleDoubts(ops, judged, now);
+    const judged = await assessLosses(database, await readLostAnswers(ops, which), identifiers);
+    await settleLostAnswers(ops, judged, now);
     await settlePoints(
       ops,
       judged.flatMap(({ requestId, points }) => {
-        const aside = doubtful?.get(requestId);
-        return aside !== undefined && points !== null ? [{ requestId, points, aside }] : [];
+        const reserved = lostAttempts?.get(requestId);
+        return reserved !== undefined && points !== null ? [{ requestId, points, reserved }] : [];
       }),
     );
-    await settleRequests(books, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
+    await settleRequests(database, since, [...changed, ...judged.map(({ requestId }) => requestId)]);
     return judged;
   });
 }
@@ -70,8 +76,12 @@ const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed
  * Writes what requests were charged by rows of the log since an instant, once each of their rows is complete; and puts
  * it in the place of what the price list said, once none of their attempts is in doubt; runs that ended sum up anew.
  */
-async function settleRequests(books: Books, since: Date | undefined, others: readonly string[]): Promise<void> {
-  const { log, runs, requests, doubts, matches } = booksOf(books);
+async function settleRequests(
+  database: ReconcileDb,
+  since: Date | undefined,
+  others: readonly string[],
+): Promise<void> {
+  const { log, runs, requests, doubts, matches } = reconcileTables(database);
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   // A run that is over asks what is in doubt no more.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
@@ -100,7 +110,7 @@ async function settleRequests(books: Books, since: Date | undefined, others: rea
     update ${requests} r set charged = ${charged}, points = ${points}
     from sums s left join lost l on l.request_id = s.request_id
     where r.id = s.request_id and (r.charged is distinct from ${charged} or r.points is distinct from ${points})
-    returning r.run_id`.execute(books.db);
+    returning r.run_id`.execute(database.db);
   const touched = arrayLiteral([...new Set(settled.rows.map((it) => it.run_id))]);
   // A run that goes on sums up at its end.
   await sql`
@@ -108,7 +118,7 @@ async function settleRequests(books: Books, since: Date | undefined, others: rea
     from (
       select run_id, coalesce(sum(points), 0) as points from ${requests} where run_id = any(${touched}::bigint[]) group by run_id
     ) s
-    where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(books.db);
+    where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(database.db);
 }
 
 /** How log and ledger agree over a time. Rows are the log's. */
@@ -133,11 +143,11 @@ const RECENT_MS = 30 * 24 * 3_600_000;
 
 /** How log and ledger agree since an instant, else over the last 30 days; undefined when the log was never read. */
 export async function readReconciliation(
-  { db, schema, ops }: Books,
+  { db, schema, ops }: ReconcileDb,
   now: Date,
   since: Date = new Date(now.getTime() - RECENT_MS),
 ): Promise<Reconciliation | undefined> {
-  const tables = booksOf({ schema, ops });
+  const tables = reconcileTables({ schema, ops });
   const { log, runs, requests, answers, matches } = tables;
   const from = sql`${since.toISOString()}::timestamptz`;
   const { rows } = await sql<{

@@ -10,7 +10,7 @@ import { TransientError, UsageError } from '../../errors.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
 import { MARKER, markSpool } from './marker.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
-import { headLine, type SpooledAnswer, type Waiting, waitingOf } from './header.ts';
+import { headLine, type SpooledAnswer, type WaitingAnswer, waitingOf } from './header.ts';
 import { sha256Of } from '../../ledger/compression.ts';
 
 export interface Spool {
@@ -26,13 +26,13 @@ export interface Spool {
    */
   readonly keep: (answer: SpooledAnswer) => Promise<void>;
   /** What waits, in the order of receipt; `damaged` are files that were just set aside. */
-  readonly waiting: () => Promise<{ readonly answers: readonly Waiting[]; readonly damaged: readonly string[] }>;
+  readonly waiting: () => Promise<{ readonly answers: readonly WaitingAnswer[]; readonly damaged: readonly string[] }>;
   /** The bytes of a body; `damaged`, and its file is set aside, when they are not those that were kept. */
-  readonly bodyOf: (waiting: Waiting) => Promise<Uint8Array | 'damaged' | 'gone'>;
+  readonly bodyOf: (waiting: WaitingAnswer) => Promise<Uint8Array | 'damaged' | 'gone'>;
   /** Removes what was taken in. */
-  readonly drop: (waiting: Waiting) => Promise<void>;
+  readonly drop: (waiting: WaitingAnswer) => Promise<void>;
   /** Removes unfinished and damaged files that hold what is asked about; returns how many. */
-  readonly sift: (holds: (bytes: Uint8Array) => boolean) => Promise<number>;
+  readonly removeMatching: (holds: (bytes: Uint8Array) => boolean) => Promise<number>;
 }
 
 export interface SpoolOptions {
@@ -104,7 +104,7 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
       });
     },
     waiting: async () => {
-      const answers: Waiting[] = [];
+      const answers: WaitingAnswer[] = [];
       const damaged: string[] = [];
       for (const file of (await filesOf(folder)).filter((it) => it.endsWith(WAITS))) {
         const head = await unlessGone(headIn(pathOf(file)));
@@ -116,7 +116,7 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
           damaged.push(file);
         }
       }
-      const ageOf = (it: Waiting): number => it.receivedAt.getTime();
+      const ageOf = (it: WaitingAnswer): number => it.receivedAt.getTime();
       return { answers: answers.toSorted((a, b) => ageOf(a) - ageOf(b)), damaged };
     },
     bodyOf: async ({ file, sha256, bytes }) => {
@@ -131,7 +131,7 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
       await rm(pathOf(file), { force: true });
       await syncFolder(folder);
     },
-    sift: async (holds) => {
+    removeMatching: async (holds) => {
       let removed = 0;
       for (const file of (await filesOf(folder)).filter((it) => it.endsWith(ASIDE) || it.endsWith(UNFINISHED))) {
         const bytes = await unlessGone(readFile(pathOf(file)));

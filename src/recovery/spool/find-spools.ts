@@ -1,6 +1,6 @@
 /** Finds the spools that the ledger names, and what to do about requests whose spool cannot be found. */
 import { TransientError } from '../../errors.ts';
-import type { Part } from '../../ledger/part.ts';
+import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { openSpool, type Spool } from './files.ts';
 import { spoolIdIn } from './marker.ts';
@@ -8,7 +8,7 @@ import { abandonSpools, openSpools } from './run-spools.ts';
 import type { SpoolPlace } from '../../ledger/runs.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { type SpooledFiles, spooledAnswers } from './spool.ts';
-import { type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The spools that this process can read. */
 export interface Spools {
@@ -18,7 +18,7 @@ export interface Spools {
   readonly waiting: () => Promise<readonly SpooledFiles[]>;
 }
 
-export interface SpoolsOptions extends Steady {
+export interface SpoolsOptions extends RetryEffects {
   readonly ops: Ops;
   /** The config's syncs. */
   readonly syncs: readonly string[];
@@ -39,7 +39,7 @@ export async function findableSpools(it: SpoolsOptions): Promise<Spools> {
     return undefined;
   });
   const waiting = async (): Promise<SpooledFiles[]> => {
-    const open = await steadily(() => openSpools(it.ops, { syncs: it.syncs }), it);
+    const open = await retryTransient(() => openSpools(it.ops, { syncs: it.syncs }), it);
     const named = open.flatMap(({ spools }) => spools);
     const found = await findSpools(named, own);
     const folders = new Set([...found.map(({ folder }) => folder), ...(it.formerSpools ?? [])]);
@@ -67,7 +67,7 @@ export interface MissingSpools {
 /** The missing spools of open runs. A folder with its marker is found, and then its answers are in the ledger already. */
 export async function missingSpools(
   ops: Ops,
-  which: { readonly syncs: readonly string[] } | Part,
+  which: { readonly syncs: readonly string[] } | RunScope,
   { own }: Pick<Spools, 'own'>,
 ): Promise<MissingSpools[]> {
   const missing: MissingSpools[] = [];

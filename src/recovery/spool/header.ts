@@ -1,6 +1,6 @@
 /** The first line of a spooled answer's file: which request it belongs to, and all that is known of it but its bytes. */
 import { sha256Of } from '../../ledger/compression.ts';
-import type { StoredBytes } from '../../ledger/exchange.ts';
+import type { StoredBytes } from '../../ledger/store-and-mark-sent.ts';
 
 /** An answer with the request of the ledger that it belongs to. */
 export interface SpooledAnswer extends StoredBytes {
@@ -12,7 +12,7 @@ export interface SpooledAnswer extends StoredBytes {
 }
 
 /** An answer that waits: what its file says of it, without its body. */
-export interface Waiting extends Omit<SpooledAnswer, 'body'> {
+export interface WaitingAnswer extends Omit<SpooledAnswer, 'body'> {
   readonly file: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -39,7 +39,7 @@ const headOf = (it: SpooledAnswer) => ({
 });
 
 /** What the first line of a file says; undefined when it is not what this program writes. */
-export function waitingOf(file: string, line: string): Waiting | undefined {
+export function waitingOf(file: string, line: string): WaitingAnswer | undefined {
   let head: Partial<Record<keyof ReturnType<typeof headOf>, unknown>>;
   try {
     head = (JSON.parse(line) ?? {}) as typeof head;

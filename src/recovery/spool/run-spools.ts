@@ -1,8 +1,8 @@
 /** The spools of a run: the folders in which its processes keep answers that the database cannot take. */
-import { type SpoolPlace, OPEN } from '../../ledger/runs.ts';
+import { type SpoolPlace, OPEN_STATES } from '../../ledger/runs.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
-import type { Part } from '../../ledger/part.ts';
+import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
 /** An open run, the spools of its processes, and how many of its requests have no outcome. */
@@ -20,7 +20,7 @@ const listOf = (text: string): SpoolPlace[] => JSON.parse(text) as SpoolPlace[];
  */
 export async function openSpools(
   ops: Ops,
-  which: { readonly syncs: readonly string[] } | Part,
+  which: { readonly syncs: readonly string[] } | RunScope,
 ): Promise<SpoolsOfRun[]> {
   const chunk = 'syncs' in which ? undefined : which.chunk;
   const rows = await ops
@@ -46,7 +46,7 @@ export async function openSpools(
         .$if(chunk !== undefined, (query) => query.where('r.chunk', '=', chunk ?? ''))
         .as('requests'),
     ])
-    .where('n.state', 'in', [...OPEN])
+    .where('n.state', 'in', [...OPEN_STATES])
     .where((eb) =>
       'syncs' in which
         ? eb('n.sync', '=', sql<string>`any(${arrayLiteral(which.syncs)}::text[])`)
@@ -63,7 +63,7 @@ export async function openSpools(
  * Records the spool of the process that carries out a run or a chunk. `isAlone` says that no other spool can hold an
  * answer of it.
  */
-export async function recordSpool(ops: Ops, part: Part, spool: SpoolPlace, isAlone: boolean): Promise<void> {
+export async function recordSpool(ops: Ops, part: RunScope, spool: SpoolPlace, isAlone: boolean): Promise<void> {
   const own = JSON.stringify([spool]);
   const spools = isAlone ? own : sql<string>`${without(spool.id)} || ${own}::jsonb`;
   if (part.chunk !== undefined) {

@@ -2,26 +2,26 @@
 import { sql } from 'kysely';
 import { SluiceError, TransientError } from '../../errors.ts';
 import { decode } from '../../normalize/decode.ts';
-import type { Part } from '../../ledger/part.ts';
+import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from './files.ts';
-import type { SpooledAnswer, Waiting } from './header.ts';
+import type { SpooledAnswer, WaitingAnswer } from './header.ts';
 import type { Notice } from '../../ledger/summary.ts';
-import { storeAnswers } from '../../ledger/exchange.ts';
-import { storedAs } from '../../ledger/answers.ts';
-import { databaseTrouble, type Steady, steadily } from '../../warehouse/connect/retry-transient.ts';
+import { storeAnswers } from '../../ledger/store-and-mark-sent.ts';
+import { storedAnswerId } from '../../ledger/answers.ts';
+import { toUserError, type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-export interface Spooling extends Steady {
+export interface SpoolContext extends RetryEffects {
   readonly spool: Spool;
   readonly now: () => Date;
   readonly onNotice: (notice: Notice) => void;
 }
 
 /** Takes an answer that could not be stored, and why; gives the error to end the run with. */
-export type KeepAside = (answer: SpooledAnswer, failure: unknown) => Promise<unknown>;
+export type SpoolWriter = (answer: SpooledAnswer, failure: unknown) => Promise<unknown>;
 
 /** Keeps a run's answers on the disk that the database did not take; the error says where they are, and which are lost. */
-export function openKeeping({ spool, onNotice }: Pick<Spooling, 'spool' | 'onNotice'>): KeepAside {
+export function openSpoolWriter({ spool, onNotice }: Pick<SpoolContext, 'spool' | 'onNotice'>): SpoolWriter {
   let kept = 0;
   let lost: { readonly many: number; readonly because: string; readonly next: string } | undefined;
   return async (answer, failure) => {
@@ -39,7 +39,7 @@ export function openKeeping({ spool, onNotice }: Pick<Spooling, 'spool' | 'onNot
     }
     const what = `the answer to request ${requestId} could not be stored (${because})`;
     onNotice({ level: 'warn', sync, message: `${what}: ${end}` });
-    if (!(databaseTrouble(failure) instanceof SluiceError)) return failure;
+    if (!(toUserError(failure) instanceof SluiceError)) return failure;
     const ends = [
       ...(kept > 0 ? [`${kept} kept in ${spool.folder}`] : []),
       ...(lost ? [`${lost.many} lost, because ${lost.because}`] : []),
@@ -56,7 +56,7 @@ const LATER = 'Run the sync again when the database is well: what is kept is tak
 /** A spool with the answers in it. */
 export interface SpooledFiles {
   readonly spool: Spool;
-  readonly answers: readonly Waiting[];
+  readonly answers: readonly WaitingAnswer[];
 }
 
 /**
@@ -64,7 +64,7 @@ export interface SpooledFiles {
  * these asked for is left; both are told.
  */
 export async function spooledAnswers(
-  { spool, onNotice }: Pick<Spooling, 'spool' | 'onNotice'>,
+  { spool, onNotice }: Pick<SpoolContext, 'spool' | 'onNotice'>,
   syncs: readonly string[],
 ): Promise<SpooledFiles> {
   const warn = (message: string): void => onNotice({ level: 'warn', message });
@@ -91,16 +91,16 @@ const setAside = ({ folder }: Spool, file: string): string =>
  * that of the part alone whose answers are meant.
  * Those of another warehouse stay where they are and are told.
  */
-export async function takeSpooled(
+export async function ingestSpooled(
   ops: Ops,
   { spool, answers }: SpooledFiles,
-  { sync, part }: { readonly sync: string; readonly part?: Part },
-  it: Omit<Spooling, 'spool'>,
+  { sync, part }: { readonly sync: string; readonly part?: RunScope },
+  it: Omit<SpoolContext, 'spool'>,
 ): Promise<void> {
   const warn = (message: string): void => it.onNotice({ level: 'warn', sync, message });
   let taken = 0;
   for (const answer of answers.filter((one) => one.sync === sync)) {
-    const request = await steadily(() => requestOf(ops, answer), it);
+    const request = await retryTransient(() => requestOf(ops, answer), it);
     if (part && (answer.runId !== part.id || request?.chunk !== part.chunk)) continue;
     if (!request) {
       warn(`${answer.file} in ${spool.folder} belongs to another warehouse; it stays there`);
@@ -110,7 +110,7 @@ export async function takeSpooled(
     if (body instanceof Error) warn(`${answer.file} in ${spool.folder} can’t be read: ${body.message}`);
     else if (body === 'damaged') warn(setAside(spool, answer.file));
     else if (body !== 'gone') {
-      await steadily(() => storeOnce(ops, { ...answer, body }, it.now()), it);
+      await retryTransient(() => storeOnce(ops, { ...answer, body }, it.now()), it);
       taken += 1;
       // Stored, it is known when it is found again.
       await spool.drop(answer).catch((error: unknown) => {
@@ -123,7 +123,7 @@ export async function takeSpooled(
 }
 
 /** The request of this ledger that was answered; a spool can be brought to a warehouse that never asked. */
-const requestOf = async (ops: Ops, answer: Waiting) =>
+const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
   ops
     .selectFrom('requests')
     .select(['id', 'state', 'status', 'answer_id', 'chunk'])
@@ -134,10 +134,10 @@ const requestOf = async (ops: Ops, answer: Waiting) =>
     .forUpdate()
     .executeTakeFirst();
 
-async function storeOnce(ops: Ops, answer: Waiting & { readonly body: Uint8Array }, now: Date): Promise<void> {
+async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint8Array }, now: Date): Promise<void> {
   await ops.transaction().execute(async (tx) => {
     const request = await requestOf(tx, answer);
-    if (!request || (await storedAs(tx, request.id, answer)) !== undefined) return;
+    if (!request || (await storedAnswerId(tx, request.id, answer)) !== undefined) return;
     const { state, status, answer_id: known } = request;
     const isLate = known !== null && (await isNewer(tx, known, answer.receivedAt));
     const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { EndpointCalls, SlowCall } from '../report.ts';
-import { relation, rowsOf, type Source, startOf } from './rows.ts';
+import { relation, rowsOf, type ReportSource, startOf } from './rows.ts';
 
 /** How long answered calls took, by endpoint, the slowest first. */
-export const readCalls = (source: Source): Promise<EndpointCalls[]> =>
+export const readCalls = (source: ReportSource): Promise<EndpointCalls[]> =>
   rowsOf(
     source,
     sql<EndpointCalls>`
@@ -24,7 +24,7 @@ interface CallRow extends Omit<SlowCall, 'input'> {
 }
 
 /** The slowest calls, the slowest first. */
-export async function readSlowest(source: Source): Promise<SlowCall[]> {
+export async function readSlowest(source: ReportSource): Promise<SlowCall[]> {
   const calls = await rowsOf(
     source,
     sql<CallRow>`

@@ -1,11 +1,11 @@
 /** Reads what was spent and what is left, by the service’s own log of requests. */
 import { sql } from 'kysely';
 import { dayOf } from '../figures.ts';
-import type { Balance, EndpointSpend, Money } from '../report.ts';
-import { groupedBy, relation, perDay, rowsOf, type Source } from './rows.ts';
+import type { BalanceHistory, EndpointSpend, Money } from '../report.ts';
+import { groupedBy, relation, perDay, rowsOf, type ReportSource } from './rows.ts';
 
 /** Money for a report; undefined while the log was never read. */
-export async function readMoney(source: Source): Promise<Money | undefined> {
+export async function readMoney(source: ReportSource): Promise<Money | undefined> {
   const [newest] = await rowsOf(
     source,
     sql<{
@@ -21,7 +21,7 @@ export async function readMoney(source: Source): Promise<Money | undefined> {
   };
 }
 
-async function readSpend(source: Source): Promise<EndpointSpend[]> {
+async function readSpend(source: ReportSource): Promise<EndpointSpend[]> {
   const { days } = source;
   const rows = await rowsOf(
     source,
@@ -45,7 +45,7 @@ async function readSpend(source: Source): Promise<EndpointSpend[]> {
     .toSorted((a, b) => b.points - a.points);
 }
 
-async function readChargedFailures(source: Source): Promise<Money['chargedFailures']> {
+async function readChargedFailures(source: ReportSource): Promise<Money['chargedFailures']> {
   const { days } = source;
   const [found] = await rowsOf(
     source,
@@ -65,7 +65,7 @@ interface ForecastRow {
   readonly runs_out_at: Date | null;
 }
 
-async function readBalances(source: Source): Promise<Balance[]> {
+async function readBalances(source: ReportSource): Promise<BalanceHistory[]> {
   const forecasts = await rowsOf(
     source,
     sql<ForecastRow>`

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 /** Where a report is read from, and what it is told with. */
-export interface Source {
+export interface ReportSource {
   readonly db: Warehouse['db'];
   readonly schema: string;
   /** Takes secrets out of a text. */
@@ -16,7 +16,7 @@ export interface Source {
 const MOST_CHARACTERS = 400;
 
 /** The rows of a statement. */
-export async function rowsOf<R extends object>({ db, redact }: Source, statement: RawBuilder<R>): Promise<R[]> {
+export async function rowsOf<R extends object>({ db, redact }: ReportSource, statement: RawBuilder<R>): Promise<R[]> {
   const { rows } = await statement.execute(db);
   return rows.map(
     (row) =>
@@ -34,7 +34,7 @@ const clipped = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')}…` : text;
 
 /** A table or view for analysts. */
-export const relation = ({ schema }: Source, name: string): RawBuilder<unknown> =>
+export const relation = ({ schema }: ReportSource, name: string): RawBuilder<unknown> =>
   sql`${sql.table(`${schema}.${name}`)}`;
 
 /** The UTC day of a column’s instant, as text. */
@@ -42,7 +42,7 @@ export const dayOfColumn = (column: string): RawBuilder<string> =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD')`;
 
 /** The first instant shown. */
-export const startOf = ({ days }: Source): string => `${days[0] ?? ''}T00:00:00Z`;
+export const startOf = ({ days }: ReportSource): string => `${days[0] ?? ''}T00:00:00Z`;
 
 /** One value for each day shown, by those that a statement gave for some of them. */
 export function perDay<V>(days: readonly string[], found: Iterable<readonly [string, V]>, absent: V): V[] {

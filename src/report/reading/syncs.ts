@@ -1,7 +1,15 @@
 /** Reads how the syncs stand, what they cover, and how clean what they bring is. */
 import { sql } from 'kysely';
-import type { Coverage, Drift, Quality, Quarantine, QuarantineReason, SyncState, TruncatedSlice } from '../report.ts';
-import { dayOfColumn, groupedBy, relation, perDay, rowsOf, type Source, startOf } from './rows.ts';
+import type {
+  Coverage,
+  ReportedDrift,
+  Quality,
+  Quarantine,
+  QuarantineReason,
+  SyncState,
+  TruncatedSlice,
+} from '../report.ts';
+import { dayOfColumn, groupedBy, relation, perDay, rowsOf, type ReportSource, startOf } from './rows.ts';
 
 /** From bad to good: of a day’s runs the first of these counts. */
 const WORST_FIRST = ['failed', 'interrupted', 'out_of_points', 'partial', 'abandoned', 'running', 'complete'];
@@ -21,7 +29,7 @@ interface SyncRow {
 }
 
 /** The syncs that ever ran, by name. */
-export async function readSyncs(source: Source): Promise<SyncState[]> {
+export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   const syncs = await rowsOf(
     source,
     sql<SyncRow>`
@@ -62,7 +70,7 @@ export async function readSyncs(source: Source): Promise<SyncState[]> {
 }
 
 /** Coverage of the syncs that search, by name. */
-export const readCoverage = (source: Source): Promise<Coverage[]> =>
+export const readCoverage = (source: ReportSource): Promise<Coverage[]> =>
   rowsOf(
     source,
     sql<Coverage>`
@@ -74,7 +82,7 @@ export const readCoverage = (source: Source): Promise<Coverage[]> =>
 const SHOWN_SLICES = 25;
 
 /** Slices of which more may exist, the newest first, and not all of many. */
-export const readTruncated = (source: Source): Promise<TruncatedSlice[]> =>
+export const readTruncated = (source: ReportSource): Promise<TruncatedSlice[]> =>
   rowsOf(
     source,
     sql<TruncatedSlice>`
@@ -84,7 +92,7 @@ export const readTruncated = (source: Source): Promise<TruncatedSlice[]> =>
   );
 
 /** What became of the items of each sync. */
-export const readQuality = (source: Source): Promise<Quality[]> =>
+export const readQuality = (source: ReportSource): Promise<Quality[]> =>
   rowsOf(
     source,
     sql<Quality>`
@@ -97,7 +105,7 @@ export const readQuality = (source: Source): Promise<Quality[]> =>
 const SHOWN_REASONS = 25;
 
 /** What was put in quarantine, and what of it is still there. */
-export async function readQuarantine(source: Source): Promise<Quarantine> {
+export async function readQuarantine(source: ReportSource): Promise<Quarantine> {
   const made = await rowsOf(
     source,
     sql<{ day: string; entries: number }>`
@@ -123,10 +131,10 @@ export async function readQuarantine(source: Source): Promise<Quarantine> {
 const SHOWN_DRIFT = 25;
 
 /** Where answers differ from the contract, the most seen first, and not all of many places. */
-export const readDrift = (source: Source): Promise<Drift[]> =>
+export const readDrift = (source: ReportSource): Promise<ReportedDrift[]> =>
   rowsOf(
     source,
-    sql<Drift>`
+    sql<ReportedDrift>`
       select resource, path, kind, seen::float8 as seen, last_seen_at as "lastSeenAt"
       from ${relation(source, 'contract_drift')} order by seen desc, resource, path, kind limit ${sql.lit(SHOWN_DRIFT)}`,
   );

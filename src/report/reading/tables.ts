@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { tables } from '../../warehouse/schema/tables.ts';
 import type { TableGrowth } from '../report.ts';
-import { dayOfColumn, relation, rowsOf, type Source } from './rows.ts';
+import { dayOfColumn, relation, rowsOf, type ReportSource } from './rows.ts';
 
 /** Growth of each table of entities that holds rows; their lists and bridges are left out. */
-export async function readGrowth(source: Source): Promise<TableGrowth[]> {
+export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
   const growth: TableGrowth[] = [];
   for (const { name } of tables.filter(({ kind }) => kind === 'root')) {
     const rows = await rowsOf(

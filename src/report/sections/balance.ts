@@ -1,9 +1,9 @@
 /** Points left day by day, and when they run out at the pace of late. */
 import { daysFrom, drawing, frameOf } from '../chart.ts';
-import { counted, dayAt, dayNumber, dayOf, grouped } from '../figures.ts';
+import { withNoun, dayAt, dayNumber, dayOf, withThousands } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import { expected, filled } from '../marks.ts';
-import { type Balance, PACE_DAYS, type Report } from '../report.ts';
+import { type BalanceHistory, PACE_DAYS, type Report } from '../report.ts';
 import { dayTime, emptyState, figuresBehind, panel, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 import { noLog } from './spend.ts';
@@ -22,7 +22,7 @@ export function balanceSection({ days, money }: Report): Section {
   return { id: 'balance', title: 'Balance and forecast', body };
 }
 
-function balancesBody(days: readonly string[], balances: readonly Balance[]): Markup {
+function balancesBody(days: readonly string[], balances: readonly BalanceHistory[]): Markup {
   const told = days
     .map((day, place) => ({ day, left: balances.map(({ byDay }) => byDay[place] ?? null) }))
     .filter(({ left }) => left.some((it) => it !== null));
@@ -40,27 +40,27 @@ ${
         kind: 'figure' as const,
       })),
     ],
-    rows: told.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : grouped(it)))]),
+    rows: told.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : withThousands(it)))]),
   })
 }`;
 }
 
-const balancePanel = (days: readonly string[], it: Balance, many: boolean): Markup =>
+const balancePanel = (days: readonly string[], it: BalanceHistory, many: boolean): Markup =>
   html`<p class="lead">${forecast(it)}</p>
 ${panel({
   title: many ? html`Points left of token ${named(it.token)}` : 'Points left',
-  figure: counted(it.points, 'point'),
+  figure: withNoun(it.points, 'point'),
   note: html`As of ${timeOf(it.at)}, by the newest logged request that tells it. Dashed is what is expected.`,
   chart: it.byDay.some((left) => left !== null) && balanceChart(days, it),
 })}`;
 
 /** What is expected, in a sentence. */
-export function forecast({ pace, runsOutOn }: Balance): Content {
+export function forecast({ pace, runsOutOn }: BalanceHistory): Content {
   if (pace === null || runsOutOn === null) return 'Too little was spent of late to tell when the points run out.';
-  return html`At the mean pace of late (the last ${counted(PACE_DAYS, 'day')} at the most), ${counted(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
+  return html`At the mean pace of late (the last ${withNoun(PACE_DAYS, 'day')} at the most), ${withNoun(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
 }
 
-function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: Balance): Markup {
+function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: BalanceHistory): Markup {
   const [first = '', last = ''] = [days[0], days.at(-1)];
   const toldOn = dayNumber(dayOf(at)) - dayNumber(first);
   const ahead =
@@ -70,7 +70,7 @@ function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOu
   const shown = daysFrom(first, dayAt(dayNumber(last) + ahead));
   const frame = frameOf({
     days: shown,
-    most: Math.max(points, ...byDay.map((it) => it ?? 0)),
+    maxValue: Math.max(points, ...byDay.map((it) => it ?? 0)),
     plotHeight: 150,
     unit: 'points',
   });
@@ -80,9 +80,9 @@ function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOu
     toldOn >= 0 &&
     expected(frame, { at: toldOn + 1, value: points }, endOf({ at: toldOn + 1, points, pace, reach }));
   return drawing(frame, {
-    label: `Points left by day from ${first} to ${last}: ${counted(points, 'point')} on ${dayOf(at)}${runsOutOn === null ? '' : `; expected to run out on ${runsOutOn}`}.`,
+    label: `Points left by day from ${first} to ${last}: ${withNoun(points, 'point')} on ${dayOf(at)}${runsOutOn === null ? '' : `; expected to run out on ${runsOutOn}`}.`,
     figures: FIGURES,
-    marks: html`${filled(frame, byDay, (value) => `${counted(value, 'point')} left`)}${line}`,
+    marks: html`${filled(frame, byDay, (value) => `${withNoun(value, 'point')} left`)}${line}`,
   });
 }
 

@@ -1,7 +1,7 @@
 /** How long calls took: the usual, the slow and the slowest of each endpoint, then the slowest calls themselves. */
 import { scaleLog } from 'd3-scale';
 import { rounded } from '../chart.ts';
-import { bytes, grouped, milliseconds } from '../figures.ts';
+import { bytes, withThousands, milliseconds } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import type { EndpointCalls, Report, SlowCall } from '../report.ts';
 import { emptyState, tableOf, timeOf } from '../table.ts';
@@ -18,7 +18,7 @@ export function callsSection({ days, calls, slowest }: Report): Section {
         ? emptyState('No answer came in these days.', html`<code>sluice sync</code> asks.`)
         : html`<p class="lead">From the first byte sent to the last received, of calls that were answered since ${days[0]}. The bar is the middle: from the median to the 95th percentile; the ring is the slowest. The scale is logarithmic.</p>
 ${callsTable(calls)}
-<h3 class="set">The slowest ${grouped(slowest.length)}</h3>
+<h3 class="set">The slowest ${withThousands(slowest.length)}</h3>
 ${slowestTable(slowest)}`,
   };
 }
@@ -44,7 +44,7 @@ function callsTable(calls: readonly EndpointCalls[]): Markup {
     rows: calls.map((it) => [
       named(it.endpoint),
       range(it, decades, across),
-      grouped(it.calls),
+      withThousands(it.calls),
       milliseconds(it.medianMs),
       milliseconds(it.p95Ms),
       milliseconds(it.longestMs),

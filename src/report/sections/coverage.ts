@@ -1,7 +1,7 @@
 /** Coverage: how much of what was asked for came, and the slices of which more may exist. */
-import { filtersTold } from '../../text/filters.ts';
+import { filtersText } from '../../text/filters.ts';
 import { rounded } from '../chart.ts';
-import { counted, grouped, share } from '../figures.ts';
+import { withNoun, withThousands, percent } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import type { Coverage, Report, TruncatedSlice } from '../report.ts';
 import { emptyState, tableOf, timeOf } from '../table.ts';
@@ -45,11 +45,11 @@ ${tableOf({
     return [
       html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
       bar(it, most),
-      grouped(it.complete),
+      withThousands(it.complete),
       quietZero(it.lowerBound),
-      grouped(it.open),
-      judged === 0 ? '–' : share(it.complete / judged),
-      grouped(it.returned),
+      withThousands(it.open),
+      judged === 0 ? '–' : percent(it.complete / judged),
+      withThousands(it.returned),
       timeOf(it.newestAt),
     ];
   }),
@@ -73,14 +73,14 @@ function bar(it: Coverage, most: number): Markup {
       html`<rect class="${tone}" x="${rounded(x * 100)}%" y="${14 - height}" width="${rounded(Math.max(0.5, (count / most) * 100))}%" height="${height}"/>`
     );
   });
-  const label = `Slices of ${it.sync}: ${grouped(it.complete)} complete, ${grouped(it.lowerBound)} lower bounds, ${grouped(it.open)} open.`;
+  const label = `Slices of ${it.sync}: ${withThousands(it.complete)} complete, ${withThousands(it.lowerBound)} lower bounds, ${withThousands(it.open)} open.`;
   return html`<svg class="strip" width="100%" height="15" role="img" aria-label="${label}" aria-details="${TABLE}" data-figures="${TABLE}">${rects}</svg>`;
 }
 
 /** Text that is no JSON, since a secret was taken out of it, stays as it is. */
 function filtersIn(json: string): string {
   try {
-    return filtersTold(JSON.parse(json));
+    return filtersText(JSON.parse(json));
   } catch {
     return json;
   }
@@ -90,9 +90,9 @@ function truncatedPart(coverage: readonly Coverage[], truncated: readonly Trunca
   const all = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
   if (all === 0)
     return html`<h3 class="set">Truncated slices</h3><p class="fine">None: what was asked for is all there.</p>`;
-  const some = truncated.length < all ? html` The newest ${grouped(truncated.length)} are shown.` : '';
+  const some = truncated.length < all ? html` The newest ${withThousands(truncated.length)} are shown.` : '';
   return html`<h3 class="set">Truncated slices</h3>
-<p class="lead">${counted(all, 'slice')} came back full and could not be cut further.${some} A larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code> make them smaller.</p>
+<p class="lead">${withNoun(all, 'slice')} came back full and could not be cut further.${some} A larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code> make them smaller.</p>
 ${tableOf({
   id: 'truncated-table',
   caption: 'Slices of which more may exist',
@@ -107,8 +107,8 @@ ${tableOf({
   rows: truncated.map((it) => [
     named(it.sync),
     html`<code>${named(filtersIn(it.filters))}</code>`,
-    it.asked === null ? '–' : grouped(it.asked),
-    grouped(it.returned),
+    it.asked === null ? '–' : withThousands(it.asked),
+    withThousands(it.returned),
     named(it.reason ?? '–'),
     timeOf(it.asOf),
   ]),

@@ -1,6 +1,6 @@
 /** Growth of tables: rows by the day each was first seen, one small chart a table. */
 import { drawing, frameOf } from '../chart.ts';
-import { counted, grouped } from '../figures.ts';
+import { withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import { filled } from '../marks.ts';
 import type { Report, TableGrowth } from '../report.ts';
@@ -31,22 +31,22 @@ ${figuresBehind({
   id: FIGURES,
   caption: 'rows at the end of each day, by table',
   columns: [{ name: 'Day' }, ...growth.map(({ table }) => ({ name: named(table), kind: 'figure' as const }))],
-  rows: days.map((day, place) => [dayTime(day), ...growth.map(({ byDay }) => grouped(byDay[place] ?? 0))]),
+  rows: days.map((day, place) => [dayTime(day), ...growth.map(({ byDay }) => withThousands(byDay[place] ?? 0))]),
 })}`;
 }
 
 function tablePanel(days: readonly string[], it: TableGrowth): Markup {
   const rows = lastOf(it);
   const added = rows - (it.byDay[0] ?? 0);
-  const frame = frameOf({ days, most: rows, plotHeight: 64 });
+  const frame = frameOf({ days, maxValue: rows, plotHeight: 64 });
   return panel({
     title: named(it.table),
-    figure: counted(rows, 'row'),
-    note: html`${grouped(added)} of them new after ${dayTime(days[0] ?? '')}`,
+    figure: withNoun(rows, 'row'),
+    note: html`${withThousands(added)} of them new after ${dayTime(days[0] ?? '')}`,
     chart: drawing(frame, {
-      label: `Rows of ${it.table} by day: ${counted(rows, 'row')} on ${days.at(-1) ?? ''}, ${grouped(rows - added)} on ${days[0] ?? ''}.`,
+      label: `Rows of ${it.table} by day: ${withNoun(rows, 'row')} on ${days.at(-1) ?? ''}, ${withThousands(rows - added)} on ${days[0] ?? ''}.`,
       figures: FIGURES,
-      marks: filled(frame, it.byDay, (value) => counted(value, 'row')),
+      marks: filled(frame, it.byDay, (value) => withNoun(value, 'row')),
     }),
   });
 }

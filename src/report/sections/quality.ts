@@ -1,9 +1,9 @@
 /** Quality: what became of received items, what is in quarantine and why, and where answers differ from the contract. */
 import { drawing, frameOf } from '../chart.ts';
-import { counted, grouped, share } from '../figures.ts';
+import { withNoun, withThousands, percent } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import { bars } from '../marks.ts';
-import type { Drift, Quality, Quarantine, Report } from '../report.ts';
+import type { ReportedDrift, Quality, Quarantine, Report } from '../report.ts';
 import { dayTime, emptyState, figuresBehind, panel, tableOf, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 import { quietZero } from './syncs.ts';
@@ -38,7 +38,7 @@ function itemsTable(quality: readonly Quality[]): Markup {
     'Missing in newest run',
   ];
   const shareOf = (quarantined: number, received: number): string =>
-    received === 0 ? '–' : share(quarantined / received);
+    received === 0 ? '–' : percent(quarantined / received);
   return html`<p class="lead">Items over all answers, as they stand: received = loaded + unchanged + superseded + quarantined.</p>
 ${tableOf({
   id: 'quality-table',
@@ -46,7 +46,7 @@ ${tableOf({
   columns: [{ name: 'Sync' }, ...heads.map((name) => ({ name, kind: 'figure' as const }))],
   rows: quality.map((it) => [
     html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
-    ...ITEMS.map((name) => (name === 'quarantined' ? quietZero(it[name]) : grouped(it[name]))),
+    ...ITEMS.map((name) => (name === 'quarantined' ? quietZero(it[name]) : withThousands(it[name]))),
     shareOf(it.quarantined, it.received),
     quietZero(it.openQuarantine),
     quietZero(it.lastFailed),
@@ -54,11 +54,11 @@ ${tableOf({
   ]),
   sums: [
     'Sum',
-    ...ITEMS.map((name) => grouped(sum(name))),
+    ...ITEMS.map((name) => withThousands(sum(name))),
     shareOf(sum('quarantined'), sum('received')),
-    grouped(sum('openQuarantine')),
-    grouped(sum('lastFailed')),
-    grouped(sum('lastMissing')),
+    withThousands(sum('openQuarantine')),
+    withThousands(sum('lastFailed')),
+    withThousands(sum('lastMissing')),
   ],
 })}`;
 }
@@ -86,35 +86,35 @@ ${tableOf({
     named(it.sync),
     named(it.resource),
     named(it.reason),
-    grouped(it.entries),
+    withThousands(it.entries),
     timeOf(it.newestAt),
   ]),
 })}`;
 }
 
 function quarantineChart(days: readonly string[], byDay: readonly number[], total: number): Markup {
-  const frame = frameOf({ days, most: Math.max(...byDay), plotHeight: 64, unit: 'entries a day' });
-  const label = `Entries put in quarantine by day: ${counted(total, 'entry', 'entries')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}.`;
+  const frame = frameOf({ days, maxValue: Math.max(...byDay), plotHeight: 64, unit: 'entries a day' });
+  const label = `Entries put in quarantine by day: ${withNoun(total, 'entry', 'entries')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}.`;
   return html`${panel({
     title: 'Put in quarantine',
-    figure: counted(total, 'entry', 'entries'),
+    figure: withNoun(total, 'entry', 'entries'),
     note: `From ${days[0] ?? ''} to ${days.at(-1) ?? ''}, those resolved since included.`,
     chart: drawing(frame, {
       label,
       figures: FIGURES,
-      marks: bars(frame, byDay, (value) => counted(value, 'entry', 'entries')),
+      marks: bars(frame, byDay, (value) => withNoun(value, 'entry', 'entries')),
     }),
   })}
 ${figuresBehind({
   id: FIGURES,
   caption: 'entries put in quarantine, by day',
   columns: [{ name: 'Day' }, { name: 'Entries', kind: 'figure' }],
-  rows: days.map((day, place) => [dayTime(day), grouped(byDay[place] ?? 0)]),
-  sums: ['Sum', grouped(total)],
+  rows: days.map((day, place) => [dayTime(day), withThousands(byDay[place] ?? 0)]),
+  sums: ['Sum', withThousands(total)],
 })}`;
 }
 
-function driftPart(drift: readonly Drift[]): Markup {
+function driftPart(drift: readonly ReportedDrift[]): Markup {
   const head = html`<h3 class="set">Differences from the contract</h3>`;
   if (drift.length === 0) return html`${head}<p class="fine">None: answers are as the contract says.</p>`;
   return html`${head}
@@ -131,7 +131,7 @@ ${tableOf({
   rows: drift.map((it) => [
     html`<code>${named(`${it.resource}.${it.path}`)}</code>`,
     named(it.kind),
-    grouped(it.seen),
+    withThousands(it.seen),
     timeOf(it.lastSeenAt),
   ]),
 })}`;

@@ -1,10 +1,10 @@
 /** What was spent: by day, then the same for each endpoint on one scale. */
-import { drawing, type FrameShape, frameOf } from '../chart.ts';
-import { counted, grouped, share } from '../figures.ts';
+import { drawing, type ChartFrameOptions, frameOf } from '../chart.ts';
+import { withNoun, withThousands, percent } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import { bars } from '../marks.ts';
 import type { EndpointSpend, Money, Report } from '../report.ts';
-import { dayTime, dayTold, emptyState, figuresBehind, panel } from '../table.ts';
+import { dayTime, dayOfInstant, emptyState, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';
 
 const FIGURES = 'spend-figures';
@@ -21,7 +21,7 @@ export const noLog = (): Markup =>
   );
 
 function spendBody(days: readonly string[], { endpoints, readUpTo, chargedFailures }: Money): Markup {
-  const source = html`<p class="lead">Points that the service charged, by its own log, which was read up to ${dayTold(readUpTo)}. The last day is not over.</p>`;
+  const source = html`<p class="lead">Points that the service charged, by its own log, which was read up to ${dayOfInstant(readUpTo)}. The last day is not over.</p>`;
   const total = endpoints.reduce((sum, { points }) => sum + points, 0);
   if (total === 0) {
     return html`${source}${emptyState('Nothing was charged in these days.', html`<code>sluice plan</code> tells what the next sync would ask.`)}`;
@@ -32,9 +32,13 @@ function spendBody(days: readonly string[], { endpoints, readUpTo, chargedFailur
   return html`${source}
 ${panel({
   title: 'All endpoints',
-  figure: counted(total, 'point'),
+  figure: withNoun(total, 'point'),
   note: failuresNote(chargedFailures),
-  chart: spendChart(days, byDay, 'all endpoints', { most: Math.max(...byDay), plotHeight: 150, unit: 'points a day' }),
+  chart: spendChart(days, byDay, 'all endpoints', {
+    maxValue: Math.max(...byDay),
+    plotHeight: 150,
+    unit: 'points a day',
+  }),
 })}
 <h3 class="set">Each endpoint: points a day, all on one scale</h3>
 <div class="multiples">
@@ -50,19 +54,19 @@ ${figuresBehind({
   ],
   rows: days.map((day, place) => [
     dayTime(day),
-    ...charged.map((it) => grouped(it.byDay[place] ?? 0)),
-    grouped(byDay[place] ?? 0),
+    ...charged.map((it) => withThousands(it.byDay[place] ?? 0)),
+    withThousands(byDay[place] ?? 0),
   ]),
-  sums: ['Sum', ...charged.map(({ points }) => grouped(points)), grouped(total)],
+  sums: ['Sum', ...charged.map(({ points }) => withThousands(points)), withThousands(total)],
 })}`;
 }
 
-function endpointPanel(days: readonly string[], it: EndpointSpend, total: number, most: number): Markup {
+function endpointPanel(days: readonly string[], it: EndpointSpend, total: number, maxValue: number): Markup {
   return panel({
     title: named(it.endpoint),
-    figure: counted(it.points, 'point'),
-    note: `${share(it.points / total)} of all, for ${counted(it.requests, 'request')}`,
-    chart: spendChart(days, it.byDay, it.endpoint, { most, plotHeight: 64 }),
+    figure: withNoun(it.points, 'point'),
+    note: `${percent(it.points / total)} of all, for ${withNoun(it.requests, 'request')}`,
+    chart: spendChart(days, it.byDay, it.endpoint, { maxValue, plotHeight: 64 }),
   });
 }
 
@@ -70,25 +74,25 @@ function spendChart(
   days: readonly string[],
   byDay: readonly number[],
   of: string,
-  shape: Omit<FrameShape, 'days'>,
+  shape: Omit<ChartFrameOptions, 'days'>,
 ): Markup {
   const frame = frameOf({ days, ...shape });
   const most = Math.max(...byDay);
-  const peak = most > 0 ? `, the most ${counted(most, 'point')} on ${days[byDay.indexOf(most)] ?? ''}` : '';
+  const peak = most > 0 ? `, the most ${withNoun(most, 'point')} on ${days[byDay.indexOf(most)] ?? ''}` : '';
   const sum = byDay.reduce((all, it) => all + it, 0);
   return drawing(frame, {
-    label: `Points by day for ${of}: ${counted(sum, 'point')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}${peak}.`,
+    label: `Points by day for ${of}: ${withNoun(sum, 'point')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}${peak}.`,
     figures: FIGURES,
-    marks: bars(frame, byDay, (value) => counted(value, 'point')),
+    marks: bars(frame, byDay, (value) => withNoun(value, 'point')),
   });
 }
 
 const freeNote = (free: readonly EndpointSpend[]): Content =>
   free.length > 0 &&
-  html`<p class="fine">Nothing was charged for ${free.map(({ endpoint, requests }, at) => html`${at > 0 && ', '}${named(endpoint)} (${counted(requests, 'request')})`)}.</p>`;
+  html`<p class="fine">Nothing was charged for ${free.map(({ endpoint, requests }, at) => html`${at > 0 && ', '}${named(endpoint)} (${withNoun(requests, 'request')})`)}.</p>`;
 
 function failuresNote({ requests, points }: Money['chargedFailures']): string {
   return requests === 0
     ? 'None of it for requests that failed or whose answer was lost.'
-    : `${counted(points, 'point')} of it for ${counted(requests, 'request')} that failed or whose answer was lost.`;
+    : `${withNoun(points, 'point')} of it for ${withNoun(requests, 'request')} that failed or whose answer was lost.`;
 }

@@ -1,7 +1,7 @@
 /** The top of the page: the figures that matter, and what somebody should look at. */
-import { counted, dayNumber, dayOf, grouped, span } from '../figures.ts';
+import { withNoun, dayNumber, dayOf, withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
-import type { Balance, Report, SyncState } from '../report.ts';
+import type { BalanceHistory, Report, SyncState } from '../report.ts';
 import { dayTime } from '../table.ts';
 import { forecast } from './balance.ts';
 import { needsCare, stateMark, toneOf } from './section.ts';
@@ -32,24 +32,32 @@ function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fac
   const rows = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0), 0);
   const added = growth.reduce((sum, { byDay }) => sum + (byDay.at(-1) ?? 0) - (byDay[0] ?? 0), 0);
   return [
-    { name: 'Spent', figure: spent === undefined ? '–' : grouped(spent), note: `points in ${days.length} days` },
+    { name: 'Spent', figure: spent === undefined ? '–' : withThousands(spent), note: `points in ${days.length} days` },
     {
       name: 'Points left',
-      figure: balance ? grouped(balance.points) : '–',
+      figure: balance ? withThousands(balance.points) : '–',
       note: balance ? endOf(balance) : 'not known',
     },
-    { name: 'Syncs', figure: `${grouped(well)} of ${grouped(syncs.length)}`, note: 'ended well or are running' },
-    { name: 'Rows', figure: grouped(rows), note: html`${grouped(added)} new after ${dayTime(days[0] ?? '')}` },
+    {
+      name: 'Syncs',
+      figure: `${withThousands(well)} of ${withThousands(syncs.length)}`,
+      note: 'ended well or are running',
+    },
+    {
+      name: 'Rows',
+      figure: withThousands(rows),
+      note: html`${withThousands(added)} new after ${dayTime(days[0] ?? '')}`,
+    },
     {
       name: 'Lower bounds',
-      figure: grouped(bounds),
+      figure: withThousands(bounds),
       note: bounds === 1 ? 'slice may hold more' : 'slices may hold more',
     },
-    { name: 'In quarantine', figure: grouped(open), note: open === 1 ? 'entry is open' : 'entries are open' },
+    { name: 'In quarantine', figure: withThousands(open), note: open === 1 ? 'entry is open' : 'entries are open' },
   ];
 }
 
-const endOf = ({ runsOutOn }: Balance): Content =>
+const endOf = ({ runsOutOn }: BalanceHistory): Content =>
   runsOutOn === null ? 'no end in sight' : html`run out on ${dayTime(runsOutOn)}`;
 
 /** What somebody should look at, each with the place where more is told. */
@@ -83,10 +91,10 @@ function attentionOf(report: Report): Item[] {
 const syncItems = ({ syncs, madeAt }: Report): Item[] =>
   worstFirst(syncs).flatMap((it) => {
     const backlog = [
-      ...(it.inDoubt > 0 ? [`${counted(it.inDoubt, 'request')} in doubt`] : []),
-      ...(it.waiting > 0 ? [`${counted(it.waiting, 'answer')} not loaded`] : []),
+      ...(it.inDoubt > 0 ? [`${withNoun(it.inDoubt, 'request')} in doubt`] : []),
+      ...(it.waiting > 0 ? [`${withNoun(it.waiting, 'answer')} not loaded`] : []),
     ];
-    const ago = span(Math.max(0, madeAt.getTime() - (it.endedAt ?? it.startedAt).getTime()));
+    const ago = durationText(Math.max(0, madeAt.getTime() - (it.endedAt ?? it.startedAt).getTime()));
     return [
       ...(needsCare(it.state)
         ? [{ text: html`${named(it.sync)}: ${stateMark(it.state)} ${ago} ago.`, section: 'syncs' }]
@@ -112,7 +120,7 @@ function moneyItems({ money, madeAt }: Report): Item[] {
     ...(chargedFailures.points > 0
       ? [
           {
-            text: `${counted(chargedFailures.points, 'point')} went to ${counted(chargedFailures.requests, 'request')} that failed or whose answer was lost.`,
+            text: `${withNoun(chargedFailures.points, 'point')} went to ${withNoun(chargedFailures.requests, 'request')} that failed or whose answer was lost.`,
             section: 'spend',
           },
         ]
@@ -125,11 +133,11 @@ function dataItems({ coverage, quality }: Report): Item[] {
   const quarantined = quality.filter(({ openQuarantine }) => openQuarantine > 0);
   return [
     ...truncated.map((it) => ({
-      text: html`${counted(it.lowerBound, 'slice')} of ${named(it.sync)} came back full: more may exist.`,
+      text: html`${withNoun(it.lowerBound, 'slice')} of ${named(it.sync)} came back full: more may exist.`,
       section: 'coverage',
     })),
     ...quarantined.map((it) => ({
-      text: html`${named(it.sync)} has ${counted(it.openQuarantine, 'entry', 'entries')} in quarantine.`,
+      text: html`${named(it.sync)} has ${withNoun(it.openQuarantine, 'entry', 'entries')} in quarantine.`,
       section: 'quality',
     })),
   ];

@@ -1,6 +1,6 @@
 /** The syncs: how the newest run of each ended, how fresh its rows are, and how its runs ended day by day. */
 import { rounded } from '../chart.ts';
-import { grouped, span } from '../figures.ts';
+import { withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import type { Report, SyncState } from '../report.ts';
 import { dayTime, emptyState, figuresBehind, tableOf, timeOf } from '../table.ts';
@@ -38,9 +38,9 @@ ${tableOf({
   rows: syncs.map((it) => [
     html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
     html`${stateMark(it.state)}<span class="sub">${timeOf(it.endedAt ?? it.startedAt)}</span>${it.error !== null && html`<span class="sub">${named(it.error)}</span>`}`,
-    it.refreshedAt === null ? 'never' : span(Math.max(0, madeAt.getTime() - it.refreshedAt.getTime())),
+    it.refreshedAt === null ? 'never' : durationText(Math.max(0, madeAt.getTime() - it.refreshedAt.getTime())),
     strip(days, it),
-    grouped(it.runs),
+    withThousands(it.runs),
     quietZero(it.open),
     quietZero(it.inDoubt),
     quietZero(it.waiting),
@@ -62,7 +62,7 @@ const wordOf = (outcome: string | null): string => (outcome === null ? '' : stat
 
 /** A nought is no news. */
 export const quietZero = (count: number): Content =>
-  count === 0 ? html`<span class="quiet">0</span>` : html`<strong>${grouped(count)}</strong>`;
+  count === 0 ? html`<span class="quiet">0</span>` : html`<strong>${withThousands(count)}</strong>`;
 
 const HEIGHT = 22;
 const HEIGHTS: Readonly<Record<string, number>> = { good: 8, idle: 8, warn: 15, bad: HEIGHT };

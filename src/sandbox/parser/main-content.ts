@@ -1,6 +1,6 @@
 /** Finds the main content of a page by where its long blocks of text are. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
-import type { Element } from './dom.ts';
+import type { HtmlElement } from './dom.ts';
 
 const BOILERPLATE =
   'nav, header, footer, aside, form, dialog, [role="navigation"], [role="banner"], [role="contentinfo"]';
@@ -11,13 +11,13 @@ const BLOCKS = 'p, pre, blockquote, li, dd, td';
  * The element in which most text stands in blocks of at least `minTextBlock` characters, without the blocks around it
  * that every page has; the page without these where no block is that long.
  */
-export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<Element> {
+export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<HtmlElement> {
   const body = $('body').clone();
   body.find(BOILERPLATE).remove();
-  const scores = new Map<Element, number>();
+  const scores = new Map<HtmlElement, number>();
   body.find(BLOCKS).each((_, block) => {
     const length = textOf($(block)).length;
-    const container = $(block).closest(`${CONTAINERS}, body`).get(0) as Element | undefined;
+    const container = $(block).closest(`${CONTAINERS}, body`).get(0) as HtmlElement | undefined;
     if (container === undefined || length < minTextBlock) return;
     // A block belongs to what holds it and, less and less, to what is around that.
     let share = length;
@@ -26,11 +26,11 @@ export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<Elemen
       share *= 0.6;
     }
   });
-  const [best] = [...scores].reduce<[Element | undefined, number]>(
+  const [best] = [...scores].reduce<[HtmlElement | undefined, number]>(
     (most, [element, score]) => (score > most[1] ? [element, score] : most),
     [undefined, 0],
   );
   return best === undefined || best.tagName === 'body' ? body.children() : $(best);
 }
 
-const textOf = (element: Cheerio<Element>): string => element.text().replaceAll(/\s+/g, ' ').trim();
+const textOf = (element: Cheerio<HtmlElement>): string => element.text().replaceAll(/\s+/g, ' ').trim();

@@ -1,6 +1,6 @@
 /** Which elements of a page the tag options mean. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
-import { type Element, everyElement } from './dom.ts';
+import { type HtmlElement, everyElement } from './dom.ts';
 
 /** A text given as a selector that is none. */
 export class SelectorError extends Error {
@@ -16,7 +16,7 @@ export class SelectorError extends Error {
 }
 
 /** The elements that the selectors choose, in the page's order, none inside another; undefined without selectors. */
-export function include($: CheerioAPI, selectors: readonly string[]): Cheerio<Element> | undefined {
+export function include($: CheerioAPI, selectors: readonly string[]): Cheerio<HtmlElement> | undefined {
   if (selectors.length === 0) return undefined;
   const chosen = new Set(selectors.flatMap((selector, at) => select($, 'include_tags', selector, at)));
   const inOrder = everyElement($).filter((element) => chosen.has(element));
@@ -44,7 +44,7 @@ const MASK = /^(?=.*\*)(?=.*\w)[.#]?[\w*-]+$/;
 const ROOTS = new Set(['html', 'head', 'body']);
 
 /** Elements whose tag, id or one of whose classes fits the mask; `.` and `#` ask for a class or an id. */
-function masked($: CheerioAPI, mask: string): Element[] {
+function masked($: CheerioAPI, mask: string): HtmlElement[] {
   const kind = /^[.#]/.exec(mask)?.[0];
   const pattern = new RegExp(
     `^${mask
@@ -61,7 +61,7 @@ function masked($: CheerioAPI, mask: string): Element[] {
   });
 }
 
-function select($: CheerioAPI, option: SelectorError['option'], selector: string, at: number): Element[] {
+function select($: CheerioAPI, option: SelectorError['option'], selector: string, at: number): HtmlElement[] {
   try {
     return $.root().find(selector.trim()).toArray();
   } catch {

@@ -25,7 +25,7 @@ export interface PeopleQuery {
   readonly education?: Wanted;
 }
 
-export interface Found {
+export interface PeopleFound {
   readonly indexes: readonly number[];
   /** How many people were passed over to find them. */
   readonly looked: number;
@@ -34,7 +34,7 @@ export interface Found {
 /** A free keyword alone finds no more than this. */
 const KEYWORD_ONLY = 10;
 
-export type PeopleSearch = (query: PeopleQuery) => Found;
+export type PeopleSearch = (query: PeopleQuery) => PeopleFound;
 
 type Test = (index: number) => boolean;
 
@@ -47,7 +47,7 @@ export const peopleSearch =
     return scan(people.count, [...narrowing, ...free], most);
   };
 
-function scan(count: number, tests: readonly Test[], most: number): Found {
+function scan(count: number, tests: readonly Test[], most: number): PeopleFound {
   const indexes: number[] = [];
   let index = 0;
   for (; index < count && indexes.length < most; index++) {

@@ -11,9 +11,9 @@ const kindAt = weighted([35, 25, 10, 8, 14, 8]);
 const REACTIONS = ['like', 'praise', 'empathy', 'interest', 'appreciation'];
 
 /** The content of the post with this index and identifier, for one answer. */
-export type Content = (index: number, value: string, sign: Sign) => Wire;
+export type ContentMaker = (index: number, value: string, sign: Sign) => Wire;
 
-export function contentsOf(draw: Drawing, of: 'post' | 'repost', parties: Parties): Content {
+export function contentsOf(draw: Drawing, of: 'post' | 'repost', parties: Parties): ContentMaker {
   const rest = draw(`${of} content`);
   const prose = draw(`${of} prose`);
   return (index, value, sign) => {

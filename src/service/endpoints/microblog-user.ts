@@ -1,7 +1,7 @@
 /** The question for one profile of the microblogging network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { once } from '../paging.ts';
+import { singlePage } from '../paging.ts';
 import { timeout } from '../request.ts';
 import { microblogUser } from '../resources/microblog-user.ts';
 
@@ -12,7 +12,7 @@ export const microblogUserProfile = endpoint({
   path: '/api/microblog/user',
   request: z.strictObject({ user: z.string().min(1).describe('Alias or address of the profile.'), timeout }),
   returns: microblogUser,
-  naming: { field: 'user', of: () => microblogUser, kinds: ['alias', 'url'] },
-  paging: once,
+  naming: { field: 'user', resource: () => microblogUser, kinds: ['alias', 'url'] },
+  paging: singlePage,
   price: { points: 1 },
 });

@@ -1,7 +1,7 @@
 /** The question for the posts of one profile of the photo-sharing network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { counted } from '../paging.ts';
+import { cappedByCount } from '../paging.ts';
 import { count, timeout } from '../request.ts';
 import { photosharePost, photoshareUser, photoshareUserPosts } from '../resources/photoshare.ts';
 
@@ -16,8 +16,8 @@ export const photoshareUserPostList = endpoint({
     timeout,
   }),
   returns: photosharePost,
-  naming: { field: 'user', of: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
-  paging: counted,
+  naming: { field: 'user', resource: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
+  paging: cappedByCount,
   bridge: { ...photoshareUserPosts, lists: true },
   price: { points: 1, per: 12 },
 });

@@ -1,7 +1,7 @@
 /** The question for one profile of the photo-sharing network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { once } from '../paging.ts';
+import { singlePage } from '../paging.ts';
 import { timeout } from '../request.ts';
 import { photoshareUser, photoshareUserPosts } from '../resources/photoshare.ts';
 
@@ -18,8 +18,8 @@ export const photoshareUserProfile = endpoint({
     with_posts: z.boolean().default(false).describe('Include recent posts.'),
   }),
   returns: photoshareUser,
-  naming: { field: 'user', of: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
-  paging: once,
+  naming: { field: 'user', resource: () => photoshareUser, kinds: ['id', 'alias', 'url'] },
+  paging: singlePage,
   bridge: { ...photoshareUserPosts, via: 'posts', lists: false },
   price: { points: 1 },
 });

@@ -1,14 +1,14 @@
 /** The question for the reposts of one post of the professional network. */
 import * as z from 'zod';
-import type { Asked } from '../asked.ts';
+import type { KeyedRequest } from '../request-body.ts';
 import { endpoint } from '../endpoint.ts';
-import { counted } from '../paging.ts';
+import { cappedByCount } from '../paging.ts';
 import { count, timeout, urnOfType } from '../request.ts';
 import { pronetPost } from '../resources/pronet-post.ts';
 
 const askedPost =
   (part: 'type' | 'value') =>
-  ({ request }: Asked): string =>
+  ({ request }: KeyedRequest): string =>
     (request['urn'] as Readonly<Record<typeof part, string>>)[part];
 
 export const pronetPostReposts = endpoint({
@@ -19,11 +19,11 @@ export const pronetPostReposts = endpoint({
   request: z.strictObject({ urn: urnOfType('activity'), count: count(), timeout }),
   urns: { urn: 'activity' },
   returns: pronetPost,
-  paging: counted,
+  paging: cappedByCount,
   bridge: {
     table: 'pronet_post_reposts',
     about: 'Which post, as asked, was repeated by which.',
-    asked: {
+    questionColumns: {
       post_urn_type: { about: 'URN type of the post asked about.', from: askedPost('type') },
       post_urn_value: { about: 'URN value of the post asked about.', from: askedPost('value') },
     },

@@ -1,7 +1,7 @@
 /** The question for people of the professional network who match. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { counted } from '../paging.ts';
+import { cappedByCount } from '../paging.ts';
 import { count, timeout, urnOrName } from '../request.ts';
 import { pronetUser } from '../resources/pronet-people.ts';
 
@@ -30,11 +30,11 @@ export const pronetSearchUsers = endpoint({
   }),
   facets: ['current_company', 'past_company', 'location', 'industry', 'education'],
   returns: pronetUser,
-  paging: counted,
+  paging: cappedByCount,
   bridge: {
     table: 'pronet_user_search_hits',
     about: 'Which search of which sync returned whom, and at which position.',
-    asked: {
+    questionColumns: {
       sync: { about: 'The sync that searched.', from: ({ sync }) => sync },
       request_key: { about: 'SHA-256, in hex, that identifies the search.', from: ({ requestKey }) => requestKey },
     },

@@ -1,7 +1,7 @@
 /** The question for the schools of one person of the professional network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { counted } from '../paging.ts';
+import { cappedByCount } from '../paging.ts';
 import { count, timeout, urnOfType } from '../request.ts';
 import { pronetUserEducation } from '../resources/pronet-user-education.ts';
 
@@ -18,6 +18,6 @@ export const pronetUserEducationList = endpoint({
   }),
   urns: { urn: 'fsd_profile' },
   returns: pronetUserEducation,
-  paging: counted,
+  paging: cappedByCount,
   price: { points: 1 },
 });

@@ -1,7 +1,7 @@
 /** The question for the content of one web page. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
-import { once } from '../paging.ts';
+import { singlePage } from '../paging.ts';
 import { pageUrl, timeout } from '../request.ts';
 import { webPage } from '../resources/web-page.ts';
 import { contentOptions } from '../content-options.ts';
@@ -18,6 +18,6 @@ export const webparserParse = endpoint({
   }),
   sets: ['include_tags', 'exclude_tags'],
   returns: webPage,
-  paging: once,
+  paging: singlePage,
   price: { points: 1 },
 });

@@ -15,15 +15,15 @@ export interface EntityName {
 const LONGEST_NAME = 640;
 
 /** The names of these that a table can hold; the others identify nothing. */
-export const keepable = (names: readonly EntityName[]): EntityName[] =>
+export const storableNames = (names: readonly EntityName[]): EntityName[] =>
   names.filter(
     ({ name }) => name !== '' && Buffer.byteLength(name) <= LONGEST_NAME && !name.includes('\0') && name.isWellFormed(),
   );
 
 /** A name of a kind that an answer shows, in this program's spelling; undefined when the text names nothing. */
-export function nameShown(kind: NameKind, text: string): EntityName | undefined {
+export function shownName(kind: NameKind, text: string): EntityName | undefined {
   const name = text.length > LONGEST_TEXT ? undefined : spelled(kind, text.trim());
-  return name === undefined ? undefined : keepable([{ kind, name }])[0];
+  return name === undefined ? undefined : storableNames([{ kind, name }])[0];
 }
 
 function spelled(kind: NameKind, text: string): string | undefined {
@@ -40,24 +40,24 @@ function spelled(kind: NameKind, text: string): string | undefined {
 }
 
 /** What a text in a request may name. */
-export interface AskedName {
+export interface RequestedName {
   /** The names that it may be: of a bare word an id or an alias. */
-  readonly may: readonly EntityName[];
+  readonly candidates: readonly EntityName[];
   /** The name that it is taken for when the answer shows none of these. */
-  readonly else: EntityName | undefined;
+  readonly fallback: EntityName | undefined;
   /** The text as written, when this program spells it otherwise; requests are known by what was written. */
   readonly written: string | undefined;
 }
 
-const NOTHING: AskedName = { may: [], else: undefined, written: undefined };
+const NOTHING: RequestedName = { candidates: [], fallback: undefined, written: undefined };
 
 /** What a request's text may name, of the kinds that are understood there. */
-export function nameAsked(kinds: readonly NameKind[], written: string): AskedName {
+export function requestedName(kinds: readonly NameKind[], written: string): RequestedName {
   if (written.length > LONGEST_TEXT) return NOTHING;
   const text = written.trim();
-  const of = (kind: NameKind, ...names: readonly string[]): AskedName => {
-    const may = keepable(names.map((name) => ({ kind, name })));
-    return { may, else: may[0], written: names.includes(written) ? undefined : written };
+  const of = (kind: NameKind, ...names: readonly string[]): RequestedName => {
+    const candidates = storableNames(names.map((name) => ({ kind, name })));
+    return { candidates, fallback: candidates[0], written: names.includes(written) ? undefined : written };
   };
   const urn = kinds.includes('urn') && !HAS_SCHEME.test(text) ? urnText(text) : undefined;
   if (urn !== undefined) return of('urn', urn);
@@ -66,11 +66,11 @@ export function nameAsked(kinds: readonly NameKind[], written: string): AskedNam
     return address ? of('url', address.whole) : NOTHING;
   }
   if (kinds.includes('alias') && text.startsWith('@')) return of('alias', text.slice(1));
-  const may = keepable(
+  const candidates = storableNames(
     (['alias', 'id'] as const).filter((kind) => kinds.includes(kind)).map((kind) => ({ kind, name: text })),
   );
   // What an alias names can change, so taking a bare word for one is the careful guess.
-  return { may, else: may[0], written: text === written ? undefined : written };
+  return { candidates, fallback: candidates[0], written: text === written ? undefined : written };
 }
 
 /** Longer texts are no names; taking them apart would only cost time. */
@@ -130,7 +130,7 @@ function urnText(text: string): string | undefined {
  * What different names of one entity often have in common, such as the handle in an alias and in an address: a guess,
  * good enough for asking one after the other, never for taking two names for one entity.
  */
-export function likenessOf(written: string): string {
+export function normalizedName(written: string): string {
   const text = written.trim().slice(0, LONGEST_TEXT);
   const path = isAddress(text) ? (addressOf(text)?.plain ?? text) : text;
   return (path.split(/[/:]/).at(-1) ?? path).replace(/^@/, '').toLowerCase();

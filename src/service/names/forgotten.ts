@@ -1,6 +1,6 @@
 /** The marks that erasure leaves: a tombstone in the place of a thing, a pseudonym in the place of a name. */
-import type { RequestBody } from '../asked.ts';
-import { looseAddress, nameAsked, NAME_KINDS } from './entity-name.ts';
+import type { RequestBody } from '../request-body.ts';
+import { looseAddress, requestedName, NAME_KINDS } from './entity-name.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
@@ -32,9 +32,9 @@ export const asksForPseudonym = (request: RequestBody): boolean =>
     .some((it) => isPseudonym(it) || (typeof it === 'object' && it !== null && 'value' in it && isPseudonym(it.value)));
 
 /** The names that a text may be, each in one spelling; addresses also in their loosest. */
-export function spellingsOf(text: string): readonly string[] {
-  const { may } = nameAsked(NAME_KINDS, text);
-  return [...new Set([text.trim(), ...may.map(({ name }) => name), looseAddress(text) ?? ''])].filter(
+export function nameVariants(text: string): readonly string[] {
+  const { candidates } = requestedName(NAME_KINDS, text);
+  return [...new Set([text.trim(), ...candidates.map(({ name }) => name), looseAddress(text) ?? ''])].filter(
     (it) => it !== '',
   );
 }

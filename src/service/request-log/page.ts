@@ -1,6 +1,6 @@
 /** A page of the request log as the walk sees it: its rows in their order, and the form in which it writes instants. */
 import { instantOf } from '../instant.ts';
-import type { Step } from '../paging.ts';
+import type { PageStep } from '../paging.ts';
 
 export interface LogRow {
   readonly id: string;
@@ -28,16 +28,16 @@ export interface LogPage {
 const USUAL_LIMIT = 10;
 
 /** A walk looks at its last pages again with each that follows, so a page is read once. */
-const read = new WeakMap<Step, LogPage>();
+const read = new WeakMap<PageStep, LogPage>();
 
 /** The page of a step. Rows without an id or an instant are left out. */
-export function logPage(step: Step): LogPage {
+export function logPage(step: PageStep): LogPage {
   const page = read.get(step) ?? pageOf(step);
   read.set(step, page);
   return page;
 }
 
-function pageOf({ request, items }: Step): LogPage {
+function pageOf({ request, items }: PageStep): LogPage {
   const rows: LogRow[] = [];
   let [digits, offset] = [0, ''];
   for (const item of items) {

@@ -4,7 +4,7 @@
  */
 import { instantOf, instantText } from '../instant.ts';
 import { type LogPage, logPage, type LogRow } from './page.ts';
-import type { Follow, Paging, Step } from '../paging.ts';
+import type { Follow, Paging, PageStep } from '../paging.ts';
 
 const DONE: Follow = { requests: [] };
 
@@ -27,7 +27,7 @@ const GROWTH_MICROS = 60_000_000n;
  */
 export const logWalk: Paging = {
   by: 'cursor',
-  owns: ['cursor'],
+  ownFields: ['cursor'],
   follow: (steps) => {
     const recent = steps.slice(-LOOK_BACK);
     const step = recent.at(-1);
@@ -105,7 +105,7 @@ const isBeyondWindow = ({ offset, start, end }: LogPage, final: LogRow, directio
 };
 
 /** True when all that is new came while the log was read; of instants without an offset that is a guess. */
-function isGrowth({ runStartedAt }: Step, { offset }: LogPage, news: readonly LogRow[]): boolean {
+function isGrowth({ runStartedAt }: PageStep, { offset }: LogPage, news: readonly LogRow[]): boolean {
   const began = runStartedAt === undefined ? undefined : instantOf(runStartedAt)?.micros;
   return offset !== '' && began !== undefined && news.every(({ at }) => at > began + GROWTH_MICROS);
 }

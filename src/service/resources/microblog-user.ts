@@ -1,8 +1,8 @@
 /** Profiles of the microblogging network. */
-import { anything, epoch, fallback, flag, integer, object, required, text, volatile } from '../field.ts';
+import { anything, epoch, fallback, boolean, integer, object, required, text, volatile } from '../field.ts';
 import { resource } from '../resource.ts';
 
-const off = (about: string) => fallback(flag(about), false);
+const off = (about: string) => fallback(boolean(about), false);
 const none = (about: string) => fallback(integer(about), 0);
 
 export const microblogUser = resource({

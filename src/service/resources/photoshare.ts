@@ -3,7 +3,7 @@ import {
   anything,
   epoch,
   fallback,
-  flag,
+  boolean,
   integer,
   nestedList,
   number,
@@ -39,9 +39,9 @@ export const photoshareUser: Resource = resource({
     following_count: fallback(integer('Profiles followed.'), 0),
     media_count: fallback(integer('Posts published.'), 0),
     description: text('What the profile says of itself.'),
-    is_private: fallback(flag('Whether only approved followers see the posts.'), false),
-    is_verified: fallback(flag('Whether the network vouches for the profile.'), false),
-    is_business: fallback(flag('Whether it is a business profile.'), false),
+    is_private: fallback(boolean('Whether only approved followers see the posts.'), false),
+    is_verified: fallback(boolean('Whether the network vouches for the profile.'), false),
+    is_business: fallback(boolean('Whether it is a business profile.'), false),
     created_at: onlyWith(epoch('When the profile was opened; asked for by with_creation_date.'), 'with_creation_date'),
     category: text('Line of business, as chosen by the profile.'),
     external_url: text('Address that the profile points to.'),
@@ -103,15 +103,15 @@ export const photosharePost: Resource = resource({
         alias: text('Handle.'),
         url: text('Address of the profile.'),
         image: volatile(text('Address of the portrait; signed and short-lived.')),
-        is_verified: fallback(flag('Whether the network vouches for the profile.'), false),
-        is_private: fallback(flag('Whether only approved followers see the posts.'), false),
+        is_verified: fallback(boolean('Whether the network vouches for the profile.'), false),
+        is_private: fallback(boolean('Whether only approved followers see the posts.'), false),
       },
-      { tag: '@photoshare_user_preview', sighting: { detail: 'preview', of: () => photoshareUser } },
+      { tag: '@photoshare_user_preview', observation: { detail: 'preview', resourceOf: () => photoshareUser } },
     ),
     type: text('Type of post, such as photo or video.'),
     media: volatile(anything('Pictures and videos of the post, as sent.')),
     carousel_media_count: fallback(integer('Pictures and videos of a post that holds several.'), 0),
-    is_paid_partnership: fallback(flag('Whether the post is marked as paid.'), false),
+    is_paid_partnership: fallback(boolean('Whether the post is marked as paid.'), false),
   },
 });
 
@@ -119,7 +119,7 @@ export const photosharePost: Resource = resource({
 export const photoshareUserPosts: Omit<Bridge, 'lists'> = {
   table: 'photoshare_user_posts',
   about: 'Which profile, as asked, gave which post.',
-  asked: {
+  questionColumns: {
     user_asked: {
       about: 'The profile as it was asked for: an identifier, an alias or an address.',
       from: ({ request }) => String(request['user']),

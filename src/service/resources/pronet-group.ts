@@ -12,7 +12,7 @@ const user = object(
     url: text('Address of the member’s profile.'),
     headline: text('The line under the member’s name.'),
   },
-  { tag: '@pronet_group_user', sighting: personSeen('preview') },
+  { tag: '@pronet_group_user', observation: personSeen('preview') },
 );
 
 export const pronetGroup = resource({
@@ -38,7 +38,7 @@ export const pronetGroup = resource({
     industries: objects(
       'Industries of the group.',
       { type: text('URN type of the industry.'), value: text('URN value of the industry.') },
-      { key: ['type', 'value'], sighting: industryReference },
+      { key: ['type', 'value'], observation: industryReference },
     ),
     members: objects(
       'Members that the group shows.',

@@ -1,6 +1,6 @@
 /** People, organizations and industries of the professional network: dimensions that every sighting feeds. */
-import { fallback, flag, object, required, text, urn, volatile } from '../field.ts';
-import type { Sighting } from '../model.ts';
+import { fallback, boolean, object, required, text, urn, volatile } from '../field.ts';
+import type { ObservationSpec } from '../model.ts';
 import { resource } from '../resource.ts';
 import { COMPANY_URN_TYPES } from '../names/urn.ts';
 
@@ -23,7 +23,7 @@ export const pronetUser = resource({
     image: volatile(text('Address of the portrait; signed and short-lived.')),
     headline: text('The line under the name.'),
     location: text('Place as written on the profile.'),
-    open_to_work: fallback(flag('Whether the person says to be looking for work.'), false),
+    open_to_work: fallback(boolean('Whether the person says to be looking for work.'), false),
   },
 });
 
@@ -43,15 +43,18 @@ const pronetIndustry = resource({
   },
 });
 
-const seenIndustry = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetIndustry });
-export const industryReference: Sighting = { ...seenIndustry('reference'), bare: true };
+const seenIndustry = (detail: ObservationSpec['detail']): ObservationSpec => ({
+  detail,
+  resourceOf: () => pronetIndustry,
+});
+export const industryReference: ObservationSpec = { ...seenIndustry('reference'), bare: true };
 
 const industryFull = object(
   'The organization’s industry in full.',
   { ...pronetIndustry.fields },
-  { tag: pronetIndustry.tag, sighting: seenIndustry('full') },
+  { tag: pronetIndustry.tag, observation: seenIndustry('full') },
 );
-const industry = { ...urn('The organization’s industry.', 'industry'), sighting: industryReference };
+const industry = { ...urn('The organization’s industry.', 'industry'), observation: industryReference };
 
 /** What an education tells of the school. */
 export const educationCompanyFields = {
@@ -85,9 +88,15 @@ export const pronetCompany = resource({
 });
 
 /** A person or an organization, told apart by the type of the URN. */
-export const partySeen = (detail: Sighting['detail']): Sighting => ({
+export const partySeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
   detail,
-  of: (urnType) => (COMPANY_URN_TYPES.includes(urnType) ? pronetCompany : pronetUser),
+  resourceOf: (urnType) => (COMPANY_URN_TYPES.includes(urnType) ? pronetCompany : pronetUser),
 });
-export const personSeen = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetUser });
-export const companySeen = (detail: Sighting['detail']): Sighting => ({ detail, of: () => pronetCompany });
+export const personSeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
+  detail,
+  resourceOf: () => pronetUser,
+});
+export const companySeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
+  detail,
+  resourceOf: () => pronetCompany,
+});

@@ -2,7 +2,7 @@
 import {
   epoch,
   fallback,
-  flag,
+  boolean,
   integer,
   nested,
   object,
@@ -29,7 +29,7 @@ const author = object(
     headline: text('The line under the author’s name.'),
     image: volatile(text('Address of the author’s portrait; signed and short-lived.')),
   },
-  { tag: '@pronet_user_post_user', sighting: partySeen('preview') },
+  { tag: '@pronet_user_post_user', observation: partySeen('preview') },
 );
 
 export const pronetPost: Resource = resource({
@@ -58,7 +58,7 @@ export const pronetPost: Resource = resource({
     author,
     created_at: fallback(epoch('When the post was published.'), 0),
     share_urn: urn('URN of the share that carries the post.', 'share'),
-    is_empty_repost: flag('Whether the post repeats another without a word of its own.'),
+    is_empty_repost: boolean('Whether the post repeats another without a word of its own.'),
     repost: nested('The post that this one repeats.', 'preview', () => pronetPost),
     images: volatile(texts('Addresses of the pictures; signed and short-lived.', 'image')),
     video_url: text('Address of the video.'),
@@ -119,7 +119,7 @@ export const pronetPost: Resource = resource({
       {
         tag: '@pronet_user_post_mentioned_user',
         named: 'mentions',
-        sighting: partySeen('reference'),
+        observation: partySeen('reference'),
         derived: {
           kind: {
             kind: 'text',

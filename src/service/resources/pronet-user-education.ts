@@ -1,5 +1,5 @@
 /** Schools that people of the professional network list. */
-import { given, object, required, text } from '../field.ts';
+import { fromRequest, object, required, text } from '../field.ts';
 import { resource } from '../resource.ts';
 import { companySeen, educationCompanyFields, pronetCompany } from './pronet-people.ts';
 
@@ -15,11 +15,15 @@ export const pronetUserEducation = resource({
   key: ['user_urn_type', 'user_urn_value', 'position'],
   owner: ['user_urn_type', 'user_urn_value'],
   fields: {
-    user_urn_type: given('text', 'URN type of the person asked about.', ({ request }) => askedUrn(request, 'type')),
-    user_urn_value: given('text', 'URN value of the person asked about.', ({ request }) => askedUrn(request, 'value')),
-    position: given('integer', 'Place in the person’s list, from 0.', (_, position) => position),
+    user_urn_type: fromRequest('text', 'URN type of the person asked about.', ({ request }) =>
+      askedUrn(request, 'type'),
+    ),
+    user_urn_value: fromRequest('text', 'URN value of the person asked about.', ({ request }) =>
+      askedUrn(request, 'value'),
+    ),
+    position: fromRequest('integer', 'Place in the person’s list, from 0.', (_, position) => position),
     company: required(
-      object('The school.', educationCompanyFields, { tag: pronetCompany.tag, sighting: companySeen('full') }),
+      object('The school.', educationCompanyFields, { tag: pronetCompany.tag, observation: companySeen('full') }),
     ),
     major: text('Degree and field of study, as written.'),
     interval: text('Years attended, as written.'),

@@ -1,5 +1,5 @@
 /** Rows of the service’s own log of requests. */
-import { flag, integer, moment, number, required, text, uuid } from '../field.ts';
+import { boolean, integer, timestamp, number, required, text, uuid } from '../field.ts';
 import { resource } from '../resource.ts';
 
 export const tokenRequest = resource({
@@ -16,10 +16,10 @@ export const tokenRequest = resource({
   fields: {
     id: required(uuid('Identifier of the logged request.')),
     cost: required(integer('Price of the request, in points.')),
-    is_paid: required(flag('Whether the points were charged.')),
+    is_paid: required(boolean('Whether the points were charged.')),
     endpoint: required(text('Path of the endpoint asked.')),
     plan: required(text('Plan of the token at the time.')),
-    started_at: required(moment('When the request started.')),
+    started_at: required(timestamp('When the request started.')),
     points_left: integer('Points left after the request.'),
     token_id: uuid('Identifier of the token.'),
     duration: number('Time the request took, in seconds.'),
@@ -29,7 +29,7 @@ export const tokenRequest = resource({
     response_execution_time: number('Time the extraction took, in seconds.'),
     response_request_id: text('Request identifier that the service kept.'),
     timeout: integer('Longest time allowed for the request, in seconds.'),
-    is_token_expired: flag('Whether the token had expired.'),
-    is_points_run_out: flag('Whether the points had run out.'),
+    is_token_expired: boolean('Whether the token had expired.'),
+    is_points_run_out: boolean('Whether the points had run out.'),
   },
 });

@@ -1,7 +1,7 @@
 /** Web pages as the service parses them. */
-import type { RequestBody } from '../asked.ts';
+import type { RequestBody } from '../request-body.ts';
 import { CONTENT_DEFAULTS } from '../content-options.ts';
-import { given, json, onlyWith, required, text, texts } from '../field.ts';
+import { fromRequest, json, onlyWith, required, text, texts } from '../field.ts';
 import { canonicalJson, digestOf } from '../canonical-json.ts';
 import { resource } from '../resource.ts';
 
@@ -22,11 +22,11 @@ export const webPage = resource({
   key: ['page_key'],
   filters: ['requested_url'],
   fields: {
-    page_key: given('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
+    page_key: fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
       pageKeyOf(request),
     ),
-    requested_url: given('text', 'Address that was asked for.', ({ request }) => request['url']),
-    options: given('json', 'Content options that differ from the service’s defaults.', ({ request }) =>
+    requested_url: fromRequest('text', 'Address that was asked for.', ({ request }) => request['url']),
+    options: fromRequest('json', 'Content options that differ from the service’s defaults.', ({ request }) =>
       optionsOf(request),
     ),
     cleaned_html: required(text('Content of the page after cleaning; may be empty.')),

@@ -2,10 +2,10 @@
  * The most requests that a question may lead to, whatever its answers are. A plan quotes them, and a run splits a question
  * only into parts that are allowed no more together.
  */
-import type { RequestBody } from '../asked.ts';
+import type { RequestBody } from '../request-body.ts';
 import { windowOf } from './evidence.ts';
-import { countsUpTo, type Paging, type Ways } from '../paging.ts';
-import { facetsOf, type SplitBy } from './split.ts';
+import { countsUpTo, type Paging, type FollowOptions } from '../paging.ts';
+import { facetsOf, type SplitBy } from './facet-splits.ts';
 
 /** Requests by the `count` that they ask for, the question itself included. */
 export type Allowance = ReadonlyMap<number | undefined, number>;
@@ -15,7 +15,7 @@ export type Allowance = ReadonlyMap<number | undefined, number>;
  * full is split by facets. Any of these questions may be asked with smaller counts before. Undefined for a walk, whose end
  * is known only when it is reached.
  */
-export function allowanceOf(paging: Paging, request: RequestBody, ways: Ways): Allowance | undefined {
+export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOptions): Allowance | undefined {
   if (paging.by === 'cursor') return undefined;
   const count = request['count'];
   if (typeof count !== 'number') return new Map([[undefined, 1]]);
@@ -50,7 +50,7 @@ export function isAllowed(
   paging: Paging,
   { request, isAsked }: { readonly request: RequestBody; readonly isAsked: boolean },
   parts: readonly RequestBody[],
-  ways: Ways,
+  ways: FollowOptions,
 ): boolean {
   const most = (question: RequestBody): number => {
     const allowance = allowanceOf(paging, question, ways);

@@ -2,27 +2,35 @@
  * How many items a window of days is likely to hold, from the slices asked so far. All of it is an estimate: it decides
  * how windows are cut, never what is complete.
  */
-import type { Guess } from './estimate.ts';
-import { countsOf, type DatedAnswer, type Full, LARGEST, orderOf, raised, sampled } from './full-answer.ts';
-import { knownDays, type Source, type Stretch } from './known-days.ts';
-import { logRateOf, type Rate, rateBetween, rateOf, USUAL_VARIANCE } from './rate.ts';
+import type { ItemEstimate } from './estimate.ts';
+import {
+  countsOf,
+  type DatedAnswer,
+  type FullAnswer,
+  MAX_DENSITY_RATIO,
+  orderOf,
+  raisedToFull,
+  scaledBySample,
+} from './full-answer.ts';
+import { knownDays, type KnownBy, type KnownRange } from './known-days.ts';
+import { logRateOf, type Rate, rateBetween, rateOf, DEFAULT_VARIANCE } from './rate.ts';
 import { rhythm } from './rhythm.ts';
 
 /** A slice that was asked, with its days as numbers. */
-export interface SliceSeen extends DatedAnswer {
+export interface DatedSlice extends DatedAnswer {
   readonly full: boolean;
 }
 
 export interface Density {
-  readonly learn: (slice: SliceSeen) => void;
+  readonly learn: (slice: DatedSlice) => void;
   /** Takes in what a day held that was more than an answer can. */
   readonly learnBusyDay: (day: number, items: number) => void;
   /** Takes in what a day holds by what is known of a part of its kinds. */
-  readonly suppose: (day: number, items: number) => void;
+  readonly learnEstimate: (day: number, items: number) => void;
   /** A guess for each day from one to another, both included. */
-  readonly guesses: (from: number, to: number) => readonly Guess[];
+  readonly guesses: (from: number, to: number) => readonly ItemEstimate[];
   /** The days around these of which as little is known, when some of them came back full though they were thought to fit. */
-  readonly surprise: (from: number, to: number) => { readonly from: number; readonly to: number } | undefined;
+  readonly underestimatedDays: (from: number, to: number) => { readonly from: number; readonly to: number } | undefined;
   /** True of days outside of every window that was asked, when they are far more than the days between the first and the last of those. */
   readonly isUncharted: (from: number, to: number) => boolean;
   /** True when more is known of the days at the end of a window than of those at its beginning. */
@@ -30,7 +38,7 @@ export interface Density {
 }
 
 /** Days from one to another, both included. */
-type Region = Pick<Stretch, 'from' | 'to'>;
+type Region = Pick<KnownRange, 'from' | 'to'>;
 const EVERYWHERE: Region = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
 /** Items enough for a rate that can be compared with others. */
@@ -57,7 +65,7 @@ export function density(): Density {
   /** Windows that came back full and of which nothing was known before, the newest first. */
   const uncharted: Region[] = [];
   /** The shortest first. */
-  let fulls: Full[] = [];
+  let fulls: FullAnswer[] = [];
   /** Full answers in the order of dates less those in none; far below nought once the order proved to say nothing. */
   let inOrder = 0;
   let [busyDays, busyLogs] = [0, 0];
@@ -68,11 +76,13 @@ export function density(): Density {
     if (counts) week.learn(from, counts);
     for (const it of counts
       ? stretchesOf(from, counts, 'whole')
-      : [{ from, to, items: returned, by: 'whole' as const }])
+      : [{ from, to, items: returned, source: 'whole' as const }])
       known.put(it);
     // Of days that are known whole, or to hold far more, an answer's length says nothing.
     fulls = fulls.filter(
-      (it) => known.whole(it.from, it.to) < it.to - it.from + 1 && known.items(it.from, it.to) < it.returned * LARGEST,
+      (it) =>
+        known.completeDays(it.from, it.to) < it.to - it.from + 1 &&
+        known.items(it.from, it.to) < it.returned * MAX_DENSITY_RATIO,
     );
   }
 
@@ -83,10 +93,10 @@ export function density(): Density {
     return to - from + 1 > CHARTED * reach;
   }
 
-  function learnFull({ from, to, returned, days = [] }: SliceSeen): void {
+  function learnFull({ from, to, returned, days = [] }: DatedSlice): void {
     if (isUncharted(from, to)) uncharted.unshift({ from, to });
     // What was thought to be all of these days was not.
-    const isAllKnown = known.whole(from, to) === to - from + 1;
+    const isAllKnown = known.completeDays(from, to) === to - from + 1;
     if (isAllKnown && byNeighbours(from, to).reduce((sum, { items }) => sum + items, 0) * CONTRADICTED < returned)
       known.forget(from, to);
     const order = orderOf(days, from, to);
@@ -98,7 +108,7 @@ export function density(): Density {
     if (runs && last !== undefined && last >= from && last <= to) {
       // The day at which it broke off may hold any number more; those before it are told whole.
       const broken = days.filter((day) => day === last).length;
-      fulls.push({ from: last, to: last, returned: broken, broken: true });
+      fulls.push({ from: last, to: last, returned: broken, isCutOff: true });
       if (order === 'rising') supposeWhole(from, last - 1, days);
       if (order === 'falling') supposeWhole(last + 1, to, days);
     }
@@ -109,12 +119,12 @@ export function density(): Density {
     if (from > to) return;
     const days = all.filter((day) => day >= from && day <= to);
     for (const it of stretchesOf(from, countsOf(days, from, to) ?? [], 'order'))
-      if (known.whole(it.from, it.to) === 0) known.put(it);
+      if (known.completeDays(it.from, it.to) === 0) known.put(it);
   }
 
   /** True when the order of dates made these days look far emptier than they are. */
   function isContradicted(from: number, to: number, returned: number): boolean {
-    const supposed = known.all().filter((it) => it.by === 'order' && it.from <= to && it.to >= from);
+    const supposed = known.all().filter((it) => it.source === 'order' && it.from <= to && it.to >= from);
     const items = supposed.reduce((sum, it) => {
       const shared = week.between(Math.max(from, it.from), Math.min(to, it.to));
       return sum + (it.items * shared) / Math.max(week.between(it.from, it.to), shared, Number.MIN_VALUE);
@@ -124,7 +134,7 @@ export function density(): Density {
   }
 
   /** The rate over these stretches; as long as that is next to nothing, one at which the shortest full window is very full. */
-  function overallRate(stretches: readonly Stretch[], region: Region): Rate {
+  function overallRate(stretches: readonly KnownRange[], region: Region): Rate {
     const shortest = fulls.find((it) => it.from >= region.from && it.to <= region.to);
     const items = stretches.reduce((sum, it) => sum + it.items, 0);
     const weight = stretches.reduce((sum, it) => sum + week.between(it.from, it.to), 0);
@@ -135,26 +145,26 @@ export function density(): Density {
   }
 
   /** Guesses from what is known of the days themselves, and of the stretches beside them. */
-  function byNeighbours(from: number, to: number): Guess[] {
+  function byNeighbours(from: number, to: number): ItemEstimate[] {
     const all = known.all();
-    const guesses: Guess[] = [];
+    const guesses: ItemEstimate[] = [];
     const overalls = new Map<Region, Rate>();
-    let at = known.placeOf(from);
+    let at = known.indexOf(from);
     for (let day = from; day <= to; ) {
       const next = all[at];
       if (next && next.from <= day) {
         const weight = week.between(next.from, next.to);
         for (const end = Math.min(next.to, to); day <= end; day++) {
           const share = weight === 0 ? 1 / (next.to - next.from + 1) : week.weightOf(day) / weight;
-          guesses.push({ items: next.items * share, variance: next.by === 'whole' ? 0 : USUAL_VARIANCE });
+          guesses.push({ items: next.items * share, variance: next.source === 'whole' ? 0 : DEFAULT_VARIANCE });
         }
         at++;
       } else {
         const region = regionOf(day);
-        const [first, end] = [known.placeOf(region.from), known.placeOf(region.to + 1)];
+        const [first, end] = [known.indexOf(region.from), known.indexOf(region.to + 1)];
         const overall = overalls.get(region) ?? overallRate(all.slice(first, end), region);
         overalls.set(region, overall);
-        const nearest = (start: number, stop: number): readonly Stretch[] =>
+        const nearest = (start: number, stop: number): readonly KnownRange[] =>
           all.slice(Math.max(first, start), Math.max(first, Math.min(end, stop)));
         const before = rateOf(nearest(at - NEIGHBOURS, at).toReversed(), week.between, overall);
         const after = rateOf(nearest(at, at + NEIGHBOURS), week.between, overall);
@@ -175,7 +185,7 @@ export function density(): Density {
     region === EVERYWHERE ? Math.min(...uncharted.filter((it) => it.from > day).map((it) => it.from - 1)) : region.to;
 
   /** The same, with what full answers say: the shortest windows first, so that longer ones raise only what is left. */
-  function guesses(from: number, to: number): readonly Guess[] {
+  function guesses(from: number, to: number): readonly ItemEstimate[] {
     const near = fulls.filter((it) => it.from <= to && it.to >= from);
     const first = Math.min(from, ...near.map((it) => it.from));
     const last = Math.max(to, ...near.map((it) => it.to));
@@ -183,7 +193,7 @@ export function density(): Density {
     for (const full of near) {
       const at = full.from - first;
       const days = all.slice(at, at + full.to - full.from + 1);
-      all = all.toSpliced(at, days.length, ...raised(full, sampled(full, days), busyDay()));
+      all = all.toSpliced(at, days.length, ...raisedToFull(full, scaledBySample(full, days), busyDay()));
     }
     return all.slice(from - first, to - first + 1);
   }
@@ -203,14 +213,14 @@ export function density(): Density {
       busyDays += 1;
       busyLogs += Math.log(items + 1);
     },
-    suppose: (day, items) => {
-      if (known.whole(day, day) === 0) known.put({ from: day, to: day, items, by: 'kinds' });
+    learnEstimate: (day, items) => {
+      if (known.completeDays(day, day) === 0) known.put({ from: day, to: day, items, source: 'kinds' });
     },
     guesses,
-    surprise: (from, to) => {
+    underestimatedDays: (from, to) => {
       const { before, after } = known.edges(from, to);
       const gap = { from: before + 1, to: after - 1 };
-      const isSurprise = (it: Full): boolean =>
+      const isSurprise = (it: FullAnswer): boolean =>
         guesses(it.from, it.to).reduce((sum, { items }) => sum + items, 0) <= it.returned * SURPRISE;
       const near = fulls.filter((it) => it.from < it.to && it.from <= gap.to && it.to >= gap.from);
       return near.some(isSurprise) ? gap : undefined;
@@ -224,13 +234,13 @@ export function density(): Density {
 }
 
 /** Stretches of days that hold enough each for a rate. */
-function stretchesOf(from: number, counts: readonly number[], by: Source): Stretch[] {
-  const stretches: Stretch[] = [];
+function stretchesOf(from: number, counts: readonly number[], source: KnownBy): KnownRange[] {
+  const stretches: KnownRange[] = [];
   let [start, items] = [from, 0];
   counts.forEach((count, at) => {
     items += count;
     if (items < ENOUGH && at < counts.length - 1) return;
-    stretches.push({ from: start, to: from + at, items, by });
+    stretches.push({ from: start, to: from + at, items, source });
     [start, items] = [from + at + 1, 0];
   });
   return stretches;

@@ -1,12 +1,12 @@
 /** What the slices of one question told so far: how many items its days hold, and of which kinds. Estimates only. */
-import type { RequestBody } from '../asked.ts';
+import type { RequestBody } from '../request-body.ts';
 import { dayNumber, onCalendar } from '../day.ts';
 import { type Density, density } from './density.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { type Mix, mix } from './mix.ts';
 
 /** Where requests and items of an endpoint tell their days and kinds. */
-export interface Shown {
+export interface WindowFields {
   /** Request fields of the first and the last day. */
   readonly from: string;
   readonly to: string;
@@ -17,7 +17,7 @@ export interface Shown {
 }
 
 /** An answer as evidence; without items when only their number is known. */
-export interface Told {
+export interface SliceResult {
   readonly request: RequestBody;
   readonly returned: number;
   readonly full: boolean;
@@ -30,27 +30,27 @@ export interface Evidence {
   /** True of a slice that asks for some kinds only, of those that the question asks for. */
   readonly isNarrower: (request: RequestBody) => boolean;
   /** How many items a question is likely to hold. */
-  readonly likely: (request: RequestBody) => number;
+  readonly expectedItems: (request: RequestBody) => number;
   /** Takes in the answer to a slice. */
-  readonly learn: (told: Told) => void;
+  readonly learn: (told: SliceResult) => void;
   /** Takes in what is asked after a slice, or in its place; a day's parts by kinds tell the day together. */
-  readonly divide: (told: Pick<Told, 'request' | 'returned'>, parts: readonly RequestBody[]) => void;
+  readonly recordSplit: (told: Pick<SliceResult, 'request' | 'returned'>, parts: readonly RequestBody[]) => void;
   /** Takes in a slice of an earlier run, the oldest first. Of its answer no more is known than how long it was. */
-  readonly recall: (slice: Recalled) => void;
+  readonly learnEarlier: (slice: EarlierSlice) => void;
 }
 
-export interface Recalled extends Omit<Told, 'items'> {
+export interface EarlierSlice extends Omit<SliceResult, 'items'> {
   /** Slices of one day by kinds add up to the day if they are of one run. */
   readonly runId: string;
 }
 
 /** Evidence on a question, given with the lists that it names itself. */
-export function evidence(base: RequestBody, shown: Shown): Evidence {
+export function evidence(base: RequestBody, shown: WindowFields): Evidence {
   const days = density();
   const kinds = mix(shown.kinds);
   const dividedDays = new Map<number, DividedDay>();
   const dividedDay = (day: number): DividedDay => {
-    const found = dividedDays.get(day) ?? { open: 0, items: 0, told: 0, share: 0 };
+    const found = dividedDays.get(day) ?? { open: 0, items: 0, answered: 0, share: 0 };
     dividedDays.set(day, found);
     return found;
   };
@@ -69,7 +69,7 @@ export function evidence(base: RequestBody, shown: Shown): Evidence {
     density: days,
     mix: kinds,
     isNarrower,
-    likely: (request) => {
+    expectedItems: (request) => {
       const window = windowOf(request, shown);
       const guesses = window ? days.guesses(window.from, window.to) : [];
       return guesses.reduce((sum, { items }) => sum + items, 0) * shareOf(request);
@@ -82,12 +82,12 @@ export function evidence(base: RequestBody, shown: Shown): Evidence {
         days.learn({ ...window, returned, full, ...(items && { days: daysOf(items, shown.day) }) });
       } else if (!full && window.from === window.to) {
         const day = dividedDay(window.from);
-        day.told += returned;
+        day.answered += returned;
         day.share += shareOf(request);
-        if (day.share >= TELLING) days.suppose(window.from, day.told / day.share);
+        if (day.share >= TELLING) days.learnEstimate(window.from, day.answered / day.share);
       }
     },
-    divide: ({ request, returned }, parts) => {
+    recordSplit: ({ request, returned }, parts) => {
       const window = windowOf(request, shown);
       const narrower = isNarrower(request);
       const byKinds = parts.filter((part) => kindsOf(part) !== kindsOf(request)).length;
@@ -98,7 +98,7 @@ export function evidence(base: RequestBody, shown: Shown): Evidence {
       day.items += byKinds === 0 ? returned : 0;
       if (day.open <= 0) days.learnBusyDay(from, day.items);
     },
-    recall: ({ request, returned, full, runId }) => {
+    learnEarlier: ({ request, returned, full, runId }) => {
       const window = windowOf(request, shown);
       if (!window || othersOf(request, shown) !== othersOf(base, shown)) return;
       if (!isNarrower(request)) return days.learn({ ...window, returned, full });
@@ -118,7 +118,7 @@ interface DividedDay {
   /** Items of the parts that were not divided further. */
   items: number;
   /** Items of the parts that were answered whole, and the share of the day that these are by the mix. */
-  told: number;
+  answered: number;
   share: number;
 }
 
@@ -128,7 +128,7 @@ const TELLING = 0.15;
 /** The days of a request, as numbers; undefined when it is open at an end. */
 export function windowOf(
   request: RequestBody,
-  at: Pick<Shown, 'from' | 'to'>,
+  at: Pick<WindowFields, 'from' | 'to'>,
 ): { readonly from: number; readonly to: number } | undefined {
   const [from, to] = [request[at.from], request[at.to]];
   if (typeof from !== 'string' || typeof to !== 'string' || from > to) return undefined;
@@ -144,7 +144,7 @@ function daysOf(items: readonly unknown[], field: string): number[] {
 }
 
 /** What a question asks beside its days, its kinds and how much at once. */
-const othersOf = (request: RequestBody, { from, to, kinds }: Shown): string => {
+const othersOf = (request: RequestBody, { from, to, kinds }: WindowFields): string => {
   const cut = [from, to, 'count', ...Object.keys(kinds)];
   return canonicalJson(Object.fromEntries(Object.entries(request).filter(([name]) => !cut.includes(name))));
 };

@@ -1,5 +1,5 @@
 /** What a full answer tells of the days it came from: at least so much, and by its dates where most of it lies. */
-import type { Guess } from './estimate.ts';
+import type { ItemEstimate } from './estimate.ts';
 
 /** An answer to a window of days, as numbers, both ends included. */
 export interface DatedAnswer {
@@ -11,14 +11,14 @@ export interface DatedAnswer {
 }
 
 /** Days that hold at least what was returned. */
-export interface Full {
+export interface FullAnswer {
   readonly from: number;
   readonly to: number;
   readonly returned: number;
   /** Items by day. */
   readonly counts?: readonly number[] | undefined;
   /** An answer in the order of dates broke off on this day. */
-  readonly broken?: boolean;
+  readonly isCutOff?: boolean;
 }
 
 /** Items by day; undefined when the dates are not those asked for, so that they say nothing. */
@@ -65,7 +65,7 @@ const JUDGED = 8;
 /** A stretch holds a burst when the sample has so many times more of it than was expected. */
 const BURST = 1.5;
 /** Beyond so many answers' worth, a sample has too few items a day to say where they lie. */
-export const LARGEST = 6;
+export const MAX_DENSITY_RATIO = 6;
 /** Guesses worth so many items of the sample. */
 const HELD_FOR_ITEMS = 5;
 
@@ -73,9 +73,12 @@ const HELD_FOR_ITEMS = 5;
  * The guesses for the days of a full answer, with what its dates say: where it holds far more of some days than was
  * expected, that is where the rest is too. The other days, as expected, tell how large a part of all the sample is.
  */
-export function sampled({ counts, returned, broken }: Full, days: readonly Guess[]): readonly Guess[] {
+export function scaledBySample(
+  { counts, returned, isCutOff }: FullAnswer,
+  days: readonly ItemEstimate[],
+): readonly ItemEstimate[] {
   const expected = sum(days.map(({ items }) => items));
-  if (!counts || broken === true || expected === 0 || expected > returned * LARGEST) return days;
+  if (!counts || isCutOff === true || expected === 0 || expected > returned * MAX_DENSITY_RATIO) return days;
   let [usualItems, usualCount, bursts] = [0, 0, 0];
   for (let at = 0, items = 0, count = 0; at < days.length; at++) {
     items += days[at]?.items ?? 0;
@@ -87,7 +90,7 @@ export function sampled({ counts, returned, broken }: Full, days: readonly Guess
     [items, count] = [0, 0];
   }
   if (bursts === 0) return days;
-  const total = Math.max(returned, Math.min(returned * LARGEST, (usualItems * returned) / (usualCount + 2)));
+  const total = Math.max(returned, Math.min(returned * MAX_DENSITY_RATIO, (usualItems * returned) / (usualCount + 2)));
   return days.map(({ items, variance }, at) => ({
     items: (total * ((counts[at] ?? 0) + (items / expected) * HELD_FOR_ITEMS)) / (returned + HELD_FOR_ITEMS),
     variance: Math.max(variance, UNSURE),
@@ -104,14 +107,14 @@ const BROKEN_TIMES = 2;
  * The guesses for the days of a full answer, raised until they add up to what it must hold; a day that turns out busy, to
  * what `busyDay`s typically hold. Days known for sure stay.
  */
-export function raised(
-  { from, to, returned, broken }: Full,
-  days: readonly Guess[],
+export function raisedToFull(
+  { from, to, returned, isCutOff }: FullAnswer,
+  days: readonly ItemEstimate[],
   busyDay: number,
-): readonly Guess[] {
+): readonly ItemEstimate[] {
   const items = sum(days.map((it) => it.items));
-  const isBusier = broken === true && returned > items * 1.5;
-  const isBusy = from === to && (broken !== true || isBusier);
+  const isBusier = isCutOff === true && returned > items * 1.5;
+  const isBusy = from === to && (isCutOff !== true || isBusier);
   const least = Math.max(returned * (isBusier ? BROKEN_TIMES : AT_LEAST), isBusy ? busyDay : 0);
   const open = days.filter(({ variance }) => variance > 0);
   if (items >= least || open.length === 0) return days;

@@ -1,9 +1,9 @@
 /** Which values of a facet the items seen so far have, and in what shares. */
-import type { RequestBody } from '../asked.ts';
+import type { RequestBody } from '../request-body.ts';
 
 export interface Shares {
   /** The share of each value asked about, in their order. */
-  readonly of: readonly number[];
+  readonly values: readonly number[];
   /** The share of items with none of them. */
   readonly rest: number;
 }
@@ -36,7 +36,7 @@ export function mix(shownIn: Readonly<Record<string, string>>): Mix {
     add(sums, values, before, before ? Math.min(1, HELD_FOR_ITEMS / before.items) : 0);
     add(sums, values, now.get(field), 1);
     const all = sums.reduce((total, it) => total + it, 0);
-    return { of: sums.slice(0, -1).map((it) => it / all), rest: (sums.at(-1) ?? 0) / all };
+    return { values: sums.slice(0, -1).map((it) => it / all), rest: (sums.at(-1) ?? 0) / all };
   };
   return {
     learn: (items, single) => {

@@ -1,5 +1,5 @@
 /** How many items a day holds by the days near it. By logarithms, so that one busy day does not outweigh all others. */
-import type { Stretch } from './known-days.ts';
+import type { KnownRange } from './known-days.ts';
 
 export interface Rate {
   /** Logarithm of the items of a day of weight 1. */
@@ -12,14 +12,14 @@ const FADES = 0.8;
 /** What the rate over all that is known counts beside them. */
 const OVERALL = 0.15;
 /** Of a rate that a few neighbours tell: days differ by about a fifth. */
-export const USUAL_VARIANCE = 0.04;
+export const DEFAULT_VARIANCE = 0.04;
 
 /** The rate of so many items on days of this weight. Without items it is low, and not nothing. */
 export const logRateOf = (items: number, weight: number): number => Math.log((items + 0.3) / (weight + 0.05));
 
 /** The rate of stretches with their weights, nearest first; undefined when there are none. */
 export function rateOf(
-  nearest: readonly Stretch[],
+  nearest: readonly KnownRange[],
   weightOf: (from: number, to: number) => number,
   overall: Rate,
 ): Rate | undefined {
@@ -33,7 +33,7 @@ export function rateOf(
   if (all === 0) return undefined;
   const mean = rates.reduce((sum, { log, counts }) => sum + log * counts, 0) / all;
   const spread = rates.reduce((sum, { log, counts }) => sum + (log - mean) ** 2 * counts, 0);
-  return { mean, variance: (spread + USUAL_VARIANCE) / (all + 0.5) };
+  return { mean, variance: (spread + DEFAULT_VARIANCE) / (all + 0.5) };
 }
 
 /** The rate of a day between two rates, by how far it is from either. */

@@ -12,7 +12,7 @@ export interface TableRef {
  * Refreshes the statistics of these tables after a large load; a table named twice is done once. The embedded warehouse
  * has no autovacuum, so there the space of dead rows is reclaimed too. May not run inside a transaction.
  */
-export async function maintain(
+export async function analyzeTables(
   warehouse: Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>,
   tables: readonly TableRef[],
   signal?: AbortSignal,

@@ -39,7 +39,7 @@ export interface Warehouse {
   /** The database's time, for everything that is stored or compared with what is stored. */
   readonly clock: DatabaseClock;
   /** Another process has it and answers what only reads; every other statement fails. */
-  readonly isOthers?: true;
+  readonly isRemote?: true;
   /**
    * Throws a TransientError when the disk has too little room for the answers of requests in flight, given the bytes of
    * the largest answer so far. Absent where the disk is a server's.
@@ -72,7 +72,7 @@ export interface OpenEffects {
   /** What this process is doing, for the message to another that finds the folder in use. */
   readonly command?: string;
   /** It is only to be read: where another process has the folder and answers readers, through that process. */
-  readonly isOnlyRead?: boolean;
+  readonly isReadOnly?: boolean;
   /** Stands in for the free bytes of the disk of an embedded warehouse. */
   readonly freeBytes?: (folder: string) => number;
   /** The database of a `memory://` warehouse, where it is not to be made from nothing; closed with the warehouse. */
@@ -181,7 +181,7 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
   }
   const folder = resolve(where);
   await makeFolder(folder);
-  const taken = effects.isOnlyRead === true ? await lockOrOwner(folder, names, effects) : await lock(folder, effects);
+  const taken = effects.isReadOnly === true ? await lockOrOwner(folder, names, effects) : await lock(folder, effects);
   if (typeof taken !== 'function') return taken;
   const release = taken;
   try {
@@ -238,7 +238,7 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
       const close = once(() => db.destroy());
       // The owner is a process of the same machine.
       const clock = await openDatabaseClock(async () => (effects.databaseNow ?? effects.now)(), effects);
-      return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isOthers: true, close };
+      return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isRemote: true, close };
     }
     try {
       return await lock(folder, effects, 0);

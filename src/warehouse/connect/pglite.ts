@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { TransientError } from '../../errors.ts';
-import { copyFromBlob, isCopy, partsOf } from '../sql/copy.ts';
+import { copyFromBlob, isCopy, textParts } from '../sql/copy.ts';
 import { type DiskRoom, type DiskRoomEffects, openDiskRoom } from '../lock/disk-room.ts';
 import { parameterText, parserFor } from '../sql/values.ts';
 import { startWatchdog } from '../lock/watchdog.ts';
@@ -121,7 +121,7 @@ const copying = (of: Pick<PGlite, 'query'>): Pick<Queried, 'query'> => ({
     isCopy(text)
       ? of.query(copyFromBlob(text), [], {
           ...options,
-          blob: new Blob([...partsOf(values?.[0] as string | Iterable<string>)]),
+          blob: new Blob([...textParts(values?.[0] as string | Iterable<string>)]),
         })
       : of.query(text, values, options),
 });

@@ -12,7 +12,7 @@ const NO_CONNECTION_LEFT = '53300';
  * As its kind, but that a connection which the server refuses for want of room is waited for among its own, where some are
  * out; for no longer than for any connection of the pool. Without one of its own it rejects at once.
  */
-export class PatientPool extends Pool {
+export class RetryingPool extends Pool {
   readonly #withinMs: number;
   #out = 0;
 

@@ -18,10 +18,10 @@ import { Client, type ClientConfig, type Pool, type PoolClient, type PoolConfig 
 import { type Address, parseAddress } from './url.ts';
 import { cancelStatement } from './cancel.ts';
 import { copy, isCopy } from '../sql/copy.ts';
-import { PatientPool } from './pool.ts';
+import { RetryingPool } from './pool.ts';
 import { assertSettings, POOLER_SETTINGS, SESSION_SETTINGS, settingNames, SETTINGS_QUERY } from './session-settings.ts';
 import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
-import { connectTrouble, errorCode, isAboutRole, type Place } from '../sql/errors.ts';
+import { connectError, errorCode, isAboutRole, type ServerAddress } from '../sql/errors.ts';
 import { parserFor } from '../sql/values.ts';
 
 /** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
@@ -45,7 +45,7 @@ interface Plans {
 export interface OpenPool {
   readonly dialect: Dialect;
   readonly session: TextSession;
-  readonly place: Place;
+  readonly place: ServerAddress;
   /** What connects in the way that worked, for a pool of another's own. */
   readonly settings: PoolConfig;
 }
@@ -83,7 +83,7 @@ class PooledDialect extends PostgresDialect {
   }
 }
 
-/** Connects in the first way that the address allows and the server takes. Throws what `connectTrouble` says. */
+/** Connects in the first way that the address allows and the server takes. Throws what `connectError` says. */
 export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
@@ -94,7 +94,7 @@ export async function openPool(url: string): Promise<OpenPool> {
       return connectSecured(address, plans, POOLER_SETTINGS);
     })
     .catch((error: unknown) => {
-      throw connectTrouble(error, place);
+      throw connectError(error, place);
     });
   const session = sessionOfPool(pool, (client) => cancelStatement(client, settings));
   return { dialect: new PooledDialect(pool), session, place, settings };
@@ -133,7 +133,7 @@ const wantsOtherSecurity = (error: unknown): boolean =>
   (errorCode(error) === '28000' && !isAboutRole(error)) || speaksNoTls(error);
 
 async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
-  const pool = new PatientPool({ ...settings, connectionTimeoutMillis: TURN_WITHIN_MS });
+  const pool = new RetryingPool({ ...settings, connectionTimeoutMillis: TURN_WITHIN_MS });
   // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
   // that needs the connection next fails by itself or gets another.
   pool.on('error', () => undefined);
@@ -227,7 +227,7 @@ function nameOf(text: string): string {
   return name;
 }
 
-const placeOf = ({ host, port, database, user }: Address): Place => ({
+const placeOf = ({ host, port, database, user }: Address): ServerAddress => ({
   host,
   port,
   user: user ?? process.env['PGUSER'] ?? process.env['USER'] ?? 'the default user',

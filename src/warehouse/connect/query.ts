@@ -19,7 +19,7 @@ export interface QueryOptions {
 }
 
 /** How statements begin that only read; the database refuses writing inside them, but not what others do outside of tables. */
-export const READING: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
+export const READ_KEYWORDS: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
 
 /**
  * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.
@@ -57,17 +57,17 @@ export interface DescribedColumn {
  * `readOnlyQuery` does, with the place in the statement where the database names one.
  */
 export async function describeQuery(
-  warehouse: Pick<Warehouse, 'schema' | 'session' | 'isOthers'>,
+  warehouse: Pick<Warehouse, 'schema' | 'session' | 'isRemote'>,
   statement: string,
 ): Promise<readonly DescribedColumn[]> {
   const isPlain = RUN_PLAIN.includes(firstWord(statement));
   // Another process runs no cursor for this one. A comment may end the statement.
-  const before = warehouse.isOthers ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
-  const after = warehouse.isOthers ? '\n) as "query" limit 0' : '';
-  const text = warehouse.isOthers ? withoutEnd(statement) : statement;
+  const before = warehouse.isRemote ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
+  const after = warehouse.isRemote ? '\n) as "query" limit 0' : '';
+  const text = warehouse.isRemote ? withoutEnd(statement) : statement;
   try {
     return await asReader(warehouse, statement, {}, async (run) => {
-      const direct = isPlain || warehouse.isOthers;
+      const direct = isPlain || warehouse.isRemote;
       const result = await run(isPlain ? statement : `${before}${text}${after}`);
       const { fields } = direct ? result : await run('fetch 0 from sluice_describe');
       const names = distinct(fields.map(({ name }) => name));
@@ -119,11 +119,11 @@ async function asReader<T>(
   work: (run: RunText) => Promise<T>,
 ): Promise<T> {
   const word = firstWord(statement);
-  if (!READING.includes(word)) {
+  if (!READ_KEYWORDS.includes(word)) {
     throw new UsageError(
       word === '' ? 'The query is empty.' : `A query that begins with ${word.toUpperCase()} is not run here.`,
       {
-        next: `Begin with one of ${READING.join(', ').toUpperCase()}.`,
+        next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
       },
     );
   }

@@ -2,7 +2,7 @@
 import { SchemaError, SluiceError, TransientError, UsageError } from '../../errors.ts';
 import { errorCode } from '../sql/errors.ts';
 
-export interface Steady {
+export interface RetryEffects {
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
 }
@@ -19,9 +19,9 @@ const WAIT_MS = 50;
  * so, and must bear being done twice: a connection that is lost during a commit leaves it open whether it was done.
  * Other errors pass through.
  */
-export async function steadily<T>(
+export async function retryTransient<T>(
   work: (failures: number) => Promise<T>,
-  { sleep, random }: Steady,
+  { sleep, random }: RetryEffects,
   mostTries: number = MOST_TRIES,
 ): Promise<T> {
   for (let failures = 0; ; ) {
@@ -77,7 +77,7 @@ const NO_RIGHT = '42501';
 const OTHER_TABLES = /^(?:3F000|42P01|42703|42P10)$/;
 
 /** The error as one that its reader can act on, when it is trouble of the database; else itself. */
-export function databaseTrouble(error: unknown): unknown {
+export function toUserError(error: unknown): unknown {
   if (error instanceof SluiceError || !(error instanceof Error)) return error;
   const code = errorCode(error) ?? '';
   const message = `the database could not be used: ${error.message}`;

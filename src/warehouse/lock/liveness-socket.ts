@@ -5,15 +5,15 @@
 import { rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
-import { reaching } from './socket-path.ts';
+import { withShortSocketPath } from './socket-path.ts';
 
 /** Listens at the path and returns what stops it and removes the path; undefined where the file system has no sockets. */
-export async function giveSignOfLife(path: string): Promise<(() => void) | undefined> {
+export async function openLivenessSocket(path: string): Promise<(() => void) | undefined> {
   const server = createServer((socket) => socket.destroy());
   // A process that has nothing else to do ends.
   server.unref();
   try {
-    await reaching(path, async (short) => {
+    await withShortSocketPath(path, async (short) => {
       server.listen(short);
       await once(server, 'listening');
     });
@@ -27,9 +27,9 @@ export async function giveSignOfLife(path: string): Promise<(() => void) | undef
 }
 
 /** False when certainly nobody listens at the path any more. */
-export async function showsSignOfLife(path: string): Promise<boolean> {
+export async function isSocketAlive(path: string): Promise<boolean> {
   try {
-    await reaching(path, async (short) => {
+    await withShortSocketPath(path, async (short) => {
       const socket = connect(short);
       try {
         await once(socket, 'connect');

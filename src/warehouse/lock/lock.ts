@@ -11,11 +11,11 @@ import { readFileSync, unlinkSync } from 'node:fs';
 import { constants, copyFile, link, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { HeldError } from '../../errors.ts';
-import { fateOf, ownMark, type ProcessMark } from './process-identity.ts';
-import { giveSignOfLife, showsSignOfLife } from './liveness-socket.ts';
+import { processStateOf, ownIdentity, type ProcessIdentity } from './process-identity.ts';
+import { openLivenessSocket, isSocketAlive } from './liveness-socket.ts';
 
 /** Who holds a lock, as the file says. */
-export interface LockOwner extends ProcessMark {
+export interface LockOwner extends ProcessIdentity {
   /** The command that the owner runs, for the message to others. */
   readonly command: string;
   readonly since: string;
@@ -48,8 +48,8 @@ export async function acquireLock(path: string, request: LockRequest, effects: L
   const id = randomUUID();
   // Before the lock is ours, so that nobody finds an owner who doesn't answer yet.
   const socket = `${basename(path)}.${id}.alive`;
-  const endSign = await giveSignOfLife(join(dirname(path), socket));
-  const mark = { ...ownMark(), command: request.command, id, socket: endSign ? socket : null };
+  const endSign = await openLivenessSocket(join(dirname(path), socket));
+  const mark = { ...ownIdentity(), command: request.command, id, socket: endSign ? socket : null };
   try {
     await waitForLock(path, mark, request, effects);
   } catch (error) {
@@ -95,9 +95,9 @@ async function tryLock(path: string, me: LockOwner): Promise<Found> {
 
 /** Certain, or false. */
 async function isGone(owner: LockOwner, folder: string): Promise<boolean> {
-  const fate = fateOf(owner);
+  const fate = processStateOf(owner);
   if (fate !== 'hidden' || owner.socket === null) return fate === 'gone';
-  return !(await showsSignOfLife(join(folder, basename(owner.socket))));
+  return !(await isSocketAlive(join(folder, basename(owner.socket))));
 }
 
 /** Puts our draft in the place of a file whose owner is gone, unless another is doing so. */
@@ -190,7 +190,7 @@ function heldBy(path: string, owner: LockOwner | 'unreadable'): HeldError {
       next: `If no process uses it, delete ${path}.`,
     });
   }
-  const away = fateOf(owner) !== 'running';
+  const away = processStateOf(owner) !== 'running';
   const where = away ? ` on ${owner.host}` : '';
   return new HeldError(
     `The embedded warehouse is in use by process ${owner.pid}${where} (${owner.command}) since ${owner.since}.`,

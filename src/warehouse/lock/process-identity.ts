@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-export interface ProcessMark {
+export interface ProcessIdentity {
   readonly pid: number;
   readonly host: string;
   /** One start of one kernel; every container on it sees the same. Null where the system doesn't tell. */
@@ -14,7 +14,7 @@ export interface ProcessMark {
 }
 
 /** The mark of this process. */
-export const ownMark = (): ProcessMark => ({
+export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
   host: hostname(),
   boot: orNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
@@ -26,9 +26,9 @@ export const ownMark = (): ProcessMark => ({
  * What can be known from here of the marked process: `hidden` is one in another container on this kernel, `elsewhere`
  * one on another machine.
  */
-export type Fate = 'running' | 'gone' | 'hidden' | 'elsewhere';
+export type ProcessState = 'running' | 'gone' | 'hidden' | 'elsewhere';
 
-export function fateOf(mark: ProcessMark, own: ProcessMark = ownMark()): Fate {
+export function processStateOf(mark: ProcessIdentity, own: ProcessIdentity = ownIdentity()): ProcessState {
   const bootsKnown = mark.boot !== null && own.boot !== null;
   const sameKernel = bootsKnown ? mark.boot === own.boot : mark.host === own.host;
   // A machine of that name has been started anew since, which ended all that ran on it.

@@ -6,7 +6,7 @@ import { basename, dirname } from 'node:path';
 const LONGEST_PATH_BYTES = 100;
 
 /** Calls with a path that is short enough, by way of the open folder where the path itself isn't. */
-export async function reaching<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
+export async function withShortSocketPath<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return work(path);
   const folder = await open(dirname(path), 'r');
   try {

@@ -7,7 +7,11 @@ import { operationsTables } from '../schema/operations.ts';
 import { tables } from '../schema/tables.ts';
 
 /** Throws a SchemaError that names a table which lacks columns, or is missing, of a schema that says it is current. */
-export async function assertWhole({ db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<void> {
+export async function assertTablesPresent({
+  db,
+  schema,
+  ops,
+}: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<void> {
   const declared = [
     ...tables.map((it) => ({ ...it, of: schema })),
     ...operationsTables.map((it) => ({ ...it, of: ops })),

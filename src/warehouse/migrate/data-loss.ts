@@ -21,7 +21,7 @@ export async function tableNames(
 }
 
 /** Tables and columns that are in the first list only and hold something; they are locked against new rows. */
-export async function lossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
+export async function dataLossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
   const has = (it: TableNames[number], wholeTable: boolean): boolean =>
     after.some(
       ({ schema, table, column }) => schema === it.schema && table === it.table && (wholeTable || column === it.column),

@@ -1,12 +1,12 @@
 /** The text of a migration file, from the statements of a draft. */
-import type { Draft } from './draft.ts';
-import type { Step } from './migrations.ts';
+import type { MigrationDraft } from './draft.ts';
+import type { Migration } from './migrations.ts';
 
 /** A migration file that runs these statements; `about` is its one sentence. */
 export function migrationText(
   about: string,
-  schema: Step['schema'],
-  { statements, undo }: Pick<Draft, 'statements' | 'undo'>,
+  schema: Migration['schema'],
+  { statements, undo }: Pick<MigrationDraft, 'statements' | 'undo'>,
 ): string {
   return `/** ${about} */
 import { type Kysely, sql } from 'kysely';

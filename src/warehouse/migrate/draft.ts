@@ -15,7 +15,7 @@ import { tableDrift } from './drift.ts';
 import { quoted } from '../sql/identifiers.ts';
 import { shapeOf, type TableShape } from './table-shape.ts';
 
-export interface Draft {
+export interface MigrationDraft {
   /** Unqualified, in an order in which they run. */
   readonly statements: readonly string[];
   /** What takes them back, in an order in which they run. */
@@ -31,7 +31,7 @@ interface Change {
 }
 
 /** The statements that create what is declared and not there: tables, columns, keys and indexes. */
-export function draftMigration(live: Catalog, declared: readonly DdlTable[]): Draft {
+export function draftMigration(live: Catalog, declared: readonly DdlTable[]): MigrationDraft {
   const there = new Map(live.tables.map((it) => [it.name, it]));
   const changed = declared.flatMap((table) => {
     const have = there.get(table.name);

@@ -4,12 +4,12 @@ import { type Kysely, type QueryExecutorProvider, sql, type Transaction } from '
 import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration';
 import { SchemaError, TransientError, UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
-import { lossOf, tableNames } from './data-loss.ts';
+import { dataLossOf, tableNames } from './data-loss.ts';
 import { steps } from './migrations.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { errorCode } from '../sql/errors.ts';
 
-type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isOthers'>;
+type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote'>;
 
 /** The longest wait for another migration. */
 const OTHER_WITHIN_MS = 60_000;
@@ -118,7 +118,7 @@ async function stepBack(trx: Transaction<OperationsTables>, warehouse: Target): 
   await back();
   const after = await tableNames(trx, warehouse);
   await sql`rollback to savepoint rehearsal`.execute(trx);
-  const loss = await lossOf(trx, before, after);
+  const loss = await dataLossOf(trx, before, after);
   if (loss.length > 0) {
     throw new UsageError(`The step back would drop what ${loss.join(', ')} ${loss.length > 1 ? 'hold' : 'holds'}.`, {
       next: 'Nothing was changed. Back the warehouse up and empty them first, if that is what you want.',
@@ -171,7 +171,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Why an empty warehouse can't be filled by this user; undefined when it can. */
-export async function lackedRight(warehouse: Target): Promise<UsageError | undefined> {
+export async function missingRight(warehouse: Target): Promise<UsageError | undefined> {
   const { db, schema, ops } = warehouse;
   const { rows } = await sql<{ may: boolean }>`
     select bool_and(coalesce(has_schema_privilege(n.oid, 'create'), has_database_privilege(current_database(), 'create'))) as may
@@ -244,7 +244,7 @@ function refuseNewer({ unknown }: MigrationStatus, { schema }: Target): void {
 export async function ensureSchema(warehouse: Target): Promise<void> {
   const status = await migrationStatus(warehouse);
   refuseNewer(status, warehouse);
-  if (warehouse.isOthers && status.state !== 'current') {
+  if (warehouse.isRemote && status.state !== 'current') {
     throw new SchemaError('The process that has the embedded warehouse has not brought its schema to this version.', {
       next: 'Wait for it to end, or end it and start it again with this version.',
     });
@@ -258,6 +258,6 @@ export async function ensureSchema(warehouse: Target): Promise<void> {
       },
     );
   }
-  const migrates = warehouse.kind === 'embedded' && !warehouse.isOthers;
+  const migrates = warehouse.kind === 'embedded' && !warehouse.isRemote;
   if (status.state !== 'current' || migrates) await migrate(warehouse, 'up');
 }

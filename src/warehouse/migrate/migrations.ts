@@ -2,14 +2,14 @@
 import type { Kysely } from 'kysely';
 
 /** One step of the schema, in the schema that it names first on the search path. */
-export interface Step {
+export interface Migration {
   readonly schema: 'operations' | 'analyst';
   up(db: Kysely<unknown>): Promise<void>;
   down(db: Kysely<unknown>): Promise<void>;
 }
 
 /** Steps by name, in the order of their names. Each is loaded when it is to be done: nearly every start finds nothing to do. */
-export const steps: Readonly<Record<string, () => Promise<Step>>> = {
+export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001_operations': () => import('../../../migrations/0001_operations.ts'),
   '0002_tables': () => import('../../../migrations/0002_tables.ts'),
   '0003_views': () => import('../../../migrations/0003_views.ts'),

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { TransientError } from '../../errors.ts';
-import { reaching } from '../lock/socket-path.ts';
+import { withShortSocketPath } from '../lock/socket-path.ts';
 import type { RunText, TextResult, TextSession } from '../sql/read-only-session.ts';
 import { frameOf, LONGEST_REPLY_BYTES, messagesIn, type ReadReply, VERSION } from './protocol.ts';
 import { READS_SOCKET } from './server.ts';
 
 /** A transaction at the owner's, which ends with its connection. */
-export interface Line {
+export interface ReadConnection {
   readonly run: RunText;
   readonly end: () => void;
 }
@@ -18,7 +18,9 @@ export interface Line {
 const SILENT_MS = 120_000;
 
 /** Opens transactions of an owner; undefined when none answers in this folder. */
-export async function findOwner(folder: string): Promise<((signal?: AbortSignal) => Promise<Line>) | undefined> {
+export async function findOwner(
+  folder: string,
+): Promise<((signal?: AbortSignal) => Promise<ReadConnection>) | undefined> {
   const path = join(folder, READS_SOCKET);
   try {
     (await reach(path)).destroy();
@@ -30,7 +32,7 @@ export async function findOwner(folder: string): Promise<((signal?: AbortSignal)
 
 /** Runs statements that others wrote, each session in a transaction of its own at the owner's. */
 export const sessionAt =
-  (open: (signal?: AbortSignal) => Promise<Line>): TextSession =>
+  (open: (signal?: AbortSignal) => Promise<ReadConnection>): TextSession =>
   async (work, signal) => {
     signal?.throwIfAborted();
     const line = await open(signal);
@@ -45,7 +47,7 @@ export const sessionAt =
   };
 
 function reach(path: string): Promise<Socket> {
-  return reaching(path, async (short) => {
+  return withShortSocketPath(path, async (short) => {
     const socket = connect(short);
     try {
       await once(socket, 'connect');
@@ -57,7 +59,7 @@ function reach(path: string): Promise<Socket> {
   });
 }
 
-async function openLine(path: string, signal: AbortSignal | undefined): Promise<Line> {
+async function openLine(path: string, signal: AbortSignal | undefined): Promise<ReadConnection> {
   const socket = await reach(path).catch((cause: unknown) => {
     throw gone(cause);
   });

@@ -10,10 +10,10 @@ import {
   type QueryResult,
 } from 'kysely';
 import { parameterText, parserFor } from '../sql/values.ts';
-import type { Line } from './client.ts';
+import type { ReadConnection } from './client.ts';
 
 /** The dialect of a warehouse that is read through its owner; values come as `values.ts` says. */
-export const readsDialect = (open: () => Promise<Line>): Dialect => ({
+export const readsDialect = (open: () => Promise<ReadConnection>): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
   createDriver: () => new ReadsDriver(open),
   createIntrospector: (db) => new PostgresIntrospector(db),
@@ -21,9 +21,9 @@ export const readsDialect = (open: () => Promise<Line>): Dialect => ({
 });
 
 class ReadsDriver implements Driver {
-  readonly #open: () => Promise<Line>;
+  readonly #open: () => Promise<ReadConnection>;
 
-  constructor(open: () => Promise<Line>) {
+  constructor(open: () => Promise<ReadConnection>) {
     this.#open = open;
   }
 
@@ -54,10 +54,10 @@ class ReadsDriver implements Driver {
 }
 
 class ReadsConnection implements DatabaseConnection {
-  readonly #open: () => Promise<Line>;
-  #held: Line | undefined;
+  readonly #open: () => Promise<ReadConnection>;
+  #held: ReadConnection | undefined;
 
-  constructor(open: () => Promise<Line>) {
+  constructor(open: () => Promise<ReadConnection>) {
     this.#open = open;
   }
 

@@ -8,7 +8,7 @@ import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Warehouse } from '../connect/connect.ts';
-import { reaching } from '../lock/socket-path.ts';
+import { withShortSocketPath } from '../lock/socket-path.ts';
 import { answerStatement } from './statement.ts';
 import { frameOf, LONGEST_REQUEST_BYTES, messagesIn, type ReadReply, requestOf } from './protocol.ts';
 
@@ -19,7 +19,7 @@ const UNFINISHED = 'reads-';
 
 export interface ReadLimits {
   /** How long one transaction may hold the database. */
-  readonly heldMs: number;
+  readonly maxHeldMs: number;
   /** How long a reader may leave the owner waiting, with its next statement or for room to write. */
   readonly idleMs: number;
   /** How long readers that are under way may take when the owner ends. */
@@ -28,7 +28,7 @@ export interface ReadLimits {
 }
 
 /** Who is at work waits for readers; who reads waits for others first. */
-const LIMITS: ReadLimits = { heldMs: 30_000, idleMs: 5_000, graceMs: 5_000, connections: 8 };
+const LIMITS: ReadLimits = { maxHeldMs: 30_000, idleMs: 5_000, graceMs: 5_000, connections: 8 };
 
 export interface ReadEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -85,7 +85,7 @@ async function listen(server: Server, folder: string): Promise<void> {
   const unfinished = await mkdtemp(join(folder, UNFINISHED));
   try {
     const made = join(unfinished, 's');
-    await reaching(made, async (short) => {
+    await withShortSocketPath(made, async (short) => {
       server.listen(short);
       await once(server, 'listening');
     });
@@ -134,8 +134,8 @@ async function serveReader(
     let next = await patiently(messages.next());
     if (next.done) return;
     await session(async (run) => {
-      const overdue = `the process at work gives a reader ${limits.heldMs / 1000} s, and they are over`;
-      void sleep(limits.heldMs, ended.signal).then(
+      const overdue = `the process at work gives a reader ${limits.maxHeldMs / 1000} s, and they are over`;
+      void sleep(limits.maxHeldMs, ended.signal).then(
         () => stop(overdue),
         () => undefined,
       );

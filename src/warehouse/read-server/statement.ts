@@ -1,10 +1,10 @@
 /** Runs one statement of a reader and sends its rows on in parts, so that a large result fills nobody's memory. */
-import { READING, firstWord } from '../connect/query.ts';
+import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
 import type { RunText, TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';
 
-export interface Answering {
+export interface StatementContext {
   readonly run: RunText;
   /** Waits while the reader is slow; throws when it is gone. */
   readonly send: (reply: ReadReply) => Promise<void>;
@@ -18,9 +18,12 @@ const MOST_ROWS = 100;
 const PART_BYTES = 2 ** 20;
 
 /** Sends what a reading statement gives, or the error that it fails with; no other statement is run. */
-export async function answerStatement({ sql, parameters }: ReadRequest, { run, send }: Answering): Promise<void> {
+export async function answerStatement(
+  { sql, parameters }: ReadRequest,
+  { run, send }: StatementContext,
+): Promise<void> {
   const word = firstWord(sql);
-  if (!READING.includes(word)) {
+  if (!READ_KEYWORDS.includes(word)) {
     const message = 'another process has the embedded warehouse, and runs statements of others only when they read';
     return send({ error: { message, code: READ_ONLY } });
   }
@@ -59,7 +62,7 @@ export async function answerStatement({ sql, parameters }: ReadRequest, { run, s
 const READ_ONLY = '25006';
 const UNSUPPORTED = '0A000';
 
-async function sendRows(rows: TextResult['rows'], send: Answering['send']): Promise<void> {
+async function sendRows(rows: TextResult['rows'], send: StatementContext['send']): Promise<void> {
   let part: TextResult['rows'][number][] = [];
   let bytes = 0;
   for (const row of rows) {

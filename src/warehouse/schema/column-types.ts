@@ -17,8 +17,8 @@ export const text = of<string>('text');
 export const bigint = of<string, string | number | bigint>('bigint');
 /** A decimal number, exact: text when read. */
 export const numeric = of<string, string | number>('numeric');
-export const flag = of<boolean>('boolean');
-export const moment = of<Date, Date | string>('timestamptz');
+export const boolean = of<boolean>('boolean');
+export const timestamp = of<Date, Date | string>('timestamptz');
 /** A day, YYYY-MM-DD. */
 export const date = of<string>('date');
 export const uuid = of<string>('uuid');

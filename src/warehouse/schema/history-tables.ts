@@ -1,7 +1,7 @@
 /** The tables that keep what entities were: the values of each day, and each change of an attribute. */
 import type { DailyTable, DailyMeasure, ChangeTable, Column, RootTable, SqlType } from './table-types.ts';
 import type { ListSum } from '../../service/model.ts';
-import { referring } from './references.ts';
+import { referenceColumnNames } from './references.ts';
 
 /** A root table as declared, before it knows of its history. */
 export type Declared = Omit<RootTable, 'daily' | 'changes'>;
@@ -19,7 +19,7 @@ const singular = (table: string): string => table.replace(/ies$/, 'y').replace(/
 /** The key's columns, and the foreign key by which the history goes when the entity goes. */
 function entityOf(root: Declared): Pick<DailyTable, 'entityKey' | 'columns' | 'foreignKeys'> {
   const { noun, key, table } = root.resource;
-  const entityKey = referring(noun, key);
+  const entityKey = referenceColumnNames(noun, key);
   return {
     entityKey,
     columns: entityKey.map((name) => column(name, 'text', `Key of the ${noun}.`)),

@@ -1,5 +1,5 @@
 /** The machinery's table of chunks: the parts of runs that several workers share. */
-import { bigint, json, moment, nullable, oneOf, table, text } from './column-types.ts';
+import { bigint, json, timestamp, nullable, oneOf, table, text } from './column-types.ts';
 
 /** Of a run and of a chunk. */
 export const SPOOLS =
@@ -17,7 +17,7 @@ export const chunkTables = {
       exit_code: nullable(bigint('Exit code of what stopped it; null when nothing did.')),
       error: nullable(text('What stopped it.')),
       next: nullable(text('What to do about it.')),
-      ended_at: nullable(moment('When it ended.')),
+      ended_at: nullable(timestamp('When it ended.')),
       spools: nullable(json<unknown>(SPOOLS)),
     },
     {

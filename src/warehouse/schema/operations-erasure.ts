@@ -1,5 +1,5 @@
 /** The machinery's tables about erasure: what is forgotten, by salted digests alone, and the receipts. */
-import { bigint, bytea, flag, identity, json, moment, nullable, table, text } from './column-types.ts';
+import { bigint, bytea, boolean, identity, json, timestamp, nullable, table, text } from './column-types.ts';
 
 /** In an order in which they can be created. */
 export const erasureTables = {
@@ -14,13 +14,13 @@ export const erasureTables = {
       id: identity('The receipt.'),
       table_name: text('The table whose row was erased.'),
       digest: text('Salted digest of table and key.'),
-      erased_at: moment('When it was erased.'),
+      erased_at: timestamp('When it was erased.'),
       row_counts: json<Readonly<Record<string, number>>>('Rows deleted or changed, by table.'),
       answers: bigint('Stored answers that it was taken out of.'),
       bodies: bigint('Of these, those whose body was erased whole, because it could not be read.'),
       requests: bigint('Requests of the ledger that asked for it, and hold a pseudonym in its place.'),
       spooled: nullable(bigint('Answers on the disk that it was taken out of; null until that was done.')),
-      comes_again: flag('Whether later answers may bring it again.'),
+      comes_again: boolean('Whether later answers may bring it again.'),
     },
     { key: ['id'], indexes: [{ columns: ['digest'] }] },
   ),

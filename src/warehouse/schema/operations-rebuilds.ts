@@ -1,5 +1,5 @@
 /** The machinery's table of the schemas that rebuilds work in. */
-import { moment, table, text } from './column-types.ts';
+import { timestamp, table, text } from './column-types.ts';
 
 export const rebuildTables = {
   rebuilds: table(
@@ -7,7 +7,7 @@ export const rebuildTables = {
     {
       id: text('Random id of the rebuild; the comment on its schema holds it.'),
       schema_name: text('The schema that it created.'),
-      started_at: moment('When it created the schema.'),
+      started_at: timestamp('When it created the schema.'),
     },
     { key: ['id'] },
   ),

@@ -1,5 +1,5 @@
 /** The machinery's tables about the token and its money: the gate, shared limits, lost answers, the request log, names. */
-import { bigint, flag, moment, nullable, numeric, oneOf, table, text, uuid, zero } from './column-types.ts';
+import { bigint, boolean, timestamp, nullable, numeric, oneOf, table, text, uuid, zero } from './column-types.ts';
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
@@ -12,7 +12,7 @@ export const tokenTables = {
       gate: text('Which token of which service, as a digest.'),
       number: bigint('The slot, from 1.'),
       holder: text('The process that has it, or had it last.'),
-      expires_at: moment('Until when it is taken unless renewed; past when it is free.'),
+      expires_at: timestamp('Until when it is taken unless renewed; past when it is free.'),
     },
     { key: ['gate', 'number'] },
   ),
@@ -20,8 +20,8 @@ export const tokenTables = {
     'How fast requests may start with one token, over every process.',
     {
       gate: text('Which token of which service, as a digest.'),
-      next_at: moment('When the next request may start.'),
-      wanted_at: nullable(moment('When a process last found too few slots.')),
+      next_at: timestamp('When the next request may start.'),
+      wanted_at: nullable(timestamp('When a process last found too few slots.')),
       wanted_by: nullable(text('That process.')),
     },
     { key: ['gate'] },
@@ -31,7 +31,7 @@ export const tokenTables = {
     {
       name: text('The limit: a day, or a balance less what is to be kept.'),
       points: numeric('Points spent or set aside.'),
-      updated_at: moment('When it changed last.'),
+      updated_at: timestamp('When it changed last.'),
     },
     { key: ['name'] },
   ),
@@ -40,8 +40,8 @@ export const tokenTables = {
     {
       gate: text('Which token of which service, as a digest.'),
       points: numeric('Points left, without those charged for later rows that do not show a balance.'),
-      logged_at: moment('Start of the logged request that shows the balance, by the clock of the service.'),
-      read_at: moment('When the log was read.'),
+      logged_at: timestamp('Start of the logged request that shows the balance, by the clock of the service.'),
+      read_at: timestamp('When the log was read.'),
       token_id: nullable(uuid('Identifier of the token in the log; null until a row is surely a request of ours.')),
     },
     { key: ['gate'] },
@@ -54,8 +54,8 @@ export const tokenTables = {
       run_id: bigint('The run that made the attempt.'),
       sync,
       endpoint,
-      sent_at: moment('When it was sent.'),
-      noticed_at: moment('When its loss was noticed.'),
+      sent_at: timestamp('When it was sent.'),
+      noticed_at: timestamp('When its loss was noticed.'),
       reason: text('How the answer was lost.'),
       verdict: nullable(
         oneOf('What the log says; null until it was looked at.', [
@@ -67,7 +67,7 @@ export const tokenTables = {
       ),
       log_id: nullable(uuid('The row of the log that shows the attempt.')),
       points: nullable(numeric('What the attempt cost by the log.')),
-      settled_at: nullable(moment('When the verdict was found.')),
+      settled_at: nullable(timestamp('When the verdict was found.')),
       lost_invocations: zero(
         bigint(
           'Invocations without an answer that it stands for: 1 for the last attempt of an invocation, 3 for an answer larger than is taken, 0 for any other; --refresh sets it back to 0.',
@@ -89,7 +89,7 @@ export const tokenTables = {
         'How sure it is: by the identifier sent, by being the only candidate, by the order of time among as many rows as requests, or one of several candidates.',
         ['identifier', 'only_candidate', 'in_order', 'ambiguous'],
       ),
-      matched_at: moment('When the two were brought together.'),
+      matched_at: timestamp('When the two were brought together.'),
     },
     {
       key: ['request_id', 'log_id'],
@@ -104,10 +104,10 @@ export const tokenTables = {
       kind: oneOf('What kind of name it is.', ['id', 'alias', 'url', 'urn']),
       name: text('The name, as requests write it.'),
       entity: text('The key of the entity: the parts of its primary key as a JSON array.'),
-      first_seen_at: moment('Receipt of the first answer that showed it so.'),
-      last_seen_at: moment('Receipt of the last answer that showed it so.'),
+      first_seen_at: timestamp('Receipt of the first answer that showed it so.'),
+      last_seen_at: timestamp('Receipt of the last answer that showed it so.'),
       answer_id: bigint('That last answer.'),
-      asked: flag('True when a request by this name was answered with the entity; false when answers only show it.'),
+      asked: boolean('True when a request by this name was answered with the entity; false when answers only show it.'),
     },
     {
       key: ['resource', 'kind', 'name', 'entity'],

@@ -17,11 +17,11 @@ function reachable(resource: Resource, into: Set<Resource>): void {
 
 function visit(field: Field, into: Set<Resource>): void {
   if (field.shape === 'object') {
-    if (field.sighting) for (const type of ['', 'company']) reachable(field.sighting.of(type), into);
+    if (field.observation) for (const type of ['', 'company']) reachable(field.observation.resourceOf(type), into);
     for (const inner of Object.values(field.fields)) visit(inner, into);
   } else if (field.shape === 'list' && field.element.of === 'object') {
-    const { sighting, fields } = field.element;
-    if (sighting) for (const type of ['', 'company']) reachable(sighting.of(type), into);
+    const { observation, fields } = field.element;
+    if (observation) for (const type of ['', 'company']) reachable(observation.resourceOf(type), into);
     for (const inner of Object.values(fields)) visit(inner, into);
   }
 }

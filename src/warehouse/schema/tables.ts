@@ -2,17 +2,17 @@
 import type { SqlType, Column, Table, RootTable, ChildTable } from './table-types.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Bridge } from '../../service/endpoint.ts';
-import type { Field, Fields, Kind, List, Resource } from '../../service/model.ts';
+import type { Field, Fields, Kind, ListField, Resource } from '../../service/model.ts';
 import { filterIndex, sharedTextIndex } from './filter-index.ts';
 import { changeTable, dailyTable, type Declared } from './history-tables.ts';
-import { type ForeignKey, referencesOf, referring, sightingKeys } from './references.ts';
+import { type ForeignKey, referencesOf, referenceColumnNames, observationKeys } from './references.ts';
 import { resourcesOf } from './resources.ts';
 
 export interface BridgeTable extends Table {
   readonly kind: 'bridge';
   readonly bridge: Bridge;
   /** Columns that name the question. */
-  readonly askedKey: readonly string[];
+  readonly questionKey: readonly string[];
 }
 
 const SQL: Record<Exclude<Kind, 'epoch'>, SqlType> = {
@@ -134,7 +134,7 @@ function rootTable(resource: Resource): Declared {
 }
 
 /** Every list below these fields, those inside objects too, in declared order. */
-function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: List }[] {
+function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: ListField }[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.shape === 'list') return [{ path: [...path, name], list: field }];
     return field.shape === 'object' ? listsOf(field.fields, [...path, name]) : [];
@@ -142,7 +142,7 @@ function listsOf(fields: Fields, path: readonly string[]): { path: readonly stri
 }
 
 /** The columns of one element, without the parent's key and the position. */
-function elementColumns({ about, element }: List): Column[] {
+function elementColumns({ about, element }: ListField): Column[] {
   switch (element.of) {
     case 'scalar':
       return [column(element.column, 'text', `One of the ${lowerFirst(about)}`)];
@@ -157,9 +157,9 @@ function elementColumns({ about, element }: List): Column[] {
   }
 }
 
-function childTable(resource: Resource, path: readonly string[], list: List): ChildTable {
+function childTable(resource: Resource, path: readonly string[], list: ListField): ChildTable {
   const { element } = list;
-  const parentKey = referring(resource.noun, resource.key);
+  const parentKey = referenceColumnNames(resource.noun, resource.key);
   const own = element.of === 'object' ? element.key : [];
   const columns = elementColumns(list).map((it) => (own.includes(it.name) ? { ...it, nullable: false } : it));
   const parent: ForeignKey = {
@@ -170,7 +170,7 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
   };
   const elsewhere =
     element.of === 'object'
-      ? [...referencesOf(element.fields, '', undefined), ...sightingKeys(element.sighting, '')]
+      ? [...referencesOf(element.fields, '', undefined), ...observationKeys(element.observation, '')]
       : [];
   return {
     name: childTableName(resource, path, list.named),
@@ -204,14 +204,14 @@ function childTable(resource: Resource, path: readonly string[], list: List): Ch
 
 function bridgeTable(bridge: Bridge): BridgeTable {
   const to = bridge.to();
-  const reference = referring(bridge.prefix, to.key);
-  const asked = Object.entries(bridge.asked);
+  const reference = referenceColumnNames(bridge.prefix, to.key);
+  const asked = Object.entries(bridge.questionColumns);
   return {
     name: bridge.table,
     kind: 'bridge',
     about: bridge.about,
     bridge,
-    askedKey: asked.map(([name]) => name),
+    questionKey: asked.map(([name]) => name),
     columns: [
       ...asked.map(([name, { about }]) => column(name, 'text', about, { nullable: false })),
       ...reference.map((name, place) =>

@@ -19,7 +19,7 @@ export type Parameters<Name extends string> = Readonly<Record<Name, RawBuilder<u
 export type Statement<Name extends string, Row> = (values: Readonly<Record<Name, unknown>>) => CompiledQuery<Row>;
 
 /** A statement that is made and compiled at its first use. */
-export function compiledOnce<const Name extends string, Row>(
+export function precompiled<const Name extends string, Row>(
   names: readonly Name[],
   make: (given: Parameters<Name>) => { compile(): CompiledQuery<Row> },
 ): Statement<Name, Row> {
@@ -34,7 +34,7 @@ export function compiledOnce<const Name extends string, Row>(
 }
 
 /** What is made for each object once, as long as the object is in use. */
-export function onceEach<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
+export function memoizeByObject<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
   const made = new WeakMap<Key, T>();
   return (key) => {
     const known = made.get(key) ?? make(key);

@@ -20,14 +20,14 @@ export const copyFromBlob = (statement: string): string =>
   `${statement.slice(0, -FROM_CLIENT.length)} from '/dev/blob'`;
 
 /** Rows that begin with the same cells. */
-export interface Rows {
+export interface CopySet {
   readonly key: readonly Cell[];
   /** The cells after the key. */
   readonly rows: readonly (readonly Cell[])[];
 }
 
 /** A line for each row. */
-export function copyText(sets: readonly Rows[]): string {
+export function copyText(sets: readonly CopySet[]): string {
   let text = '';
   for (const { key, rows } of sets) {
     const begin = key.map((cell) => `${textOf(cell)}\t`).join('');
@@ -58,10 +58,10 @@ function textOf(cell: Cell): string {
 /** Runs the statement with a text, or its parts as they are made; its result is that of an insert. */
 export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: string | Iterable<string>) {
   const stream = client.query(from(statement));
-  await pipeline(partsOf(text), stream);
+  await pipeline(textParts(text), stream);
   return { command: 'INSERT', rowCount: stream.rowCount, rows: [] };
 }
 
 /** Its parts; a text by itself would be taken for its letters. */
-export const partsOf = (text: string | Iterable<string>): Iterable<string> =>
+export const textParts = (text: string | Iterable<string>): Iterable<string> =>
   typeof text === 'string' ? [text] : text;

@@ -1,13 +1,13 @@
 /** What a database says when it can't be used, as an error that its reader can act on. */
 import { CredentialError, EXIT, SluiceError, TransientError, UsageError } from '../../errors.ts';
 
-interface Told {
+interface DriverError {
   readonly code?: unknown;
   readonly errors?: unknown;
 }
 
 /** Where the database is, as messages name it; never with a password. */
-export interface Place {
+export interface ServerAddress {
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -21,7 +21,7 @@ type Verdict = ReturnType<typeof wrong> | ReturnType<typeof refused> | ReturnTyp
 
 /** The code of a database or system error, wherever the driver keeps it. */
 export function errorCode(error: unknown): string | undefined {
-  const { code, errors } = (error ?? {}) as Told;
+  const { code, errors } = (error ?? {}) as DriverError;
   if (typeof code === 'string') return code;
   return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
 }
@@ -36,9 +36,9 @@ function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-const reachable = ({ host, port }: Place): string => (host.startsWith('/') ? host : `${host}:${port}`);
+const reachable = ({ host, port }: ServerAddress): string => (host.startsWith('/') ? host : `${host}:${port}`);
 
-const VERDICTS: Readonly<Record<string, (place: Place) => Verdict>> = {
+const VERDICTS: Readonly<Record<string, (place: ServerAddress) => Verdict>> = {
   '28P01': (it) =>
     refused(
       `The database refused the password of ${it.user}`,
@@ -96,7 +96,7 @@ const CLASSES = {
   [EXIT.transient]: TransientError,
 } as const;
 
-function verdictOf(error: unknown, place: Place): Verdict | undefined {
+function verdictOf(error: unknown, place: ServerAddress): Verdict | undefined {
   const code = errorCode(error);
   const message = errorText(error);
   if (code !== undefined && UNTRUSTED.has(code)) {
@@ -147,7 +147,7 @@ function verdictOf(error: unknown, place: Place): Verdict | undefined {
 }
 
 /** The error to show for one that came while connecting: a UsageError, CredentialError or TransientError that says what to do. */
-export function connectTrouble(error: unknown, place: Place): SluiceError {
+export function connectError(error: unknown, place: ServerAddress): SluiceError {
   if (error instanceof SluiceError) return error;
   const verdict = verdictOf(error, place);
   if (!verdict) {

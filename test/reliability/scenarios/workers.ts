@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { loadConfig } from '../../../src/config/load.ts';
 import { openJobs } from '../../../src/engine/boss.ts';
-import { busySyncs } from '../../../src/engine/family.ts';
+import { busySyncs } from '../../../src/engine/child-syncs.ts';
 import { syncJob } from '../../../src/engine/job.ts';
 import { SANDBOX_TOKEN } from '../../../src/sandbox/world/known.ts';
 import { type Ground, looking } from '../ground.ts';
@@ -76,10 +76,10 @@ async function enterAll({ place, configFile, surroundings: { serviceUrl, warehou
   };
   const { syncs } = await loadConfig(configFile, env);
   await looking(place.url, async (warehouse) => {
-    const onTrouble = (error: Error): void => {
+    const onError = (error: Error): void => {
       throw error;
     };
-    const jobs = await openJobs(warehouse, { onTrouble, steady: { sleep: wait, random: Math.random } });
+    const jobs = await openJobs(warehouse, { onError, retry: { sleep: wait, random: Math.random } });
     const roots = syncs.filter(({ after }) => after.length === 0);
     await jobs.enqueue(roots.map(({ name }) => ({ queue: 'sync', data: syncJob(name) })));
     await jobs.close();

@@ -1,12 +1,12 @@
 /** Two writers on the same keys: answers of two syncs that tell of the same things in opposite orders, taken in at once. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
-import { takeIn } from '../../../src/flow/ingest/ingest.ts';
+import { ingestAnswer } from '../../../src/flow/ingest/ingest.ts';
 import { acquireLease } from '../../../src/ledger/lease.ts';
 import { planRequests } from '../../../src/ledger/requests.ts';
 import { createRun } from '../../../src/ledger/runs.ts';
 import { operationsOf } from '../../../src/warehouse/connect/operations-db.ts';
-import { storeAnswers } from '../../../src/ledger/exchange.ts';
+import { storeAnswers } from '../../../src/ledger/store-and-mark-sent.ts';
 import { worldOf } from '../../../src/sandbox/world/world.ts';
 import { pronetPostReposts } from '../../../src/service/endpoints/pronet-post-reposts.ts';
 import { canonicalRequest, requestKeyOf } from '../../../src/service/request-key.ts';
@@ -83,7 +83,7 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
       const body = Buffer.from(JSON.stringify(items));
       const answer = { status: 200, headers: {}, body, receivedAt: new Date(), tookMs: 1 };
       const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
-      await takeIn(warehouse, answerId, {
+      await ingestAnswer(warehouse, answerId, {
         sync: name,
         settles: true,
         lease,

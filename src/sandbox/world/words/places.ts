@@ -1,6 +1,6 @@
 /** Places where people live and schools stand, and the states where companies are. */
 
-export interface Place {
+export interface City {
   readonly city: string;
   readonly country: string;
   /** The professional network's number of the place. */
@@ -17,7 +17,7 @@ const place = (
   weight: number,
   latitude: number,
   longitude: number,
-): Place => ({
+): City => ({
   city,
   country,
   geo: String(geo),
@@ -26,7 +26,7 @@ const place = (
   longitude,
 });
 
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly City[] = [
   place('Berlin', 'Germany', 106967730, 9, 52.52, 13.405),
   place('Paris', 'France', 106383538, 9, 48.8566, 2.3522),
   place('London', 'United Kingdom', 90009496, 9, 51.5072, -0.1276),
@@ -70,13 +70,13 @@ export const PLACES: readonly Place[] = [
 ];
 
 /** A place where a company has its business, by the codes that filings use; some are abroad. */
-export interface State {
+export interface UsState {
   readonly code: string;
   readonly city: string;
   readonly weight: number;
 }
 
-export const STATES: readonly State[] = [
+export const STATES: readonly UsState[] = [
   { code: 'CA', city: 'San Jose', weight: 16 },
   { code: 'NY', city: 'New York', weight: 13 },
   { code: 'TX', city: 'Houston', weight: 11 },

@@ -1,11 +1,11 @@
 /** Views of the points left, of how log and ledger agree, and of the dimensions that costs are grouped by. */
-import { bigint, date, flag, moment, numeric, ratio, text, view } from './view.ts';
+import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
 const token = text('Identifier of the token; (not told) where the log has none.');
 const first_logged_on = date('The first day with such a row in the request log.');
 const last_logged_on = date('The last day with such a row in the request log.');
 const runsOut = (days: number) =>
-  moment(
+  timestamp(
     `When the points run out at the pace of the last ${days} days, counted from told_at; null without a balance, where nothing is spent, or a century ahead.`,
   );
 
@@ -16,7 +16,7 @@ export const balanceViews = [
     requests: bigint('Rows of the request log.'),
     points: numeric('Points charged on that day.'),
     points_left: bigint('Points left after the day’s last request that tells them; null when none does.'),
-    told_at: moment('When that request started.'),
+    told_at: timestamp('When that request started.'),
   }),
   view(
     'balance_forecast',
@@ -24,10 +24,10 @@ export const balanceViews = [
     ['token'],
     {
       token,
-      is_ours: flag('Whether a request of this warehouse’s ledger was surely sent with it.'),
+      is_ours: boolean('Whether a request of this warehouse’s ledger was surely sent with it.'),
       points_left: bigint('Points left after the newest request that tells them.'),
-      told_at: moment('When that request started.'),
-      newest_at: moment('Start of the token’s newest request in the log, from which the paces are counted back.'),
+      told_at: timestamp('When that request started.'),
+      newest_at: timestamp('Start of the token’s newest request in the log, from which the paces are counted back.'),
       points_7d: numeric('Points charged in the 7 days before that.'),
       points_30d: numeric('Points charged in the 30 days before that.'),
       points_per_day_7d: ratio('Points a day over 7 days; over fewer, and at least one, when the log is younger.'),
@@ -63,7 +63,7 @@ export const balanceViews = [
     endpoint: text('Name of the endpoint: its path with dots.'),
     network: text('The first part of the name: token, webparser, sec, pronet, microblog or photoshare.'),
     table_name: text('The table that its items fill; null of an endpoint that can’t be synced.'),
-    is_known: flag('Whether it can be synced.'),
+    is_known: boolean('Whether it can be synced.'),
     first_logged_on,
     last_logged_on,
   }),
@@ -79,11 +79,11 @@ export const balanceViews = [
     ['sync'],
     {
       sync: text('Name of the sync in the config, or (other programs) or (ambiguous).'),
-      is_sync: flag('Whether it is a sync that ran here.'),
+      is_sync: boolean('Whether it is a sync that ran here.'),
       endpoint: text('Name of the endpoint that its newest run asked.'),
       runs: bigint('Its runs.'),
-      first_run_at: moment('When the first run started.'),
-      last_run_at: moment('When the newest run started.'),
+      first_run_at: timestamp('When the first run started.'),
+      last_run_at: timestamp('When the newest run started.'),
     },
   ),
 ];

@@ -1,5 +1,5 @@
 /** The calendar by which days are grouped, and the log of changes over all kinds of entities. */
-import { bigint, date, flag, integer, moment, text, view } from './view.ts';
+import { bigint, date, boolean, integer, timestamp, text, view } from './view.ts';
 
 export const calendarViews = [
   view(
@@ -23,9 +23,9 @@ export const calendarViews = [
       year_quarter: text('Year and quarter, such as 2026-Q1.'),
       year_month: text('Year and month, such as 2026-03.'),
       iso_year_week: text('ISO year and week, such as 2026-W10.'),
-      is_weekend: flag('Whether the day is a Saturday or a Sunday.'),
-      is_first_of_month: flag('Whether it is the first day of its month.'),
-      is_last_of_month: flag('Whether it is the last day of its month.'),
+      is_weekend: boolean('Whether the day is a Saturday or a Sunday.'),
+      is_first_of_month: boolean('Whether it is the first day of its month.'),
+      is_last_of_month: boolean('Whether it is the last day of its month.'),
       first_of_week: date('Monday of the ISO week.'),
       last_of_week: date('Sunday of the ISO week.'),
       first_of_month: date('First day of the month.'),
@@ -48,7 +48,7 @@ export const calendarViews = [
       attribute: text('Name of the column that changed.'),
       from_value: text('What it was before, as text; null for nothing.'),
       to_value: text('What it became, as text; null for nothing.'),
-      changed_at: moment('Receipt of the answer that showed the change.'),
+      changed_at: timestamp('Receipt of the answer that showed the change.'),
       changed_on: date('The UTC day of that; joins dim_date.'),
       answer_id: bigint('The paid answer that showed the change; joins paid_answers.'),
     },

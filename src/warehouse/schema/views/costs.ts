@@ -1,5 +1,18 @@
 /** Views of what requests cost: the request log with its syncs and runs, and its sums. */
-import { as, bigint, date, flag, integer, moment, numeric, ratio, taken, text, uuid, view } from './view.ts';
+import {
+  columnFrom,
+  bigint,
+  date,
+  boolean,
+  integer,
+  timestamp,
+  numeric,
+  ratio,
+  columnsOf,
+  text,
+  uuid,
+  view,
+} from './view.ts';
 
 const log_id = uuid('The row of the log; joins fact_request_costs.id.');
 const endpoint = text(
@@ -42,7 +55,7 @@ export const costViews = [
     ['log_id'],
     {
       log_id,
-      started_at: moment('When the request started; where the log does not say, when its row was first seen.'),
+      started_at: timestamp('When the request started; where the log does not say, when its row was first seen.'),
       date: started_on,
       endpoint,
       logged_endpoint: text('The endpoint as the log writes it.'),
@@ -54,19 +67,19 @@ export const costViews = [
         'How sure the request is: identifier, only_candidate, ambiguous when it may be one of several, none when it is no request of this ledger.',
       ),
       token: text('Identifier of the token; (not told) where the log has none.'),
-      ...taken('fact_request_costs', 'cost', 'is_paid'),
+      ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
       points: numeric(
         'Points charged: the cost where the row says it was paid, or does not say and has a cost; else 0.',
       ),
-      points_left: as('fact_request_costs', 'points_left'),
+      points_left: columnFrom('fact_request_costs', 'points_left'),
       outcome: text(
         'answered (status 2xx), missing (412: no such entity), failed (another status, or an error), under way (not ended yet), not told.',
       ),
-      status: as('fact_request_costs', 'response_status_code'),
-      error: as('fact_request_costs', 'response_error_text'),
+      status: columnFrom('fact_request_costs', 'response_status_code'),
+      error: columnFrom('fact_request_costs', 'response_error_text'),
       asked: bigint('Most items that were asked for; null when the request has no limit or is not surely known.'),
-      items: as('fact_request_costs', 'response_count'),
-      duration_s: as('fact_request_costs', 'duration'),
+      items: columnFrom('fact_request_costs', 'response_count'),
+      duration_s: columnFrom('fact_request_costs', 'duration'),
     },
   ),
   view(
@@ -93,7 +106,7 @@ export const costViews = [
     run_id: bigint('The run; joins sync_runs, unless it only looked for lost answers.'),
     sync: ownSync,
     endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
-    started_at: moment('When the run started.'),
+    started_at: timestamp('When the run started.'),
     date: date('The UTC day of that; joins dim_date.'),
     state: text('State of the run, as in sync_runs.'),
     requests: bigint('Rows of the request log that are surely of this run.'),
@@ -143,18 +156,18 @@ export const costViews = [
     sync: ownSync,
     endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
     request_key: text('SHA-256, in hex, of the endpoint and the canonical body: the same for the same question.'),
-    received_at: moment('When its last byte came in.'),
+    received_at: timestamp('When its last byte came in.'),
     date: date('The UTC day of that; joins dim_date.'),
     points: numeric(
       'Points that its request cost with all attempts, by the log where it has them, else by the ledger. Of several answers to one request, the newest has them.',
     ),
-    is_logged: flag('Whether the log has the request, so that the points are the service’s own count.'),
+    is_logged: boolean('Whether the log has the request, so that the points are the service’s own count.'),
     received: bigint('Items in it.'),
     loaded,
     unchanged: bigint('Items that said what the rows already said.'),
     new_rows,
-    is_nothing_new: flag('Whether it brought nothing new: every item said what was known, or there were none.'),
-    previous_at: moment('Receipt of the same sync’s answer before to the same question; null for the first.'),
+    is_nothing_new: boolean('Whether it brought nothing new: every item said what was known, or there were none.'),
+    previous_at: timestamp('Receipt of the same sync’s answer before to the same question; null for the first.'),
     days_since_previous: ratio('Days since that.'),
   }),
   view(
@@ -180,7 +193,7 @@ export const costViews = [
     ['log_id'],
     {
       log_id,
-      started_at: moment('When the request started.'),
+      started_at: timestamp('When the request started.'),
       date: started_on,
       endpoint,
       plan,
@@ -188,8 +201,8 @@ export const costViews = [
       run_id,
       request_id,
       kind: text('failed when the service says so; lost when it ended and no answer to it is stored.'),
-      status: as('fact_request_costs', 'response_status_code'),
-      error: as('fact_request_costs', 'response_error_text'),
+      status: columnFrom('fact_request_costs', 'response_status_code'),
+      error: columnFrom('fact_request_costs', 'response_error_text'),
       points: numeric('Points charged.'),
     },
   ),
@@ -213,7 +226,7 @@ export const costViews = [
       empty_points: numeric('Median of the points for an answer without items; null when there was none.'),
       missing_points: numeric('Median of the points for an entity that the service does not know.'),
       failed_points: numeric('Median of the points for a request that failed.'),
-      last_at: moment('Start of the newest of these requests.'),
+      last_at: timestamp('Start of the newest of these requests.'),
     },
   ),
 ];

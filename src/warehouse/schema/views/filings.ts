@@ -1,5 +1,5 @@
 /** Views of company filings. */
-import { as, bigint, flag, integer, since, taken, text, view } from './view.ts';
+import { columnFrom, bigint, boolean, integer, since, columnsOf, text, view } from './view.ts';
 
 const listed = (what: string, by = 'semicolons') => text(`${what}, in the order sent, with ${by} between them.`);
 
@@ -9,13 +9,13 @@ export const filingViews = [
     'Documents of company filings with their filers, places, codes and items side by side: one row a document.',
     ['accession_number', 'file_name'],
     {
-      ...taken('sec_filings', 'accession_number', 'file_name', 'document_url', 'filing_type'),
-      is_amendment: flag('Whether the form amends an earlier filing: its type ends in /A.'),
-      ...taken('sec_filings', 'file_date', 'period_ending'),
+      ...columnsOf('sec_filings', 'accession_number', 'file_name', 'document_url', 'filing_type'),
+      is_amendment: boolean('Whether the form amends an earlier filing: its type ends in /A.'),
+      ...columnsOf('sec_filings', 'file_date', 'period_ending'),
       days_to_file: integer(
         'Days from the end of the period reported on to the filing; negative where it was filed before.',
       ),
-      file_description: as('sec_filings', 'file_description'),
+      file_description: columnFrom('sec_filings', 'file_description'),
       filer_count: bigint('Filers that the document names.'),
       filers: listed('Names of the filers'),
       ciks: listed('Central index keys of the filers', 'commas'),
@@ -34,11 +34,11 @@ export const filingViews = [
     'Who filed which document: one row for each document and filer.',
     ['accession_number', 'file_name', 'position'],
     {
-      ...taken('sec_filings', 'accession_number', 'file_name'),
+      ...columnsOf('sec_filings', 'accession_number', 'file_name'),
       position: bigint('Place of the filer in the document’s list, from 0.'),
       cik: text('Central index key of the filer.'),
       display_name: text('Name of the filer.'),
-      ...taken('sec_filings', 'filing_type', 'file_date', 'period_ending', 'document_url'),
+      ...columnsOf('sec_filings', 'filing_type', 'file_date', 'period_ending', 'document_url'),
     },
   ),
 ];

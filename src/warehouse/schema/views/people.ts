@@ -1,8 +1,8 @@
 /** Views of the people, schools and groups of the professional network. */
-import { as, bigint, flag, integer, since, taken, text, view } from './view.ts';
+import { columnFrom, bigint, boolean, integer, since, columnsOf, text, view } from './view.ts';
 
-const school = (column: string) => as('pronet_user_educations', column);
-const person = (column: string) => as('pronet_users', column);
+const school = (column: string) => columnFrom('pronet_user_educations', column);
+const person = (column: string) => columnFrom('pronet_users', column);
 
 export const peopleViews = [
   view(
@@ -10,7 +10,17 @@ export const peopleViews = [
     'People of the professional network with their latest school: one row a person.',
     ['urn_type', 'urn_value'],
     {
-      ...taken('pronet_users', 'urn_type', 'urn_value', 'name', 'alias', 'url', 'headline', 'location', 'open_to_work'),
+      ...columnsOf(
+        'pronet_users',
+        'urn_type',
+        'urn_value',
+        'name',
+        'alias',
+        'url',
+        'headline',
+        'location',
+        'open_to_work',
+      ),
       school_count: bigint('Schools that the person lists; 0 also while nobody asked for them.'),
       school_name: text('The latest school: that with the latest year, of several the one listed first.'),
       school_urn_type: school('company_urn_type'),
@@ -30,11 +40,11 @@ export const peopleViews = [
     'Schools that people list, with the person and the school: one row for each of the two.',
     ['user_urn_type', 'user_urn_value', 'position'],
     {
-      ...taken('pronet_user_educations', 'user_urn_type', 'user_urn_value', 'position'),
+      ...columnsOf('pronet_user_educations', 'user_urn_type', 'user_urn_value', 'position'),
       user_name: person('name'),
       user_headline: person('headline'),
       user_location: person('location'),
-      is_latest: flag('Whether it is the person’s latest school.'),
+      is_latest: boolean('Whether it is the person’s latest school.'),
       school_urn_type: school('company_urn_type'),
       school_urn_value: school('company_urn_value'),
       school_name: school('company_name'),
@@ -52,7 +62,7 @@ export const peopleViews = [
     'Whom the searches of which sync returned: one row for each search and person.',
     ['sync', 'request_key', 'user_urn_type', 'user_urn_value'],
     {
-      ...taken('pronet_user_search_hits', 'sync', 'request_key', 'position', 'user_urn_type', 'user_urn_value'),
+      ...columnsOf('pronet_user_search_hits', 'sync', 'request_key', 'position', 'user_urn_type', 'user_urn_value'),
       user_name: person('name'),
       user_alias: person('alias'),
       user_url: person('url'),
@@ -66,14 +76,14 @@ export const peopleViews = [
     'Groups of the professional network with what they show: one row a group.',
     ['urn_type', 'urn_value'],
     {
-      ...taken('pronet_groups', 'urn_type', 'urn_value', 'name', 'url', 'description', 'member_count'),
+      ...columnsOf('pronet_groups', 'urn_type', 'urn_value', 'name', 'url', 'description', 'member_count'),
       shown_member_count: bigint('Members that the group’s page shows; null when not told.'),
       owner_count: bigint('Shown members whose role is owner.'),
       owners: text('Names of shown members whose role is owner, with semicolons between them.'),
       industries: text(
         'Names of the group’s industries, with semicolons between them; the URN where there is no name.',
       ),
-      ...taken('pronet_groups', 'created_at', 'geo_type', 'geo_value'),
+      ...columnsOf('pronet_groups', 'created_at', 'geo_type', 'geo_value'),
       ...since,
     },
   ),
@@ -82,17 +92,17 @@ export const peopleViews = [
     'Members that groups show, with the group and the person: one row for each of the two.',
     ['group_urn_type', 'group_urn_value', 'user_urn_type', 'user_urn_value'],
     {
-      ...taken('pronet_group_members', 'group_urn_type', 'group_urn_value'),
-      group_name: as('pronet_groups', 'name'),
-      group_url: as('pronet_groups', 'url'),
-      group_member_count: as('pronet_groups', 'member_count'),
-      ...taken('pronet_group_members', 'user_urn_type', 'user_urn_value'),
+      ...columnsOf('pronet_group_members', 'group_urn_type', 'group_urn_value'),
+      group_name: columnFrom('pronet_groups', 'name'),
+      group_url: columnFrom('pronet_groups', 'url'),
+      group_member_count: columnFrom('pronet_groups', 'member_count'),
+      ...columnsOf('pronet_group_members', 'user_urn_type', 'user_urn_value'),
       user_name: person('name'),
       user_alias: person('alias'),
       user_url: person('url'),
       user_headline: person('headline'),
       user_location: person('location'),
-      ...taken('pronet_group_members', 'role', 'joined_at'),
+      ...columnsOf('pronet_group_members', 'role', 'joined_at'),
     },
   ),
 ];

@@ -1,5 +1,5 @@
 /** Views of what the machinery knows, for readers who have no right on it: no header and no body of an answer is here. */
-import { bigint, flag, integer, moment, numeric, ratio, text, view } from './view.ts';
+import { bigint, boolean, integer, timestamp, numeric, ratio, text, view } from './view.ts';
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
@@ -27,7 +27,7 @@ export const syncViews = [
       outcome: text(
         'How it ended: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt while it has not; abandoned when it was given up.',
       ),
-      at: moment('Receipt of the answer; without one, when it ended, was sent or was planned.'),
+      at: timestamp('Receipt of the answer; without one, when it ended, was sent or was planned.'),
       answer_id: bigint('The paid answer; joins paid_answers. Null without one.'),
       error: text('What went wrong, in words; null when nothing did.'),
       next: text('What to do about it; null when there is nothing to do.'),
@@ -49,8 +49,8 @@ export const syncViews = [
       'Current state or end: running, complete, partial, out_of_points, failed, interrupted or abandoned; interrupted also when its process died and its lease expired.',
     ),
     exit_code: bigint('Exit code that the run’s outcome gives; null while it runs.'),
-    started_at: moment('When it started.'),
-    ended_at: moment('When it ended; null while it runs or when its process was killed.'),
+    started_at: timestamp('When it started.'),
+    ended_at: timestamp('When it ended; null while it runs or when its process was killed.'),
     duration_s: ratio(
       'Seconds from its start to its end, pauses of a continued run included; null while it runs, or when its times are of different clocks.',
     ),
@@ -73,15 +73,15 @@ export const syncViews = [
     last_run_id: bigint('The newest run.'),
     last_state: text('State of the newest run, as in sync_runs.'),
     last_exit_code: bigint('Exit code of the newest run; null while it runs.'),
-    last_started_at: moment('When the newest run started.'),
-    last_ended_at: moment('When the newest run ended; null while it runs or when its process was killed.'),
+    last_started_at: timestamp('When the newest run started.'),
+    last_ended_at: timestamp('When the newest run ended; null while it runs or when its process was killed.'),
     last_error: text('Why the newest run ended early; null when it did not.'),
-    refreshed_at: moment(
+    refreshed_at: timestamp(
       'End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects. Ends in the future of the database do not count.',
     ),
-    completed_at: moment('End of the newest complete run, by the same rule.'),
-    answered_at: moment('Receipt of the newest answer, of another sync where that serves this one.'),
-    loaded_at: moment('When an answer was last loaded.'),
+    completed_at: timestamp('End of the newest complete run, by the same rule.'),
+    answered_at: timestamp('Receipt of the newest answer, of another sync where that serves this one.'),
+    loaded_at: timestamp('When an answer was last loaded.'),
     hours_since_refresh: ratio('Hours since refreshed_at, as of the query; null when there was no such run.'),
     open_requests: bigint('Requests still planned, sent or in doubt.'),
     in_doubt_requests: bigint('Requests whose answer was lost in transit.'),
@@ -105,7 +105,7 @@ export const syncViews = [
         'complete when this is all there is; lower_bound when more may exist, also when the answer could not be read; open when its parts were asked or its last day had not ended.',
       ),
       reason: text('Why it is a lower bound.'),
-      as_of: moment('Receipt of the answer.'),
+      as_of: timestamp('Receipt of the answer.'),
     },
   ),
   view(
@@ -123,8 +123,8 @@ export const syncViews = [
         'Complete slices among those complete or lower bounds, from 0 to 1; null when there are none.',
       ),
       returned: bigint('Items that came, over all these slices; one may be in several.'),
-      oldest_as_of: moment('Receipt of the oldest of these answers.'),
-      newest_as_of: moment('Receipt of the newest of these answers.'),
+      oldest_as_of: timestamp('Receipt of the oldest of these answers.'),
+      newest_as_of: timestamp('Receipt of the newest of these answers.'),
     },
   ),
   view(
@@ -138,7 +138,7 @@ export const syncViews = [
       ...items,
       quarantined_share: ratio('Quarantined items among those received, from 0 to 1; null when there are none.'),
       open_quarantine: bigint('Items and whole answers that are still in quarantine.'),
-      last_quarantined_at: moment('When something was last put in quarantine.'),
+      last_quarantined_at: timestamp('When something was last put in quarantine.'),
       last_run_failed: bigint('Requests of the newest run that ended without a usable answer.'),
       last_run_missing: bigint('Requests of the newest run whose entity the service does not know.'),
       last_run_truncated: bigint('Slices of the newest run of which more may exist.'),
@@ -154,13 +154,13 @@ export const syncViews = [
       sync,
       endpoint,
       request_key,
-      received_at: moment('When its last byte came in; every time kept about its content is this one.'),
+      received_at: timestamp('When its last byte came in; every time kept about its content is this one.'),
       took_ms: bigint('Milliseconds from sending to the last byte.'),
       status: bigint('HTTP status.'),
       bytes: bigint('Size of the body, in bytes.'),
       asked: bigint('Most items that were asked for; null when the request has no limit.'),
       ...items,
-      loaded_at: moment('When its rows were last loaded; null while they wait.'),
+      loaded_at: timestamp('When its rows were last loaded; null while they wait.'),
     },
   ),
   view(
@@ -175,9 +175,9 @@ export const syncViews = [
       resource: text('The contract’s name of the thing expected.'),
       position: bigint('Place in the answer, from 0; null when the whole answer is rejected.'),
       reason: text('Why it could not be loaded.'),
-      created_at: moment('When it was put there.'),
-      resolved_at: moment('When a later load took it; null while it is open.'),
-      is_open: flag('Whether it is still in quarantine.'),
+      created_at: timestamp('When it was put there.'),
+      resolved_at: timestamp('When a later load took it; null while it is open.'),
+      is_open: boolean('Whether it is still in quarantine.'),
     },
   ),
   view(
@@ -190,8 +190,8 @@ export const syncViews = [
       kind: text('The difference: unknown field, missing, wrong type or other @type.'),
       seen: bigint('How often it was seen.'),
       sample_type: text('A JSON type that was found; never a value.'),
-      first_seen_at: moment('Receipt of the first answer with it.'),
-      last_seen_at: moment('Receipt of the last answer with it.'),
+      first_seen_at: timestamp('Receipt of the first answer with it.'),
+      last_seen_at: timestamp('Receipt of the last answer with it.'),
       days_seen: integer('Days from the first to the last, both counted.'),
     },
   ),

@@ -31,9 +31,9 @@ export const integer = of('integer');
 /** A ratio or a mean. */
 export const ratio = of('double precision');
 export const numeric = of('numeric');
-export const flag = of('boolean');
+export const boolean = of('boolean');
 export const date = of('date');
-export const moment = of('timestamptz');
+export const timestamp = of('timestamptz');
 export const uuid = of('uuid');
 
 /** A view with its columns in the order declared. */
@@ -45,14 +45,14 @@ export const view = (name: string, about: string, key: readonly string[], column
 });
 
 /** The column of that table for analysts, with its type and meaning. */
-export function as(table: string, column: string): Declared {
+export function columnFrom(table: string, column: string): Declared {
   const { type, about } = columnOf(table, column);
   return { type, about };
 }
 
 /** Columns that a view shows as their table has them, under the same names. */
-export const taken = (table: string, ...columns: readonly string[]): Columns =>
-  Object.fromEntries(columns.map((column) => [column, as(table, column)]));
+export const columnsOf = (table: string, ...columns: readonly string[]): Columns =>
+  Object.fromEntries(columns.map((column) => [column, columnFrom(table, column)]));
 
 function columnOf(table: string, column: string): Column {
   const found = tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === column);
@@ -62,6 +62,6 @@ function columnOf(table: string, column: string): Column {
 
 /** When a row's entity was seen first and changed last. */
 export const since: Columns = {
-  first_seen_at: moment('Receipt of the first answer that held it.'),
-  changed_at: moment('Receipt of the answer that last changed it.'),
+  first_seen_at: timestamp('Receipt of the first answer that held it.'),
+  changed_at: timestamp('Receipt of the answer that last changed it.'),
 };

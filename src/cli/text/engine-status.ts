@@ -1,0 +1,37 @@
+/** How the engine stands, for people: a line for each process, run and schedule, and what was given up. */
+import type { EngineStatus } from '../../engine/status.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
+import type { Context } from '../context.ts';
+import { withNoun, duration, table } from '../terminal/print.ts';
+
+/** The text, with a blank line before it; empty where no engine ever ran. */
+export function engineStatusText(
+  standing: EngineStatus | undefined,
+  { now, out }: Pick<Context, 'now' | 'out'>,
+): string {
+  if (!standing) return '';
+  const { workers, queues, runs, schedules, givenUp } = standing;
+  const sinceText = (at: Date): string => duration(Math.max(0, now().getTime() - at.getTime()));
+  const lines = [
+    workers.length === 0
+      ? 'no schedule or worker is running'
+      : workers.map(({ role, holder, since }) => `${role} ${holder}, for ${sinceText(since)}`).join('\n'),
+    ...queues.map(
+      ({ queue, waiting, later, atWork }) => `${queue} jobs: ${atWork} at work, ${waiting} waiting, ${later} for later`,
+    ),
+    ...runs.map(
+      ({ sync, chunks, ended, atWork }) => `${sync}: ${withNoun(chunks, 'chunk')}, ${ended} done, ${atWork} at work`,
+    ),
+    ...givenUp.map(({ sync, because, at }) => `given up ${sinceText(at)} ago: ${sync}: ${because}`),
+    ...(givenUp.length > 0 ? ['next: mend it, then sluice schedule --redrive'] : []),
+  ];
+  const text = lines.flatMap((line) => line.split('\n').map((it) => `${escapeControls(it)}\n`)).join('');
+  const columns = ['sync', 'schedule', 'time zone', 'next firing'].map((name) => ({ name }));
+  const rows = schedules.map(({ sync, cron, timezone, nextAt }) => [
+    sync,
+    cron,
+    timezone,
+    nextAt?.toISOString() ?? 'never',
+  ]);
+  return `\n${text}${rows.length > 0 ? `\n${table(columns, rows, out)}` : ''}`;
+}

@@ -1,0 +1,39 @@
+/** Lost answers as a summary tells them to people: a line each, with what the request log says became of it. */
+import type { LostAnswerSummary, SyncSummary } from '../../ledger/summary.ts';
+import { escapeControls } from '../../text/terminal-safe.ts';
+import { withNoun } from '../terminal/print.ts';
+
+/** More say no more; the JSON form has them all. */
+const MOST_LINES = 20;
+/** Enough to tell one input from another. */
+const MOST_CHARACTERS = 120;
+
+/** A line for each lost answer of these syncs, at most 20. */
+export function lostAnswerLines(syncs: readonly Pick<SyncSummary, 'sync' | 'doubts'>[]): string[] {
+  const lines = syncs.flatMap(({ sync, doubts }) => doubts.map((it) => `${lineOf(sync, it)}\n`));
+  const more = lines.length - MOST_LINES;
+  return more > 0 ? [...lines.slice(0, MOST_LINES), `and ${withNoun(more, 'more lost answer')}\n`] : lines;
+}
+
+function lineOf(sync: string, { input, attempt, sentAt, reason, verdict, points }: LostAnswerSummary): string {
+  const asked = JSON.stringify(input) ?? '';
+  const short = asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
+  return escapeControls(
+    `lost: ${sync} ${short}, attempt ${attempt} at ${sentAt} (${reason}): ${outcomeOf(verdict, points)}`,
+  );
+}
+
+function outcomeOf(verdict: LostAnswerSummary['verdict'], points: number | null): string {
+  switch (verdict) {
+    case 'paid_and_lost':
+      return `paid, ${withNoun(points ?? 0, 'point')}`;
+    case 'not_charged':
+      return 'not charged';
+    case 'not_sent':
+      return 'never reached the service';
+    case 'unknown':
+      return 'the request log does not tell whether it was paid';
+    case null:
+      return 'may have been paid; the request log was not looked into';
+  }
+}

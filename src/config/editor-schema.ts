@@ -1,0 +1,241 @@
+/** The JSON Schema by which editors complete and check a sync file while it is written. */
+import { catalog } from '../service/catalog.ts';
+import type { Endpoint } from '../service/endpoint.ts';
+import { INPUT_AGE } from './values/input-age.ts';
+import { takesCount } from './values/raise-count.ts';
+import { fieldShape, settable, TOP_LEVEL } from './request-fields.ts';
+import { fileSchema, syncSchema } from './settings.ts';
+import { isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from './json-schema.ts';
+import { NAME_PATTERN } from './sync.ts';
+import { DEFAULTS } from './defaults.ts';
+import { windowSchema } from './window.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The schema of a whole sync file (draft 2020-12): the same text on every call. */
+export function editorSchema(): object {
+  const whole = optionalUsual(loosened(jsonSchemaOf(fileSchema)) as Json & { readonly properties: Json });
+  const { $schema: _, properties, ...file } = whole;
+  const prices = properties['prices'] as Json;
+  const price = Object.values(prices['properties'] as Json)[0] as Json;
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Sluice sync file',
+    ...file,
+    properties: {
+      ...properties,
+      prices: { ...prices, properties: Object.fromEntries(catalog.map(({ name }) => [name, ref('price')])) },
+      syncs: syncs(),
+    },
+    $defs: {
+      variable: { description: 'Filled in from the environment.', type: 'string', pattern: '\\$\\{' },
+      price: { ...price, description: 'Points for a call, or points for each started number of results.' },
+      query: only({ query: text(QUERY) }, ['query']),
+      file: only({ file: text(FILE), column: text('The column that holds the value.') }, ['file']),
+      'input-age': {
+        description: 'Of this input alone, instead of the max_age of the sync.',
+        anyOf: [ref('sync:max_age'), { type: 'null' }],
+      },
+      ...prefixed('sync', syncKeys()),
+      ...Object.fromEntries(catalog.flatMap((endpoint) => Object.entries(fieldDefinitions(endpoint)))),
+      ...Object.fromEntries(catalog.map((endpoint) => [endpoint.name, sync(endpoint)])),
+    },
+  };
+}
+
+/** The keys that may be left out, because a variable stands for them. */
+function optionalUsual(file: Json & { readonly properties: Json }): Json & { readonly properties: Json } {
+  const without = (of: Json, keys: readonly string[]): Json => ({
+    ...of,
+    required: ((of['required'] ?? []) as readonly string[]).filter((key) => !keys.includes(key)),
+  });
+  const parts: Json = Object.fromEntries(
+    Object.entries(DEFAULTS).map(([key, usual]) => [key, without(file.properties[key] as Json, Object.keys(usual))]),
+  );
+  return { ...without(file, Object.keys(DEFAULTS)), properties: { ...file.properties, ...parts } };
+}
+
+/** By name, because an object with a method of the second name would pass for a promise. */
+const [IF, THEN] = ['if', 'then'] as const;
+const conditional = (condition: Json, consequence: Json): Json => ({ [IF]: condition, [THEN]: consequence });
+const ref = (name: string): Json => ({ $ref: `#/$defs/${name}` });
+const VARIABLE = ref('variable');
+const prefixed = (prefix: string, of: Json): Json =>
+  Object.fromEntries(Object.entries(of).map(([key, it]) => [`${prefix}:${key}`, it]));
+
+const fieldDefinitions = (endpoint: Endpoint): Json =>
+  prefixed(
+    endpoint.name,
+    fields(endpoint, (field) => loosened(fieldShape(endpoint, field))),
+  );
+
+/** The keys of a sync that are the same for every endpoint, and those of a log. */
+function syncKeys(): Json {
+  const { properties = {} } = loosened(jsonSchemaOf(syncSchema)) as { readonly properties?: Json };
+  const { endpoint: _, request: __, for_each: ___, window: ____, split_by: _____, ...plain } = properties;
+  return plain;
+}
+
+const syncs = (): Json => ({
+  description: 'What to ask, by the name of the sync.',
+  type: 'object',
+  minProperties: 1,
+  propertyNames: { pattern: NAME_PATTERN },
+  additionalProperties: {
+    type: 'object',
+    required: ['endpoint'],
+    properties: {
+      endpoint: {
+        description: 'What is asked: the path with dots, without /api.',
+        type: 'string',
+        enum: catalog.map(({ name }) => name),
+      },
+    },
+    // An editor that knows the endpoint shows the keys of that one alone.
+    allOf: catalog.map(({ name }) =>
+      conditional({ properties: { endpoint: { const: name } }, required: ['endpoint'] }, ref(name)),
+    ),
+  },
+});
+
+function sync(endpoint: Endpoint): Json {
+  const { by } = endpoint.paging;
+  const plain = Object.keys(syncKeys()).filter(
+    (key) => (by === 'cursor' || !LOG_KEYS.includes(key)) && (takesCount(endpoint) || key !== RAISE_COUNT),
+  );
+  const needed = (jsonSchemaOf(endpoint.request).required ?? []).filter((field) => settable(endpoint).includes(field));
+  return {
+    description: endpoint.about,
+    type: 'object',
+    additionalProperties: false,
+    required: ['endpoint'],
+    properties: {
+      endpoint: { const: endpoint.name, description: endpoint.about },
+      request: {
+        description: 'Fields of the request that are the same for every input.',
+        type: 'object',
+        additionalProperties: false,
+        properties: fields(endpoint, (field) => fieldRef(endpoint, field)),
+      },
+      for_each: forEach(endpoint),
+      ...(by === 'window' && { window: loosened(jsonSchemaOf(windowSchema)) }),
+      ...(endpoint.facets.length > 0 && { split_by: splitBy(endpoint) }),
+      ...Object.fromEntries(plain.map((key) => [key, ref(`sync:${key}`)])),
+    },
+    // Inputs may bring any field; without them the request has to be whole.
+    ...(needed.length > 0 && {
+      anyOf: [{ required: ['for_each'] }, { required: ['request'], properties: { request: { required: needed } } }],
+    }),
+  };
+}
+
+/** The key of a sync that only endpoints with a count take. */
+const RAISE_COUNT = 'raise_count_to';
+/** Keys of a sync that only the request log takes. */
+const LOG_KEYS: readonly string[] = ['from', 'lookback'];
+
+const fields = (endpoint: Endpoint, of: (field: string) => unknown): Json =>
+  Object.fromEntries(settable(endpoint).map((field) => [field, of(field)]));
+const fieldRef = (endpoint: Endpoint, field: string): Json => ref(`${endpoint.name}:${field}`);
+
+const text = (description: string): Json => ({ description, type: 'string', minLength: 1 });
+const only = (properties: Json, required: readonly string[]): Json => ({
+  type: 'object',
+  additionalProperties: false,
+  required,
+  properties,
+});
+const FILE = 'A CSV, JSONL or text file; its path is taken from the folder of this file.';
+const QUERY = 'Read-only SQL on the warehouse; its columns are request fields, or type and value of a URN.';
+
+function forEach(endpoint: Endpoint): Json {
+  const ofField = (field: string): Json => ({
+    anyOf: [{ type: 'array', minItems: 1, items: inputOf(endpoint, field) }, ref('file'), ref('query')],
+  });
+  const row = {
+    type: 'object',
+    minProperties: 1,
+    additionalProperties: false,
+    properties: { ...fields(endpoint, (field) => inputOf(endpoint, field)), [INPUT_AGE]: ref('input-age') },
+  };
+  return {
+    description: 'One request for each input; several keys make the cross product.',
+    anyOf: [
+      { type: 'object', minProperties: 1, additionalProperties: false, properties: fields(endpoint, ofField) },
+      { type: 'array', minItems: 1, items: row },
+      only({ file: text(FILE) }, ['file']),
+      ref('query'),
+    ],
+  };
+}
+
+/** An input of a list field may be one element. */
+function inputOf(endpoint: Endpoint, field: string): Json {
+  const { items } = withoutNull(fieldShape(endpoint, field));
+  return items ? { anyOf: [loosened(items), fieldRef(endpoint, field)] } : fieldRef(endpoint, field);
+}
+
+const splitBy = (endpoint: Endpoint): Json => ({
+  description: 'Values by list field: what a full answer is asked again by.',
+  type: 'object',
+  minProperties: 1,
+  additionalProperties: false,
+  properties: Object.fromEntries(
+    endpoint.facets.map((field) => {
+      const { description, items = {} } = withoutNull(fieldShape(endpoint, field));
+      const values = { type: 'array', minItems: 1, items: loosened(items) };
+      return [
+        field,
+        field === 'industry' ? { description, anyOf: [{ const: TOP_LEVEL }, values] } : { description, ...values },
+      ];
+    }),
+  ),
+});
+
+/** What people may write for what a schema takes: variables for any scalar, URNs as text, numbers where text is due. */
+function loosened(shape: JsonSchema): Json {
+  const { description, default: fallback, ...rest } = shape;
+  const facts = {
+    ...(description !== undefined && { description }),
+    ...(fallback !== undefined && { default: fallback }),
+  };
+  if (rest.anyOf) return { ...facts, anyOf: rest.anyOf.map(loosened) };
+  if (isUrn(shape)) return { ...facts, anyOf: [object(rest), urnText(shape)] };
+  if (rest.type === 'object') return { ...facts, ...object(rest) };
+  if (rest.type === 'array') return { ...facts, ...rest, items: loosened(rest.items ?? {}) };
+  if (rest.type === 'null' || Object.keys(rest).length === 0) return { ...facts, ...rest };
+  const bounded = withoutSafe(rest);
+  const plain = rest.type === 'string' && rest.const === undefined && rest.enum === undefined && !('pattern' in rest);
+  if (plain) return { ...facts, ...rest, type: ['string', 'number', 'boolean'] };
+  return { ...facts, anyOf: [bounded, VARIABLE] };
+}
+
+/** The bounds of JavaScript's own whole numbers say nothing to a reader. */
+function withoutSafe({ minimum, maximum, ...rest }: JsonSchema): Json {
+  return {
+    ...rest,
+    ...(minimum !== undefined && minimum !== Number.MIN_SAFE_INTEGER && { minimum }),
+    ...(maximum !== undefined && maximum !== Number.MAX_SAFE_INTEGER && { maximum }),
+  };
+}
+
+function object(shape: JsonSchema): Json {
+  const { properties, additionalProperties, ...rest } = shape;
+  return {
+    ...rest,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([key, it]) => [key, loosened(it)])),
+    }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object' ? loosened(additionalProperties) : additionalProperties,
+    }),
+  };
+}
+
+function urnText(shape: JsonSchema): Json {
+  const type = shape.properties?.['type']?.const;
+  const pattern =
+    typeof type === 'string' ? `^(urn:li:)?${type}:\\S+$|\\$\\{` : '^urn:li:[A-Za-z][A-Za-z0-9_]*:\\S+$|\\$\\{';
+  return { type: 'string', pattern };
+}

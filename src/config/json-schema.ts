@@ -1,0 +1,118 @@
+/** What a schema takes, as plain data (JSON Schema), so that values can be read and refusals worded by walking it. */
+import * as z from 'zod';
+
+export interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly default?: unknown;
+}
+
+const known = new WeakMap<z.ZodType, JsonSchema>();
+
+/** The shape of what a schema takes in. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const found = known.get(schema);
+  if (found) return found;
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as JsonSchema;
+  known.set(schema, shape);
+  return shape;
+}
+
+/** The shape without null among its choices. */
+export function withoutNull(shape: JsonSchema): JsonSchema {
+  const choices = shape.anyOf?.filter((it) => it.type !== 'null');
+  if (!choices || choices.length === shape.anyOf?.length) return shape;
+  const { anyOf: _, ...rest } = shape;
+  return choices.length === 1 ? { ...rest, ...choices[0] } : { ...rest, anyOf: choices };
+}
+
+/** True of a shape of which null is one choice. */
+export const takesNull = (shape: JsonSchema): boolean => shape.anyOf?.some((it) => it.type === 'null') ?? false;
+
+/** True of an identifier of the professional network, `{type, value}`. */
+export const isUrn = ({ properties }: JsonSchema): boolean =>
+  properties !== undefined && Object.keys(properties).toSorted().join() === 'type,value';
+
+/** The URN among a shape's choices, such as those of a field that takes URNs or names. */
+export const urnChoice = (shape: JsonSchema): JsonSchema | undefined =>
+  isUrn(shape) ? shape : shape.anyOf?.find(isUrn);
+
+/** The shape at a path of keys and positions; undefined where nothing is known. */
+export function jsonSchemaAt(shape: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
+  let at: JsonSchema | undefined = withoutNull(shape);
+  for (const step of path) {
+    if (typeof step === 'number') at = at?.items;
+    else {
+      const more: boolean | JsonSchema | undefined = at?.additionalProperties;
+      at = at?.properties?.[String(step)] ?? (typeof more === 'object' ? more : undefined);
+    }
+    if (!at) return undefined;
+    at = withoutNull(at);
+  }
+  return at;
+}
+
+const SAFE = Number.MAX_SAFE_INTEGER;
+
+/** What is allowed, in words that end a sentence. */
+export function allowedBy(shape: JsonSchema): string {
+  const plain = withoutNull(shape);
+  const urn = urnChoice(plain);
+  if (urn) return urnWords(urn, plain !== urn);
+  const choices = plain.anyOf ?? plain.oneOf;
+  if (choices) return choices.map(allowedBy).join(' or ');
+  if (plain.const !== undefined) return JSON.stringify(plain.const);
+  if (plain.enum) return `one of ${plain.enum.map(String).join(', ')}`;
+  switch (plain.type) {
+    case 'integer':
+    case 'number':
+      return numberWords(plain);
+    case 'string':
+      return textWords(plain);
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return `a list${plain.items && Object.keys(plain.items).length > 0 ? `, each element ${allowedBy(plain.items)}` : ''}`;
+    case 'object':
+      return plain.properties ? `a mapping with the keys ${Object.keys(plain.properties).join(', ')}` : 'a mapping';
+    default:
+      return 'another value';
+  }
+}
+
+function urnWords(urn: JsonSchema, orName: boolean): string {
+  const type = urn.properties?.['type']?.const;
+  if (orName) return 'a name or a URN, written urn:li:TYPE:VALUE or { type: TYPE, value: VALUE }';
+  const of = typeof type === 'string' ? type : 'TYPE';
+  const only = typeof type === 'string' ? ` of type ${type}` : '';
+  return `a URN${only}, written ${of}:VALUE, urn:li:${of}:VALUE or { type: ${of}, value: VALUE }`;
+}
+
+function numberWords({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): string {
+  const noun = type === 'integer' ? 'a whole number' : 'a number';
+  const [low, high] = [minimum === -SAFE ? undefined : minimum, maximum === SAFE ? undefined : maximum];
+  if (exclusiveMinimum !== undefined)
+    return `${noun} above ${exclusiveMinimum}${high === undefined ? '' : `, at most ${high}`}`;
+  if (low !== undefined && high !== undefined) return `${noun} from ${low} to ${high}`;
+  if (low !== undefined) return `${noun} of at least ${low}`;
+  return high === undefined ? noun : `${noun} of at most ${high}`;
+}
+
+function textWords({ minLength, maxLength }: JsonSchema): string {
+  if (maxLength !== undefined) return `text of ${minLength ?? 0} to ${maxLength} characters`;
+  return (minLength ?? 0) > 0 ? 'text that is not empty' : 'text';
+}

@@ -1,0 +1,124 @@
+/** How the engine stands, read from the database alone: processes, queues, chunks at work, schedules, what was given up. */
+import { sql } from 'kysely';
+import { syncLease } from '../ledger/lease.ts';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { firingsOf } from './firings.ts';
+import { jobOf } from './job.ts';
+import { jobsSchema } from './queues.ts';
+
+/** Begins the names of the leases by which processes are known to be there. */
+export const ROLE_LEASE_PREFIX = 'role:';
+
+export interface WorkerStatus {
+  readonly role: string;
+  /** Host, process id and a random part. */
+  readonly holder: string;
+  readonly since: Date;
+}
+
+export interface QueueStatus {
+  readonly queue: string;
+  /** Ready to be taken in hand. */
+  readonly waiting: number;
+  /** Of which the time has yet to come: tried again later. */
+  readonly later: number;
+  readonly atWork: number;
+}
+
+export interface SharedRunStatus {
+  readonly sync: string;
+  readonly runId: string;
+  readonly chunks: number;
+  readonly ended: number;
+  /** Chunks that a worker has in hand. */
+  readonly atWork: number;
+}
+
+export interface ScheduleStatus {
+  readonly sync: string;
+  readonly cron: string;
+  readonly timezone: string;
+  readonly nextAt: Date | null;
+}
+
+export interface GivenUpSync {
+  readonly sync: string;
+  readonly exitCode: number | null;
+  readonly because: string;
+  readonly at: Date;
+}
+
+export interface EngineStatus {
+  readonly workers: readonly WorkerStatus[];
+  readonly queues: readonly QueueStatus[];
+  readonly runs: readonly SharedRunStatus[];
+  readonly schedules: readonly ScheduleStatus[];
+  readonly givenUp: readonly GivenUpSync[];
+}
+
+/** Why a job was given up that nobody could say the end of. */
+export const WORKER_DIED = 'its worker died, also when tried again';
+
+type Place = Pick<Warehouse, 'db' | 'ops' | 'schema'>;
+
+/** How the engine of a warehouse stands; undefined where none ever ran. */
+export async function readEngineStatus(place: Place, now: Date): Promise<EngineStatus | undefined> {
+  const { db, ops, schema } = place;
+  const jobs = jobsSchema(schema);
+  const found = await sql<{ found: boolean }>`select to_regclass(${`${jobs}.job`}) is not null as found`.execute(db);
+  if (found.rows[0]?.found !== true) return undefined;
+  const workers = await sql<{ name: string; acquired_at: Date }>`
+    select name, acquired_at from ${sql.id(ops, 'leases')}
+    where starts_with(name, ${ROLE_LEASE_PREFIX}) and expires_at >= clock_timestamp() order by acquired_at`.execute(db);
+  const queues = await sql<{ name: string; waiting: string; later: string; at_work: string }>`
+    select q.name,
+      count(*) filter (where j.state < 'active' and j.start_after <= clock_timestamp()) as waiting,
+      count(*) filter (where j.state < 'active' and j.start_after > clock_timestamp()) as later,
+      count(*) filter (where j.state = 'active') as at_work
+    from ${sql.id(jobs, 'queue')} q left join ${sql.id(jobs, 'job')} j on j.name = q.name
+    where q.name in ('sync', 'chunk') group by q.name order by q.name desc`.execute(db);
+  const runs = await sql<{ sync: string; id: string; chunks: string; ended: string; at_work: string }>`
+    select r.sync, r.id, count(*) as chunks, count(*) filter (where c.state <> 'open') as ended, count(l.name) as at_work
+    from ${sql.id(ops, 'runs')} r join ${sql.id(ops, 'chunks')} c on c.run_id = r.id
+    left join ${sql.id(ops, 'leases')} s on s.name = ${syncLease('')} || r.sync
+    left join ${sql.id(ops, 'leases')} l on l.name = 'chunk:' || c.run_id || ':' || s.token || ':' || c.number
+      and c.state = 'open' and l.expires_at >= clock_timestamp()
+    where r.state = 'running' group by r.sync, r.id order by r.sync`.execute(db);
+  const schedules = await sql<{ key: string; cron: string; timezone: string }>`
+    select key, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
+  const dead = await sql<{ data: unknown; output: { message?: unknown } | null; created_on: Date }>`
+    select data, source_output as output, created_on from ${sql.id(jobs, 'job')}
+    where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(db);
+  return {
+    workers: workers.rows.map(({ name, acquired_at: since }) => {
+      const [, role = '', holder = ''] = /^([a-z]+):(.*)$/.exec(name.slice(ROLE_LEASE_PREFIX.length)) ?? [];
+      return { role, holder, since };
+    }),
+    queues: queues.rows.map((row) => ({
+      queue: row.name,
+      waiting: Number(row.waiting),
+      later: Number(row.later),
+      atWork: Number(row.at_work),
+    })),
+    runs: runs.rows.map((row) => ({
+      sync: row.sync,
+      runId: row.id,
+      chunks: Number(row.chunks),
+      ended: Number(row.ended),
+      atWork: Number(row.at_work),
+    })),
+    schedules: schedules.rows.map(({ key, cron, timezone }) => ({
+      sync: key,
+      cron,
+      timezone,
+      nextAt: firingsOf({ cron, timezone }, now, 1)[0] ?? null,
+    })),
+    givenUp: dead.rows.flatMap(({ data, output, created_on: at }) => {
+      const job = jobOf(data);
+      if (!job) return [];
+      const because =
+        job.because ?? (typeof output?.message === 'string' ? (output.message.split('\n')[0] ?? '') : WORKER_DIED);
+      return [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }];
+    }),
+  };
+}

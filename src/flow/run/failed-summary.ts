@@ -1,0 +1,72 @@
+/** What is said of syncs that did not run to an end of their own, and of all of them together. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import { EXIT, type SluiceError } from '../../errors.ts';
+import type { SyncSummary } from '../../ledger/summary.ts';
+
+const nothing = (
+  definition: SyncDefinition,
+): Omit<SyncSummary, 'state' | 'exitCode' | 'error' | 'next' | 'tookMs'> => ({
+  sync: definition.name,
+  endpoint: definition.endpoint.name,
+  runId: null,
+  continued: false,
+  planned: 0,
+  fresh: 0,
+  asked: 0,
+  sent: 0,
+  answers: 0,
+  received: 0,
+  loaded: 0,
+  changed: 0,
+  unchanged: 0,
+  superseded: 0,
+  quarantined: 0,
+  missing: 0,
+  failed: 0,
+  inDoubt: 0,
+  truncated: 0,
+  unreadable: 0,
+  left: 0,
+  points: 0,
+  quote: null,
+  doubts: [],
+  lowerBounds: [],
+  gaps: [],
+});
+
+/** A sync that was not begun, for this reason. */
+export const notStartedSummary = (definition: SyncDefinition, exitCode: number, because: string): SyncSummary => ({
+  ...nothing(definition),
+  state: 'interrupted',
+  exitCode,
+  error: `not started: ${because}`,
+  next: null,
+  tookMs: 0,
+});
+
+/** A sync that an error ended before its run could be summed up. */
+export const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: number): SyncSummary => ({
+  ...nothing(definition),
+  state: 'failed',
+  exitCode: error.exitCode,
+  error: error.message,
+  next: error.next ?? null,
+  tookMs,
+});
+
+/** Which exit code speaks for all, gravest first. */
+const GRAVITY: readonly number[] = [
+  EXIT.bug,
+  EXIT.usage,
+  EXIT.credential,
+  EXIT.schema,
+  EXIT.held,
+  EXIT.budget,
+  EXIT.transient,
+  EXIT.rejects,
+  EXIT.complete,
+];
+
+/** The exit code of an invocation. */
+export const worstExitCode = (syncs: readonly SyncSummary[]): number =>
+  GRAVITY.find((code) => syncs.some(({ exitCode }) => exitCode === code)) ?? EXIT.complete;

@@ -1,0 +1,62 @@
+/** What becomes of a table's entities, from what rests in the warehouse and what answers show. */
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
+import type { LoadContext } from './receipt-builder.ts';
+import {
+  startsPartial,
+  type MergeResult,
+  mergeObservations,
+  needsStoredRow,
+  type Observation,
+  type RowWrite,
+} from './merge.ts';
+import { type StoredRows, loadStoredRows, loadStates } from './stored-rows.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
+
+/** A table on a connection, and the answers that are loaded into it. */
+export interface MergeTarget {
+  readonly executor: SqlExecutor;
+  readonly schema: string;
+  readonly table: RootTable;
+  readonly contexts: readonly LoadContext[];
+}
+
+/** What rests in the warehouse of the entities of a table, as far as their sightings make it needed. */
+export function readStoredFor(
+  { executor, schema, table }: MergeTarget,
+  ids: readonly string[],
+  seen: ReadonlyMap<string, readonly Observation[]>,
+): Promise<StoredRows> {
+  return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, seen.get(id) ?? []));
+}
+
+/** Entities that are judged at a time: about a millisecond. */
+const PART = 100;
+
+/** The fates of these entities, in their order; lets other work go on between two parts of it by `pause`. */
+export async function compareRows(
+  { executor, schema, table, contexts }: MergeTarget,
+  ids: readonly string[],
+  seen: ReadonlyMap<string, readonly Observation[]>,
+  { heads, states }: StoredRows,
+  pause?: () => Promise<unknown>,
+): Promise<MergeResult[]> {
+  const answerIds = contexts.map(({ answerId }) => BigInt(answerId));
+  const late = ids.filter((id) => {
+    const head = heads.get(id);
+    return head && !states.has(id) && needsStoredRow(table, seen.get(id) ?? [], answerIds, head);
+  });
+  const more = await loadStates(executor, schema, table, late);
+  const results: MergeResult[] = [];
+  for (const [at, id] of ids.entries()) {
+    if (pause && at % PART === PART - 1) await pause();
+    results.push(
+      mergeObservations(table, id, seen.get(id) ?? [], answerIds, heads.get(id), states.get(id) ?? more.get(id)),
+    );
+  }
+  return results;
+}
+
+/** A fate whose row is to be written. */
+export type PendingWrite = MergeResult & { readonly write: RowWrite };
+
+export const hasWrite = (result: MergeResult): result is PendingWrite => result.write !== undefined;

@@ -1,0 +1,98 @@
+/** Whether a value fits a column, and as what cell. */
+import type { Kind } from '../service/model.ts';
+import { canonicalJson } from '../service/canonical-json.ts';
+import { onCalendar } from '../service/day.ts';
+import { instantText, microsOf, millisecondText } from '../service/instant.ts';
+import type { Cell } from './batch.ts';
+
+/** A cell that holds the value whole; `coerced` when the service sent another JSON type than the contract's. */
+export interface CoercedCell {
+  readonly cell: Cell;
+  readonly coerced: boolean;
+}
+
+const asSent = (cell: Cell): CoercedCell => ({ cell, coerced: false });
+const coerced = (cell: Cell): CoercedCell => ({ cell, coerced: true });
+
+/** The source text of a number, exact beyond 2^53; undefined of anything else. */
+const numberText = (value: unknown): string | undefined => {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
+};
+
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+const DECIMAL = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INT8_MAX = 9_223_372_036_854_775_807n;
+const INT8_MIN = -INT8_MAX - 1n;
+
+/** How a value other than null rests in a column of this kind; undefined when it does not fit and goes to `extra`. */
+export function coerceCell(kind: Exclude<Kind, 'epoch'>, value: unknown): CoercedCell | undefined {
+  switch (kind) {
+    case 'text':
+      return typeof value === 'string' ? asSent(value) : mapped(numberText(value), coerced);
+    case 'integer':
+      return coerceInteger(value);
+    case 'number':
+      return coerceNumber(value);
+    case 'flag':
+      return typeof value === 'boolean' ? asSent(value) : undefined;
+    case 'moment':
+      return typeof value === 'string' ? mapped(instantOf(microsOf(value)), asSent) : undefined;
+    case 'day':
+      return typeof value === 'string' && isDay(value) ? asSent(value) : undefined;
+    case 'uuid':
+      return typeof value === 'string' && UUID.test(value) ? asSent(value.toLowerCase()) : undefined;
+    case 'json':
+      return asSent(canonicalJson(value));
+  }
+}
+
+const mapped = <T, R>(value: T | undefined, to: (value: T) => R): R | undefined =>
+  value === undefined ? undefined : to(value);
+
+function coerceInteger(value: unknown): CoercedCell | undefined {
+  // Nearly all are such; zero, added, takes the sign from -0, which no column keeps.
+  if (Number.isSafeInteger(value)) return asSent((value as number) + 0);
+  const text = typeof value === 'string' ? value : numberText(value);
+  if (text === undefined || !INTEGER.test(text)) return undefined;
+  const exact = BigInt(text);
+  if (exact > INT8_MAX || exact < INT8_MIN) return undefined;
+  const number = Number(exact);
+  const cell = Number.isSafeInteger(number) ? number : exact.toString();
+  return typeof value === 'string' ? coerced(cell) : asSent(cell);
+}
+
+function coerceNumber(value: unknown): CoercedCell | undefined {
+  if (Number.isFinite(value)) return asSent((value as number) + 0);
+  const text = typeof value === 'string' ? value : numberText(value);
+  if (text === undefined || !DECIMAL.test(text)) return undefined;
+  const number = Number(text);
+  if (!Number.isFinite(number)) return undefined;
+  return typeof value === 'string' ? coerced(number) : asSent(number);
+}
+
+const isDay = (text: string): boolean => !text.startsWith('0000') && onCalendar(text);
+
+const YEAR_1 = -62_135_596_800_000_000n;
+const YEAR_10000 = 253_402_300_800_000_000n;
+const instantOf = (micros: bigint | undefined): string | undefined =>
+  micros !== undefined && micros >= YEAR_1 && micros < YEAR_10000 ? instantText(micros) : undefined;
+
+/** Both columns of an instant sent as an integer: the instant, null when absurd, and the integer as sent. */
+export function coerceEpoch(value: unknown): { readonly at: Cell; readonly sent: CoercedCell } | undefined {
+  const sent = coerceInteger(value);
+  return sent && { at: epochInstant(sent.cell as string | number), sent };
+}
+
+/**
+ * Assumed: an epoch is in seconds, milliseconds or microseconds, told apart by its size, and none lies before 1970 or
+ * after 2286. An instant outside would show it wrong.
+ */
+function epochInstant(epoch: string | number): string | null {
+  const size = Number(epoch);
+  if (size <= 0) return null;
+  if (size < 1e10) return millisecondText(size * 1000);
+  if (size >= 1e11 && size < 1e13) return millisecondText(size);
+  return size >= 1e14 && BigInt(epoch) < 10n ** 16n ? instantText(BigInt(epoch)) : null;
+}

@@ -1,0 +1,124 @@
+/** Puts the question what became of lost attempts to the log and the ledger, as they stand in the warehouse. */
+import { sql } from 'kysely';
+import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
+import { LOG_ENDPOINT } from '../../ledger/log-reads.ts';
+import { type ReconcileDb, reconcileTables, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
+import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } from './loss-verdict.ts';
+
+/** The verdicts on these doubts; the log and the ledger have been brought together before. */
+export async function assessLosses(
+  database: ReconcileDb,
+  doubts: readonly LostAnswer[],
+  identifiers: LogIdentifiers,
+): Promise<SettledLostAnswer[]> {
+  if (doubts.length === 0) return [];
+  const ids = arrayLiteral([...new Set(doubts.map(({ requestId }) => requestId))]);
+  const requests = await knownRequests(database, ids);
+  const knowledge = await knowledgeOf(database, doubts, identifiers);
+  return doubts.flatMap((doubt, at) => {
+    const [request, log] = [requests.get(doubt.requestId), knowledge[at]];
+    return request && log ? [lossVerdict(doubt, request, log)] : [];
+  });
+}
+
+interface Sendings {
+  readonly id: string;
+  readonly attempts: string;
+  readonly sent_at: Date;
+  readonly is_answered: boolean;
+  readonly lost: readonly { readonly attempt: number; readonly sent_at: string }[];
+  readonly rows: readonly {
+    readonly id: string;
+    readonly started_at: string;
+    /** As text where a number would round it. */
+    readonly cost: number | string | null;
+    readonly is_paid: boolean;
+    readonly is_complete: boolean;
+  }[];
+  readonly ambiguous: string;
+}
+
+async function knownRequests(database: ReconcileDb, ids: string): Promise<ReadonlyMap<string, KnownRequest>> {
+  const { log, requests, doubts, matches } = reconcileTables(database);
+  const { rows } = await sql<Sendings>`
+    select r.id, r.attempts, r.sent_at,
+      not exists (select from ${doubts} d where d.request_id = r.id and d.attempt = r.attempts)
+        and r.state not in ('sent', 'in_doubt', 'abandoned') as is_answered,
+      coalesce((select jsonb_agg(jsonb_build_object('attempt', d.attempt, 'sent_at', d.sent_at))
+        from ${doubts} d where d.request_id = r.id), '[]') as lost,
+      coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'started_at', c.started_at, 'cost', c.cost,
+          'is_paid', coalesce(c.is_paid, c.cost > 0, false),
+          'is_complete', c.response_status_code is not null or c.duration is not null))
+        from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.sure <> 'ambiguous'), '[]') as rows,
+      (select count(*) from ${matches} m where m.request_id = r.id and m.sure = 'ambiguous') as ambiguous
+    from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
+  return new Map(rows.map((row) => [row.id, knownRequest(row)]));
+}
+
+function knownRequest({
+  attempts,
+  sent_at: sentAt,
+  is_answered: isAnswered,
+  lost,
+  rows,
+  ambiguous,
+}: Sendings): KnownRequest {
+  const last = Number(attempts);
+  return {
+    attempts: last,
+    sent: new Map([[last, sentAt], ...lost.map((it) => [it.attempt, new Date(it.sent_at)] as const)]),
+    answered: new Set(isAnswered ? [last] : []),
+    rows: rows.map(
+      (row): LoggedAttempt => ({
+        id: row.id,
+        startedAt: new Date(row.started_at),
+        cost: Number(row.cost ?? 0),
+        isPaid: row.is_paid,
+        isComplete: row.is_complete,
+      }),
+    ),
+    ambiguous: Number(ambiguous),
+  };
+}
+
+/** Other requests that are surely in the log tell of its time when they were sent so near. */
+const ABOUT_MS = 120_000;
+
+/** What is known of the log at the time of each doubt. */
+async function knowledgeOf(
+  database: ReconcileDb,
+  doubts: readonly LostAnswer[],
+  { areKept, offsetMs }: LogIdentifiers,
+): Promise<LogEvidence[]> {
+  const { log, runs, requests, matches } = reconcileTables(database);
+  const expected = doubts.map(({ sentAt }) => sentAt.getTime() + (offsetMs ?? 0));
+  const instants = (shiftMs: number): string =>
+    arrayLiteral(expected.map((at) => new Date(at + shiftMs).toISOString()));
+  const tolerance = toleranceMs({ offsetMs });
+  const oldest = new Date(Math.min(...doubts.map(({ sentAt }) => sentAt.getTime())) - tolerance).toISOString();
+  const { rows } = await sql<{ read_at: Date | null; lists: boolean }>`
+    with readings as materialized (
+      select range_agg(tstzrange(coalesce((q.body ->> 'start_time')::timestamptz, '-infinity'),
+          coalesce((q.body ->> 'end_time')::timestamptz, 'infinity'), '[]')) as times, min(q.sent_at) as began_at
+      from ${runs} n join ${requests} q on q.run_id = n.id
+      where n.endpoint = ${LOG_ENDPOINT} and n.state = 'complete' and n.truncated = 0 and n.ended_at >= ${oldest}::timestamptz
+        and q.parent_id is null
+        and coalesce((q.body ->> 'start_time')::timestamptz, '-infinity') <= coalesce((q.body ->> 'end_time')::timestamptz, 'infinity')
+      group by n.id having bool_and(q.sent_at is not null)
+    )
+    select (select max(began_at) from readings where times @> tstzrange(d.lo, d.hi, '[]')) as read_at,
+      exists (
+        select from ${log} c join ${matches} m on m.log_id = c.id
+        where c.started_at between d.about_from and d.about_to and m.sure <> 'ambiguous' and m.request_id <> d.request_id
+      ) as lists
+    from unnest(${arrayLiteral(doubts.map(({ requestId }) => requestId))}::bigint[], ${instants(-tolerance)}::timestamptz[],
+      ${instants(tolerance)}::timestamptz[], ${instants(-ABOUT_MS)}::timestamptz[], ${instants(ABOUT_MS)}::timestamptz[])
+      with ordinality as d(request_id, lo, hi, about_from, about_to, place)
+    order by place`.execute(database.db);
+  return rows.map(({ read_at: readAt, lists }) => ({
+    offsetMs,
+    readAt: readAt ?? undefined,
+    listsOwnRequests: areKept || lists,
+  }));
+}

@@ -1,0 +1,78 @@
+/** Reads a report from the warehouse: from the views for analysts, all of one moment. */
+import { sql } from 'kysely';
+import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { dayNumber, dayOf, lastDays } from './figures.ts';
+import { readCalls, readSlowest } from './reading/calls.ts';
+import { readMoney } from './reading/money.ts';
+import type { ReportSource } from './reading/rows.ts';
+import { readCoverage, readDrift, readQuality, readQuarantine, readSyncs, readTruncated } from './reading/syncs.ts';
+import { readGrowth } from './reading/tables.ts';
+import type { Report } from './report.ts';
+
+/** A quarter: long enough to see a trend, short enough for a bar a day. */
+const MOST_DAYS = 90;
+/** A young warehouse is not shown as a quarter of nothing. */
+const FEWEST_DAYS = 14;
+
+export interface ReadOptions {
+  readonly now: Date;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/** The report of a warehouse that holds the schema. It is read in one transaction, so that its figures agree. */
+export function readReport(
+  { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
+  { now, redact }: ReadOptions,
+): Promise<Report> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (at) => {
+      const source: ReportSource = { db: at, schema, redact, days: lastDays(await daysShown(at, schema, now), now) };
+      const money = await readMoney(source);
+      return {
+        madeAt: now,
+        schema,
+        days: source.days,
+        ...(money && { money }),
+        syncs: await readSyncs(source),
+        coverage: await readCoverage(source),
+        truncated: await readTruncated(source),
+        growth: await readGrowth(source),
+        quality: await readQuality(source),
+        quarantine: await readQuarantine(source),
+        drift: await readDrift(source),
+        calls: await readCalls(source),
+        slowest: await readSlowest(source),
+      };
+    });
+}
+
+/** Days since the first run or logged request, within bounds. */
+async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promise<number> {
+  const { rows } = await sql<{ first: Date | null }>`
+    select least(
+      (select min(started_at) from ${sql.table(`${schema}.sync_runs`)}),
+      (select min(started_at) from ${sql.table(`${schema}.fact_request_costs`)})
+    ) as first`.execute(db);
+  const first = rows[0]?.first ?? now;
+  return Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1));
+}
+
+/** The report of a warehouse in which nothing was ever put. */
+export const emptyReport = (schema: string, now: Date): Report => ({
+  madeAt: now,
+  schema,
+  days: lastDays(FEWEST_DAYS, now),
+  syncs: [],
+  coverage: [],
+  truncated: [],
+  growth: [],
+  quality: [],
+  quarantine: { byDay: [], reasons: [] },
+  drift: [],
+  calls: [],
+  slowest: [],
+});
