@@ -12,7 +12,7 @@ interface Rights {
 const STAGES = ['plan', 'extract', 'normalize', 'load'];
 /** What records, decides and recovers around the stages. */
 const MACHINERY = ['ledger', 'control', 'recovery'];
-const COMPOSERS = ['sync.ts', 'flow'];
+const COMPOSERS = ['sync.ts', 'syncs.ts', 'flow'];
 
 /** Which part may import which. Every part may import itself, `errors.ts`, `redaction` and `text`. */
 const RIGHTS: Readonly<Record<string, Rights>> = {
@@ -38,6 +38,7 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
     values: ['async', 'service', 'config', 'warehouse', 'flow', ...MACHINERY, ...STAGES],
     types: ['telemetry'],
   },
+  'syncs.ts': { values: ['config', 'warehouse', 'control', 'plan', 'flow', 'sync.ts'], types: ['ledger'] },
   insight: { values: ['warehouse', 'ledger', 'recovery'] },
   report: { values: ['warehouse'] },
   monitor: { values: ['warehouse', 'ledger', 'control'] },

@@ -3,7 +3,7 @@ import * as net from 'node:net';
 import { onTestFinished } from 'vitest';
 import { openClient } from '../../src/extract/client.ts';
 import type { Notice, Summary } from '../../src/ledger/summary.ts';
-import { runSyncs } from '../../src/sync.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Clock, clockFrom } from './clock.ts';
 import { configOf, countingIds } from './scene.ts';

@@ -13,7 +13,8 @@ import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import type { FlowEffects } from '../../src/flow/run/invocation.ts';
-import { runSyncs, type SyncOptions } from '../../src/sync.ts';
+import type { SyncOptions } from '../../src/flow/run/sync-run.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Clock, clockFrom } from './clock.ts';
 

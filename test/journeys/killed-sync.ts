@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Secret } from '../../src/config/values/secret.ts';
-import { runSyncs } from '../../src/sync.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { disturbedAt, STEP } from '../flow/crash.ts';

@@ -8,7 +8,7 @@ import { type Role, serve } from '../../src/engine/serve.ts';
 import type { Checkpoint } from '../../src/ledger/kill-points.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
 import type { Notice, Summary } from '../../src/ledger/summary.ts';
-import { runSyncs } from '../../src/sync.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 

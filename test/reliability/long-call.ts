@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Secret } from '../../src/config/values/secret.ts';
-import { runSyncs } from '../../src/sync.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { configOf, service } from '../flow/scene.ts';

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { runSyncs } from '../../src/sync.ts';
+import { runSyncs } from '../../src/syncs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { clockFrom } from '../flow/clock.ts';
 import { countingIds, SMALL } from '../flow/scene.ts';

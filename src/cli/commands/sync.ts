@@ -1,6 +1,6 @@
 /** `sluice sync`: the syncs of a config, run and summed up. */
 import type { Summary } from '../../ledger/summary.ts';
-import type { SyncOptions } from '../../sync.ts';
+import type { SyncOptions } from '../../flow/run/sync-run.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
@@ -61,7 +61,7 @@ export const sync = command({
 /** Runs syncs with their progress shown; the schema is brought about first where that is allowed, and alerts are told last. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
   const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
-    import('../../sync.ts'),
+    import('../../syncs.ts'),
     import('../../warehouse/migrate/migrate.ts'),
     import('../../recovery/spool/files.ts'),
     import('../../telemetry/tracing.ts'),

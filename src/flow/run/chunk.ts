@@ -131,9 +131,7 @@ async function executeSegment(
   for (const files of await it.spools.waiting())
     await ingestSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
   await part.settle(signal);
-  const stop = await part.execute(signal);
-  if (!signal.aborted && (!stop || (!stop.forAll && stop.exit !== EXIT.transient))) await part.settleRemaining(signal);
-  await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : signal);
+  const stop = await part.complete(signal);
   if (signal.aborted) return 'aborted';
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }

@@ -1,32 +1,32 @@
 /** Carries out a run: asks what is open, stores each answer, loads in the order of storing, and plans what follows. */
 import { sql } from 'kysely';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { EXIT } from '../../errors.ts';
 import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import { retryPolicy } from '../../extract/retry.ts';
 import type { BudgetGuard } from '../../control/budget/local-budget.ts';
 import { type LedgerRequest, moveRequests, openRequests, settleRequest, triedRequests } from '../../ledger/requests.ts';
-import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { maxPointsOf } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { sendRequest, type SentRequest } from '../request/request.ts';
 import { openBreaker } from '../request/circuit-breaker.ts';
 import { openGroupCommit } from '../request/group-commit.ts';
-import { openStopController, type RunStop } from './stop-controller.ts';
-import { splitPlanned, openSplitter } from './splitter.ts';
+import { openStopController, type RunStop, type StopController } from './stop-controller.ts';
+import { openSplitter, type Splitter, splitPlanned } from './splitter.ts';
 import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.ts';
 import type { Limiter } from '../../control/limiter/slot.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
 import { oneAtATimePerEntity, mayHaveFreshAnswer } from '../../control/freshness/freshness.ts';
-import { openLoader, pointsOf } from './loader.ts';
-import { givenUpFailure, readLostByRequest } from './lost-by-request.ts';
+import { type Loader, openLoader, pointsOf } from './loader.ts';
+import { givenUpFailure, type LostByRequest, readLostByRequest } from './lost-by-request.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 import { type Reservation, openReservations } from '../../control/budget/reservations.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { type StoreContext, openAnswerStore } from './store-answers.ts';
-import { openTaskGroup } from '../../async/task-group.ts';
+import { type AnswerStore, type StoreContext, openAnswerStore } from './store-answers.ts';
+import { openTaskGroup, type TaskGroup } from '../../async/task-group.ts';
 
 export interface ExecuteContext extends StoreContext {
   readonly client: Client;
@@ -61,84 +61,150 @@ export async function loadWaiting(context: ExecuteContext): Promise<void> {
   await openLoader(context, { walks: new Map(), splitter }).loadWaiting();
 }
 
-/** Asks and loads until nothing of the run is open or something stops it; returns what stopped it. */
+/** Sends and loads until nothing of the run is open or something stops it; returns what stopped it. */
 export async function executeRun(context: ExecuteContext, signal: AbortSignal): Promise<RunStop | undefined> {
   const ops = operationsOf(context.warehouse);
-  // Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent.
-  const controller = openStopController(signal);
-  const either = controller.signal;
-  const asking = openTaskGroup(controller.fail);
-  const loads = openTaskGroup(controller.fail, asking.recheck);
-  const isIdle = (): boolean => asking.size() === 0 && loads.size() === 0;
-  const splitter = await retryTransient(() => openSplitter(ops, context.definition), context);
-  const loader = openLoader(context, { walks: new Map(), splitter });
-  const commits = openGroupCommit(context, controller);
-  const store = openAnswerStore(context, loader, controller, commits);
-  const handling = pLimit(context.inFlight);
-  const breaker = openBreaker(context.sleep);
-  const reservations = openReservations(context.budget);
-  const lostBefore = await retryTransient(
-    () => readLostByRequest(ops, context.definition, context.run.definitionHash),
-    context,
-  );
-  const inTurn = oneAtATimePerEntity(context);
-  let endpointRefused = false;
-  let endpointAnswered = false;
-  // True when more may be planned than was looked at.
-  let hasNews = false;
-  const isNewsOrIdle = (): boolean => hasNews || isIdle();
-  const lookAgain = (): void => {
-    hasNews = true;
-    asking.recheck();
-  };
+  const { definition, run } = context;
+  const splitter = await retryTransient(() => openSplitter(ops, definition), context);
+  const lostBefore = await retryTransient(() => readLostByRequest(ops, definition, run.definitionHash), context);
+  return new RunExecution(context, splitter, lostBefore, signal).execute();
+}
 
-  // What is stored is loaded before anything new is sent.
-  await loader.loadWaiting();
+/** One execution of a run. Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent. */
+class RunExecution {
+  readonly #context: ExecuteContext;
+  readonly #ops: Ops;
+  readonly #splitter: Splitter;
+  readonly #lostBefore: LostByRequest;
+  readonly #controller: StopController;
+  /** Requests being handled. */
+  readonly #requests: TaskGroup;
+  readonly #loads: TaskGroup;
+  readonly #loader: Loader;
+  readonly #store: AnswerStore;
+  readonly #reservations: ReturnType<typeof openReservations>;
+  readonly #inPlaces: LimitFunction;
+  readonly #onePerEntity: ReturnType<typeof oneAtATimePerEntity>;
+  /** What sending needs that is equal for all requests. */
+  readonly #sending;
+  #isEndpointRefused = false;
+  #hasEndpointAnswered = false;
+  /** More may be planned than the last look at the ledger found. */
+  #hasNews = false;
 
-  const settleLoad = async (loaded: Promise<IngestResult | undefined>, reservation: Reservation): Promise<void> => {
-    try {
-      const result = await loaded;
-      if (result) reportLoaded(context, result, reservation);
-    } finally {
-      reservation.settle(reservation.points);
-      if (context.definition.endpoint.paging.by !== 'once') lookAgain();
+  constructor(context: ExecuteContext, splitter: Splitter, lostBefore: LostByRequest, signal: AbortSignal) {
+    this.#context = context;
+    this.#ops = operationsOf(context.warehouse);
+    this.#splitter = splitter;
+    this.#lostBefore = lostBefore;
+    this.#controller = openStopController(signal);
+    this.#requests = openTaskGroup(this.#controller.fail);
+    this.#loads = openTaskGroup(this.#controller.fail, this.#requests.recheck);
+    this.#loader = openLoader(context, { walks: new Map(), splitter });
+    const commits = openGroupCommit(context, this.#controller);
+    this.#store = openAnswerStore(context, this.#loader, this.#controller, commits);
+    this.#reservations = openReservations(context.budget);
+    this.#inPlaces = pLimit(context.inFlight);
+    this.#onePerEntity = oneAtATimePerEntity(context);
+    this.#sending = {
+      ...context,
+      ops: this.#ops,
+      breaker: openBreaker(context.sleep),
+      reservations: this.#reservations,
+      endpoint: context.definition.endpoint,
+      policy: retryPolicy(context.retries, context.definition.inDoubt),
+      endpointAnswered: () => this.#hasEndpointAnswered,
+      commits,
+      // Recording a refusal may wait for a large load; nothing may be sent until then.
+      onStop: this.#controller.stopSending,
+    };
+  }
+
+  async execute(): Promise<RunStop | undefined> {
+    // Stored answers are loaded before anything new is sent.
+    await this.#loader.loadWaiting();
+    const connected = connectAhead(this.#context.warehouse);
+    await this.#handleAll().catch(this.#controller.fail);
+    await connected;
+    await this.#requests.waitUntil(this.#isIdle);
+    await this.#reservations.close();
+    const stop = this.#controller.result();
+    if (this.#isEndpointRefused)
+      await retryTransient(() => moveRequests(this.#ops, this.#context.run, ['planned'], 'skipped'), this.#context);
+    return stop;
+  }
+
+  /** Handles the open requests of the run, page by page, until the ledger has no more and none can follow. */
+  async #handleAll(): Promise<void> {
+    const { run, inFlight } = this.#context;
+    const ahead = Math.max(AHEAD, AHEAD_EACH * inFlight);
+    // Requests that the last invocation tried come last: a few bad inputs must not keep a run from the good ones.
+    const tried = run.continued ? await retryTransient(() => triedRequests(this.#ops, run), this.#context) : [];
+    for (let last = '0'; !this.#isStopping(); ) {
+      this.#hasNews = false;
+      const after = last;
+      const page = await retryTransient(() => openRequests(this.#ops, run, after, ahead), this.#context);
+      last = page.at(-1)?.id ?? last;
+      const requests = page.length > 0 ? page : tried.splice(0, ahead);
+      for (const request of requests)
+        this.#requests.track(this.#onePerEntity(request, () => this.#handleInPlace(request)));
+      if (requests.length > 0)
+        await this.#requests.waitUntil(() => this.#requests.size() < ahead || this.#isStopping());
+      else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
+      else if (!this.#hasNews && (await this.#loader.loadWaiting()) === 0) return;
     }
-  };
-  const storeAndLoad = async (
-    request: SentRequest,
-    answer: AnsweredOutcome,
-    reservation: Reservation,
-    left: () => void,
-  ): Promise<string> => {
-    const kept = await store(request, answer).catch((error: unknown) => {
-      reservation.settle(reservation.points);
-      throw error;
+  }
+
+  /** Handles a request in one of the run's places, and frees the place with the answer, unless a load may plan more first. */
+  async #handleInPlace(request: LedgerRequest): Promise<void> {
+    const answered = Promise.withResolvers<void>();
+    const mayLearn = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
+    let handled: Promise<void> | undefined;
+    await this.#inPlaces(() => {
+      handled = this.#handle(request, mayLearn ? () => undefined : answered.resolve);
+      return Promise.race([answered.promise, handled]);
     });
-    loads.track(settleLoad(kept.loaded, reservation).finally(left));
-    return kept.answerId;
-  };
-  const handle = async (request: LedgerRequest, onAnswer: () => void): Promise<void> => {
-    await loads.waitUntil(() => loader.backlog() <= BACKLOG || either.aborted);
-    if (either.aborted) return;
-    // Behind the loads, so that what came in was learned from.
-    if (mayHaveFreshAnswer(context, request) && (await loader.findServing(request)) !== undefined)
-      return context.onEnded(0, 0);
-    if (either.aborted) return;
-    const lost = lostBefore.get(request.requestKey);
-    const failure = givenUpFailure(lost);
-    if (failure) {
-      await retryTransient(
-        () => settleRequest(ops, request.id, { state: 'failed', at: context.now(), ...failure }),
-        context,
-      );
-      return context.onEnded(0, 0);
+    await handled;
+  }
+
+  /** Serves the request from a stored answer, gives it up, splits it or sends it. */
+  async #handle(request: LedgerRequest, onAnswer: () => void): Promise<void> {
+    await this.#loads.waitUntil(() => this.#loader.backlog() <= BACKLOG || this.#isStopping());
+    if (this.#isStopping() || (await this.#endUnsent(request)) || this.#isStopping()) return;
+    const decision = request.asksAgain ? ({ do: 'ask' } as const) : this.#splitter.decide(request);
+    switch (decision.do) {
+      case 'cut': {
+        const split = (): Promise<void> => splitPlanned(this.#context, request, decision.parts, this.#splitter);
+        return this.#loader.exclusively(split).finally(this.#lookAgain);
+      }
+      case 'wait':
+        // Its place is free for others meanwhile.
+        return this.#requests.track(decision.until.then(() => this.#handleInPlace(request)));
+      case 'ask':
+        return this.#send(request, onAnswer);
     }
-    const turn = request.asksAgain ? ({ do: 'ask' } as const) : splitter.decide(request);
-    if (turn.do === 'cut')
-      return loader.exclusively(() => splitPlanned(context, request, turn.parts, splitter)).finally(lookAgain);
-    // It gives its place to others meanwhile.
-    if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));
-    const left = splitter.start(request);
+  }
+
+  /** Ends a request that an answer serves by now, or whose answers were lost too often; returns whether it did. */
+  async #endUnsent(request: LedgerRequest): Promise<boolean> {
+    const context = this.#context;
+    if (mayHaveFreshAnswer(context, request) && (await this.#loader.findServing(request)) !== undefined) {
+      context.onEnded(0, 0);
+      return true;
+    }
+    const failure = this.#isStopping() ? undefined : givenUpFailure(this.#lostBefore.get(request.requestKey));
+    if (!failure) return false;
+    await retryTransient(
+      () => settleRequest(this.#ops, request.id, { state: 'failed', at: context.now(), ...failure }),
+      context,
+    );
+    context.onEnded(0, 0);
+    return true;
+  }
+
+  async #send(request: LedgerRequest, onAnswer: () => void): Promise<void> {
+    const context = this.#context;
+    const leaveSplitter = this.#splitter.start(request);
     const most = (): number => {
       const points = maxPointsOf(context.prices, countOf(request.request));
       return context.meter?.most(points) ?? points;
@@ -146,79 +212,66 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
     const end = await sendRequest(
       request,
       {
-        ...context,
-        ops,
+        ...this.#sending,
         most,
-        breaker,
-        reservations,
-        endpoint: context.definition.endpoint,
-        policy: retryPolicy(context.retries, context.definition.inDoubt),
-        lostInvocations: lost?.invocations ?? 0,
-        endpointAnswered: () => endpointAnswered,
+        lostInvocations: this.#lostBefore.get(request.requestKey)?.invocations ?? 0,
         findCost: async () => {
-          const found = await context.resolveLost?.(new Map([[request.id, most()]]), either);
+          const found = await context.resolveLost?.(new Map([[request.id, most()]]), this.#controller.signal);
           return found?.toSorted((a, b) => b.attempt - a.attempt)[0]?.points ?? undefined;
         },
-        commits,
         store: (sent, answer, reservation) => {
-          endpointAnswered = true;
-          const stored = storeAndLoad(sent, answer, reservation, left);
+          this.#hasEndpointAnswered = true;
+          const stored = this.#storeAndLoad(sent, answer, reservation, leaveSplitter);
           onAnswer();
           return stored;
         },
-        // Recording the refusal may have to wait for a large load; meanwhile nothing may be sent.
-        onStop: controller.stopSending,
       },
-      either,
+      this.#controller.signal,
     ).catch((error: unknown) => {
-      left();
+      leaveSplitter();
       throw error;
     });
-    // What was stored is learned from first.
-    if (end.as !== 'stored') left();
-    if (end.as === 'stopped') controller.stopWith(end);
+    if (end.as === 'stored') return;
+    leaveSplitter();
+    if (end.as === 'stopped') this.#controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
-      endpointRefused = true;
-      controller.stopWith({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
+      this.#isEndpointRefused = true;
+      this.#controller.stopWith({ exit: EXIT.rejects, because: end.because, next: end.next, forAll: false });
     }
-    if (end.as !== 'stored' && end.as !== 'aborted') context.onEnded(0, 0);
-  };
-  /** Gives its place to the next in the instant of its answer, unless that may be learned from first. */
-  const inPlace = async (request: LedgerRequest): Promise<void> => {
-    const answered = Promise.withResolvers<void>();
-    const mayTell = splitter.maySplit || mayHaveFreshAnswer(context, request);
-    let handled: Promise<void> | undefined;
-    await handling(() => {
-      handled = handle(request, mayTell ? () => undefined : answered.resolve);
-      return Promise.race([answered.promise, handled]);
-    });
-    await handled;
-  };
+    if (end.as !== 'aborted') context.onEnded(0, 0);
+  }
 
-  const askAll = async (): Promise<void> => {
-    const ahead = Math.max(AHEAD, AHEAD_EACH * context.inFlight);
-    // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
-    const tried = context.run.continued ? await retryTransient(() => triedRequests(ops, context.run), context) : [];
-    for (let last = '0'; !either.aborted; ) {
-      hasNews = false;
-      const after = last;
-      const page = await retryTransient(() => openRequests(ops, context.run, after, ahead), context);
-      last = page.at(-1)?.id ?? last;
-      const requests = page.length > 0 ? page : tried.splice(0, ahead);
-      for (const request of requests) asking.track(inTurn(request, () => inPlace(request)));
-      if (requests.length > 0) await asking.waitUntil(() => asking.size() < ahead || either.aborted);
-      else if (!isIdle()) await asking.waitUntil(isNewsOrIdle);
-      else if (!hasNews && (await loader.loadWaiting()) === 0) return;
+  /** Stores the answer and returns its id; loads it in the background, so that the splitter learns from it before it leaves. */
+  async #storeAndLoad(
+    request: SentRequest,
+    answer: AnsweredOutcome,
+    reservation: Reservation,
+    leaveSplitter: () => void,
+  ): Promise<string> {
+    const stored = await this.#store(request, answer).catch((error: unknown) => {
+      reservation.settle(reservation.points);
+      throw error;
+    });
+    this.#loads.track(this.#settleLoad(stored.loaded, reservation).finally(leaveSplitter));
+    return stored.answerId;
+  }
+
+  async #settleLoad(loaded: Promise<IngestResult | undefined>, reservation: Reservation): Promise<void> {
+    try {
+      const result = await loaded;
+      if (result) reportLoaded(this.#context, result, reservation);
+    } finally {
+      reservation.settle(reservation.points);
+      if (this.#context.definition.endpoint.paging.by !== 'once') this.#lookAgain();
     }
+  }
+
+  readonly #isStopping = (): boolean => this.#controller.signal.aborted;
+  readonly #isIdle = (): boolean => this.#requests.size() === 0 && this.#loads.size() === 0;
+  readonly #lookAgain = (): void => {
+    this.#hasNews = true;
+    this.#requests.recheck();
   };
-  const connected = connectAhead(context.warehouse);
-  await askAll().catch(controller.fail);
-  await connected;
-  await asking.waitUntil(isIdle);
-  await reservations.close();
-  const stop = controller.result();
-  if (endpointRefused) await retryTransient(() => moveRequests(ops, context.run, ['planned'], 'skipped'), context);
-  return stop;
 }
 
 /** Connects for commits, loads, turns and the heartbeat while the first calls are under way: their answers would wait. */

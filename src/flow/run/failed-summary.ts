@@ -1,7 +1,9 @@
 /** What is said of syncs that did not run to an end of their own, and of all of them together. */
 import type { SyncDefinition } from '../../config/definition.ts';
-import { EXIT, type SluiceError } from '../../errors.ts';
+import { EXIT, SluiceError, TransientError } from '../../errors.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
+import { toUserError } from '../../warehouse/connect/retry-transient.ts';
+import type { RunStop } from './stop-controller.ts';
 
 const nothing = (
   definition: SyncDefinition,
@@ -44,8 +46,32 @@ export const notStartedSummary = (definition: SyncDefinition, exitCode: number, 
   tookMs: 0,
 });
 
+/**
+ * Does the work, and turns an error that a person can act on into the summary of a failed sync; throws every other one.
+ * When the run had already stopped for a transient cause, the summary shows that cause: it says more than that the end
+ * of the run could not be recorded either.
+ */
+export async function summarizeFailure(
+  definition: SyncDefinition,
+  { startedAt, now }: { readonly startedAt: Date; readonly now: () => Date },
+  work: (onStop: (stop: RunStop) => void) => Promise<SyncSummary | 'shared'>,
+): Promise<SyncSummary | 'shared'> {
+  let stopped: RunStop | undefined;
+  try {
+    return await work((stop) => {
+      stopped = stop;
+    });
+  } catch (thrown) {
+    const error = toUserError(thrown);
+    if (!(error instanceof SluiceError)) throw error;
+    const { because, next } = stopped?.exit === EXIT.transient ? stopped : { because: error.message, next: error.next };
+    const shown = error instanceof TransientError ? new TransientError(because, next == null ? {} : { next }) : error;
+    return failedSummary(definition, shown, now().getTime() - startedAt.getTime());
+  }
+}
+
 /** A sync that an error ended before its run could be summed up. */
-export const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: number): SyncSummary => ({
+const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: number): SyncSummary => ({
   ...nothing(definition),
   state: 'failed',
   exitCode: error.exitCode,

@@ -1,5 +1,6 @@
 /** Executes a run, or one chunk of it, and reports its progress. */
 import type { SyncDefinition } from '../../config/definition.ts';
+import { EXIT } from '../../errors.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
 import { limiterName } from '../../control/limiter/shared-slots.ts';
@@ -57,12 +58,11 @@ export interface OpenSegment {
   readonly settle: (signal: AbortSignal) => Promise<void>;
   /** Loads what waits, and asks nothing. */
   readonly loadWaiting: () => Promise<void>;
-  /** Asks and loads until nothing is open; gives what stopped it. */
-  readonly execute: (signal: AbortSignal) => Promise<RunStop | undefined>;
-  /** Finds out about answers that were lost and are not asked for any more. */
-  readonly settleRemaining: (signal: AbortSignal) => Promise<void>;
-  /** Reads in the request log what calls cost, where a limit in points is set. */
-  readonly verify: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Sends and loads until nothing is open, then finds out about lost answers, and reads in the request log what the calls
+   * cost. Returns what stopped it, and reports that to `onStop` before anything else is tried.
+   */
+  readonly complete: (signal: AbortSignal, onStop?: (stop: RunStop) => void) => Promise<RunStop | undefined>;
   /** A limit in points holds. */
   readonly isLimited: boolean;
 }
@@ -122,14 +122,18 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
       if (own) await retryTransient(() => recordSpool(ops, run, own, missing === undefined), effects);
     },
     loadWaiting: async () => loadWaiting(await carry(undefined)),
-    execute: async (signal) => {
+    complete: async (signal, onStop) => {
       const cuts = splitNotices(sync, most, onNotice);
       const stop = await executeRun(await carry(cuts.onSplit), signal);
       cuts.end();
+      if (stop) onStop?.(stop);
+      // A service that does not answer does not show its log either.
+      const isServiceDown = stop?.exit === EXIT.transient;
+      if (!signal.aborted && !isServiceDown && stop?.forAll !== true)
+        await settleRemainingLostAnswers(ops, settling, signal);
+      await meter?.finish(isServiceDown ? AbortSignal.abort() : signal);
       return stop;
     },
-    settleRemaining: (signal) => settleRemainingLostAnswers(ops, settling, signal),
-    verify: async (signal) => meter?.finish(signal),
     isLimited: meter !== undefined,
   };
 }

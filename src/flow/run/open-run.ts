@@ -1,0 +1,85 @@
+/** The run of a sync, prepared and ready to execute. */
+import { syncBudget } from '../../control/budget/budget.ts';
+import { readPrices } from '../../control/budget/read-price-book.ts';
+import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
+import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import type { Invocation } from './invocation.ts';
+import { forgottenNotice, type PreparedRun, prepareRun } from './prepare.ts';
+import { abandonLogReads } from './read-request-log.ts';
+import { type OpenSegment, openSegment } from './segment.ts';
+import { shareRun } from './share-run.ts';
+import type { HeldLease } from './sync-lease.ts';
+import type { SyncRun } from './sync-run.ts';
+
+export interface OpenRun extends PreparedRun {
+  readonly startedAt: Date;
+  readonly segment: OpenSegment;
+  /** Requests of abandoned runs whose answers never arrived. */
+  readonly lost: readonly string[];
+}
+
+export interface RunStart {
+  readonly startedAt: Date;
+  readonly held: HeldLease;
+  /** Spools of the sync's open runs that cannot be found. */
+  readonly missing: readonly MissingSpools[];
+}
+
+/** Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. */
+export async function openRun(
+  invocation: Invocation,
+  { definition, options, budget, rowCounter, share, spans }: SyncRun,
+  { startedAt, held: { holder, lease, signal }, missing }: RunStart,
+): Promise<OpenRun> {
+  const { warehouse, config, effects } = invocation;
+  const { own: ownSpool } = invocation.spools;
+  const abandoning = { holder, newId: effects.newId, now: startedAt };
+  await retryTransient(() => abandonLogReads(warehouse, definition, abandoning), effects);
+  const prices = await retryTransient(() => readPrices(warehouse, config, definition), effects);
+  const lost: string[] = [];
+  const prepared = await prepareRun(warehouse, definition, {
+    ...effects,
+    options,
+    holder,
+    startedAt,
+    prices,
+    missing,
+    ...(ownSpool && { ownSpool }),
+    ...(share && { chunkSize: share.chunkSize }),
+    onLost: (id) => {
+      lost.push(id);
+      effects.onNotice(abandonedAnswerNotice(definition.name, id));
+    },
+  });
+  const { run, forgotten, maxAgeOf } = prepared;
+  if (forgotten > 0) effects.onNotice(forgottenNotice(definition.name, forgotten));
+  spans?.setRunId(run.id);
+  const segment = await openSegment(invocation, {
+    definition,
+    run,
+    lease,
+    budget: syncBudget(definition, budget),
+    prices,
+    maxAgeOf,
+    lost,
+    rowCounter,
+    ...(spans && { spans }),
+  });
+  if (run.continued || lost.length > 0) await segment.settle(signal);
+  return { ...prepared, startedAt, segment, lost };
+}
+
+/** Hands the chunks of a large run over to all workers; false when this process is to execute the run. */
+export async function handOver(
+  { warehouse, effects }: Invocation,
+  { definition, share }: SyncRun,
+  { run, covered, lost, segment }: OpenRun,
+  { lease, signal, markHandedOver }: HeldLease,
+): Promise<boolean> {
+  if (!share || signal.aborted) return false;
+  await segment.loadWaiting();
+  const isShared = await shareRun(warehouse, { definition, run, lease, covered, lost }, share, effects);
+  if (isShared) markHandedOver();
+  return isShared;
+}

@@ -1,0 +1,37 @@
+/** The lease of a sync, held for as long as a process works on it. */
+import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
+import { acquireLease, assertNoRebuild, type Lease, syncLease } from '../../ledger/lease.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { holderOf, type Invocation } from './invocation.ts';
+
+export interface HeldLease {
+  readonly lease: Lease;
+  /** Name of this process in the lease and in its run. */
+  readonly holder: string;
+  /** Aborts when the caller's signal does, or when another process took the lease over. */
+  readonly signal: AbortSignal;
+  /** Leaves the lease in place at the end, because the workers of a shared run need it. */
+  readonly markHandedOver: () => void;
+}
+
+/** Does the work with the sync's lease held. Throws a HeldError when another process holds it. */
+export async function withSyncLease<T>(
+  { warehouse, effects, checkClock }: Invocation,
+  sync: string,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const ops = operationsOf(warehouse);
+  const holder = holderOf(effects);
+  const isSoleOwner = warehouse.kind === 'embedded';
+  const lease = await retryTransient(() => acquireLease(ops, syncLease(sync), holder, isSoleOwner), effects);
+  const kept = keepLeaseAlive(ops, lease, effects.sleep, checkClock);
+  try {
+    if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
+    const either = AbortSignal.any([signal, kept.lost]);
+    return await work({ lease, holder, signal: either, markHandedOver: kept.markHandedOver });
+  } finally {
+    await kept.end();
+  }
+}

@@ -1,0 +1,37 @@
+/** The input of one sync: what the caller wants, and what its process shares with other syncs. */
+import type { SyncDefinition } from '../../config/definition.ts';
+import type { MeteredBudget } from '../../control/budget/local-budget.ts';
+import type { SpooledFiles } from '../../recovery/spool/spool.ts';
+import type { RunSpans } from '../../telemetry/spans.ts';
+import type { RowCounter } from './analyze-tables.ts';
+import type { ShareOptions } from './share-run.ts';
+import type { RunStop } from './stop-controller.ts';
+
+export interface SyncOptions {
+  /** Syncs to run, with nothing else; empty means all. */
+  readonly names: readonly string[];
+  /** Request also what has a fresh answer. */
+  readonly refresh: boolean;
+  readonly failOnTruncated: boolean;
+  /** Days, YYYY-MM-DD, that replace the window of the named syncs. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Most points that this invocation may spend. */
+  readonly maxPoints?: number;
+  /** Count answers as lost that may be in spools that cannot be found; `in_doubt` then decides about their requests. */
+  readonly abandonSpool?: boolean;
+}
+
+export interface SyncRun {
+  readonly definition: SyncDefinition;
+  readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
+  readonly budget: MeteredBudget;
+  readonly rowCounter: RowCounter;
+  /** Answers of all syncs that were on disk at the start. */
+  readonly spooled: readonly SpooledFiles[];
+  readonly onStop?: (stop: RunStop) => void;
+  /** Lets other workers take part in a large run; without it, this process executes the whole run. */
+  readonly share?: ShareOptions;
+  /** Traces the run. */
+  readonly spans?: RunSpans;
+}

@@ -1,0 +1,60 @@
+/** All syncs of a config, one after the other. */
+import type { Config } from './config/definition.ts';
+import { invocationBudget } from './control/budget/budget.ts';
+import { EXIT } from './errors.ts';
+import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
+import { analyzeAfterLoad, openRowCounter } from './flow/run/analyze-tables.ts';
+import { notStartedSummary, worstExitCode } from './flow/run/failed-summary.ts';
+import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
+import type { RunStop } from './flow/run/stop-controller.ts';
+import type { SyncOptions } from './flow/run/sync-run.ts';
+import type { Summary, SyncSummary } from './ledger/summary.ts';
+import { selectSyncs } from './plan/order.ts';
+import { runSync } from './sync.ts';
+import type { Warehouse } from './warehouse/connect/connect.ts';
+import { retryTransient, toUserError } from './warehouse/connect/retry-transient.ts';
+
+/**
+ * Runs the syncs of a config, parents first, and returns the summary of each. Throws a SluiceError only for what stops
+ * all of them; the summary shows a sync that fails. When the signal aborts, nothing new is sent, and answers of calls in
+ * flight are stored.
+ */
+export async function runSyncs(
+  config: Config,
+  warehouse: Warehouse,
+  options: SyncOptions,
+  effects: FlowEffects,
+  signal: AbortSignal,
+): Promise<Summary> {
+  const startedAt = effects.now();
+  const definitions = selectSyncs(config.syncs, options.names);
+  if (definitions.some((definition) => queriesOf(definition).length > 0))
+    await retryTransient(() => checkQueries(warehouse, definitions), effects);
+  const budget = await invocationBudget(warehouse, config.budget, options.maxPoints, effects).catch(
+    (error: unknown) => {
+      throw toUserError(error);
+    },
+  );
+  const syncs: SyncSummary[] = [];
+  let ended: RunStop | undefined;
+  const onStop = (stop: RunStop): void => {
+    if (stop.forAll) ended = stop;
+  };
+  const rowCounter = openRowCounter();
+  const invocation = await openInvocation(config, warehouse, effects);
+  try {
+    const spooled = await invocation.spools.waiting();
+    for (const definition of definitions) {
+      if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
+      else if (signal.aborted) syncs.push(notStartedSummary(definition, EXIT.transient, 'stopped by a signal'));
+      else {
+        const summary = await runSync(invocation, { definition, options, budget, rowCounter, spooled, onStop }, signal);
+        if (summary !== 'shared') syncs.push(summary);
+      }
+    }
+  } finally {
+    await invocation.close();
+  }
+  if (!signal.aborted) await analyzeAfterLoad(warehouse, rowCounter, effects.onNotice);
+  return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
+}
