@@ -1,78 +1,37 @@
 /** Normalizes and loads stored answers again, with no request to the service. */
-import { sql } from 'kysely';
+import { acquireAll } from '../../control/lease/exclusive.ts';
 import { EXIT, UsageError } from '../../errors.ts';
-import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
-import { ingestGroups, resourceOf, type IngestResult } from '../ingest/ingest.ts';
-import { reparsedSlices } from '../ingest/read-slices.ts';
-import { lockTables, mergeRebuilt } from '../rebuild/merge.ts';
-import { LOCK_WITHIN_MS, patiently } from '../rebuild/patiently.ts';
-import { createRebuildSchema, type RebuildSchema, removeLeftRebuilds, removeRebuildSchema } from '../rebuild/schema.ts';
-import type { LoadTarget, AnswerToLoad } from '../ingest/read-answer.ts';
-import { toUserError, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { assertLease, assertNoRebuild, REBUILD_LEASE, syncLease } from '../../ledger/lease.ts';
-import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
-import { goneBodies, type GoneBodies } from '../retention/store.ts';
-import { recordLoads } from '../../ledger/load-receipts.ts';
-import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
-import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import { readAnswers } from '../../ledger/answers.ts';
-import type { RequestBody } from '../../service/request-body.ts';
+import { assertNoRebuild, syncLease } from '../../ledger/lease.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import { toUserError } from '../../warehouse/connect/retry-transient.ts';
+import { rebuildTables } from '../rebuild/rebuild.ts';
+import { type GoneBodies, goneBodies } from '../retention/store.ts';
+import { loadAgain, type ReplayCounts, type ReplayEffects } from './load-again.ts';
+import { type AnswerSelection, listStored } from './stored-answers.ts';
 
-export interface ReplayOptions {
-  /** Syncs whose answers are loaded again; empty means all. */
-  readonly names: readonly string[];
+export interface ReplayOptions extends AnswerSelection {
   /** Fill new tables from all stored answers and bring the present ones to their rows, in one transaction. */
   readonly rebuild: boolean;
-  /** Only answers with something in quarantine. */
-  readonly quarantined: boolean;
 }
 
-export interface ReplayEffects {
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
-  readonly onProgress: (done: number, total: number) => void;
-}
-
-/** Items obey `received = loaded + unchanged + superseded + quarantined`. */
-export interface ReplaySummary {
+export interface ReplaySummary extends ReplayCounts {
   readonly exitCode: number;
-  readonly answers: number;
-  readonly received: number;
-  readonly loaded: number;
-  readonly unchanged: number;
-  readonly superseded: number;
-  readonly quarantined: number;
-  /** Rows written, by table. */
-  readonly written: Readonly<Record<string, number>>;
-  /** Answers left when the signal ended the replay; their rows stand as they were. */
+  /** Answers left when the signal ended the replay; their rows are as before. */
   readonly left: number;
   /** Answers that can't be loaded again, since their bodies are gone; null when there are none. */
   readonly gone: GoneBodies | null;
   readonly tookMs: number;
 }
 
+type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs'>;
+
 /**
- * Loads stored answers again in the order of their ids. In place, what did not change is only read; a rebuild shows
- * nothing until all of it is there. An answer that waits for its first load still does so afterwards: what follows from
- * it is planned by its sync alone. Throws a HeldError when a run of one of the syncs, for a rebuild of any sync, is
- * under way.
+ * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; a rebuild shows nothing
+ * until all of it is there. An answer that waits for its first load still does so afterwards: its sync alone plans what
+ * follows from it. Throws a HeldError when a run of one of the syncs, for a rebuild of any sync, is in progress.
  */
 export async function replayAnswers(
-  warehouse: Warehouse,
-  options: ReplayOptions,
-  effects: ReplayEffects,
-  signal: AbortSignal,
-): Promise<ReplaySummary> {
-  return loadAgain(warehouse, options, effects, signal).catch((error: unknown) => {
-    throw toUserError(error);
-  });
-}
-
-async function loadAgain(
   warehouse: Warehouse,
   options: ReplayOptions,
   effects: ReplayEffects,
@@ -81,177 +40,34 @@ async function loadAgain(
   const startedAt = effects.now();
   if (options.rebuild && (options.names.length > 0 || options.quarantined))
     throw new UsageError('A rebuild fills all tables from all answers; a part of them would leave out the rest.');
-  const ops = operationsOf(warehouse);
-  const syncs = [...new Set((await answersOf(ops, options)).map(({ sync }) => sync))].toSorted();
-  const held = await acquireAll(
-    warehouse,
-    options.rebuild ? [REBUILD_LEASE, ...syncs.map(syncLease)] : syncs.map(syncLease),
-    effects,
-  );
-  const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
-  const written: Record<string, number> = {};
-  let area: RebuildSchema | undefined;
-  const rejecting: IngestResult[] = [];
-  let due: Awaited<ReturnType<typeof answersOf>> = [];
-  let gone: GoneBodies | null = null;
-  try {
-    if (options.rebuild) await assertNoOtherRuns(warehouse, ops, held);
-    else if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    // Only now: a run may have ended in the meantime.
-    due = await answersOf(ops, options);
-    gone = await goneBodies(ops, options);
-    if (options.rebuild && gone) refuseLoss(gone);
-    const rejected = options.rebuild ? await answersWithRejects(ops) : new Set();
-    if (options.rebuild) {
-      await assertTablesPresent(warehouse);
-      await removeLeftRebuilds(warehouse);
-      area = await createRebuildSchema(warehouse, effects.newId(), effects.now());
-    }
-    const how = {
-      ...effects,
-      settles: false,
-      // The slices of what can be read at last are no gaps any more.
-      onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
-      ...(area && { targetSchema: area.name }),
-    };
-    for await (const results of ingestGroups(warehouse, answersIn(ops, due, effects, signal), how)) {
-      for (const { answer, identity, batch, receipt } of results) {
-        if (options.rebuild && (batch.rejects.length > 0 || rejected.has(answer.id)))
-          rejecting.push({
-            answer: { ...answer, body: NOTHING },
-            identity,
-            batch: { ...batch, items: [], roots: new Map() },
-            receipt,
-          });
-        sums.answers += 1;
-        for (const name of ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const)
-          sums[name] += receipt[name];
-        for (const [table, rows] of Object.entries(receipt.written)) written[table] = (written[table] ?? 0) + rows;
-      }
-      effects.onProgress(sums.answers, due.length);
-      if (signal.aborted) break;
-    }
-    if (area && sums.answers === due.length) await putInPlace(warehouse, area.name, held, rejecting, effects);
-  } finally {
-    // One that can't be removed now is removed by the next rebuild.
-    if (area) await removeRebuildSchema(warehouse, area).catch(() => false);
-    for (const it of held) await it.keepAlive.end();
-  }
-  // A rebuild that did not come to its end has changed nothing.
-  const left = options.rebuild && sums.answers < due.length ? due.length : due.length - sums.answers;
-  return {
-    exitCode: left > 0 ? EXIT.transient : EXIT.complete,
-    ...sums,
-    written,
-    left,
-    gone,
-    tookMs: effects.now().getTime() - startedAt.getTime(),
-  };
+  const replay = async (): Promise<Replayed> =>
+    options.rebuild
+      ? { ...(await rebuildTables(warehouse, effects, signal)), gone: null }
+      : replayInPlace(warehouse, options, effects, signal);
+  const replayed = await replay().catch((error: unknown) => {
+    throw toUserError(error);
+  });
+  const exitCode = replayed.left > 0 ? EXIT.transient : EXIT.complete;
+  return { exitCode, ...replayed, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
-interface Due extends LoadTarget {
-  readonly answerId: string;
-  /** Length of its body. */
-  readonly bytes: number;
-  readonly sync: string;
-}
-
-/** Answers that are read and loaded at a time: what a group holds, and no more of large ones than memory bears. */
-const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
-
-/** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
-function* pagesOf(due: readonly Due[]): Generator<Due[]> {
-  let page: Due[] = [];
-  let bytes = 0;
-  for (const it of due) {
-    if (page.length === PAGE.answers || (page.length > 0 && bytes + it.bytes > PAGE.bytes)) {
-      yield page;
-      page = [];
-      bytes = 0;
-    }
-    page.push(it);
-    bytes += it.bytes;
-  }
-  if (page.length > 0) yield page;
-}
-
-/** What is due, read a page at a time; what was pruned since the look at it is left out. */
-async function* answersIn(
-  ops: Ops,
-  due: readonly Due[],
+async function replayInPlace(
+  warehouse: Warehouse,
+  selection: AnswerSelection,
   effects: ReplayEffects,
   signal: AbortSignal,
-): AsyncGenerator<AnswerToLoad> {
-  for (const page of pagesOf(due)) {
-    if (signal.aborted) return;
-    const ids = [...new Set(page.map(({ answerId }) => answerId))];
-    const answers = await retryTransient(() => readAnswers(ops, ids), effects);
-    for (const { answerId, ...target } of page) {
-      const answer = answers.get(answerId);
-      if (answer) yield { ...answer, target };
-    }
+): Promise<Replayed> {
+  const ops = operationsOf(warehouse);
+  const syncs = [...new Set((await listStored(ops, selection)).map(({ sync }) => sync))].toSorted();
+  const held = await acquireAll(warehouse, syncs.map(syncLease), effects);
+  try {
+    if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
+    // Listed again, because a run may have ended before the leases were held.
+    const answers = await listStored(ops, selection);
+    const gone = await goneBodies(ops, selection);
+    const counts = await loadAgain(warehouse, ops, answers, effects, signal);
+    return { ...counts, left: answers.length - counts.answers, gone };
+  } finally {
+    for (const { keepAlive } of held) await keepAlive.end();
   }
-}
-
-/** Rows that only a pruned body could give would be missing from the new tables. */
-function refuseLoss({ answers, from, to }: GoneBodies): never {
-  throw new UsageError(
-    `A rebuild would lose rows: the bodies of ${answers} stored answers, received from ${from} to ${to}, were pruned.`,
-    { next: 'Run sluice replay without --rebuild: it loads what is there again and leaves other rows as they are.' },
-  );
-}
-
-/** Each answer once for every sync and request that it served: the bridges of each are made of it. */
-async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
-  let query = ops
-    .selectFrom('requests as r')
-    .innerJoin('answers as a', 'a.id', 'r.answer_id')
-    .where('a.body', 'is not', null)
-    .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
-    .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
-    .distinctOn(['a.id', 'r.sync', 'r.request_key'])
-    .orderBy('a.id')
-    .orderBy('r.sync')
-    .orderBy('r.request_key');
-  if (options.names.length > 0) query = query.where('r.sync', 'in', [...options.names]);
-  if (options.quarantined)
-    query = query.where(
-      'a.id',
-      'in',
-      ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
-    );
-  const rows = await query.execute();
-  return rows.map(({ answerId, bytes, sync, request_key: requestKey, request }) => ({
-    answerId,
-    bytes: Number(bytes),
-    sync,
-    ...(request && { identity: { requestKey, request } }),
-  }));
-}
-
-const NOTHING = new Uint8Array();
-
-const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
-  new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
-
-/** Brings the tables to the new rows, and records what could not be read, in one transaction. */
-async function putInPlace(
-  warehouse: Warehouse,
-  from: string,
-  held: readonly HeldLease[],
-  rejecting: readonly IngestResult[],
-  { now, sleep }: Pick<ReplayEffects, 'now' | 'sleep'>,
-): Promise<void> {
-  const merge = (): Promise<void> =>
-    warehouse.db.transaction().execute(async (tx) => {
-      const ops = operationsOf({ db: tx, ops: warehouse.ops });
-      await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
-      await lockTables(tx, warehouse.schema);
-      for (const { lease } of held) await assertLease(ops, lease);
-      const loads = rejecting.map((it) => ({ ...it, resource: resourceOf(it.answer), settles: false }));
-      await recordLoads(ops, loads, now());
-      await recordReadSlices(ops, reparsedSlices(rejecting));
-      await mergeRebuilt(tx, warehouse, from);
-    });
-  await patiently('The rebuild', merge, sleep);
 }

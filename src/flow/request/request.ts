@@ -221,30 +221,47 @@ const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: 
 const endsTheRun = (decision: Decision): boolean =>
   decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');
 
-/** Records what the decision says; returns the end, or undefined when the request is asked again. */
+/** What a decision means for the points reserved for an attempt. */
+interface Settlement {
+  /** Points that the ledger gets back, because the attempt surely cost nothing. */
+  readonly pointsBack: number;
+  /** False when the cost shows later: with the answer's load, or in the request log. */
+  readonly isKnown: boolean;
+}
+
+function settlementOf(decision: Decision, reserved: number): Settlement {
+  switch (decision.do) {
+    case 'stop':
+      return { pointsBack: reserved, isKnown: true };
+    case 'retry':
+      return { pointsBack: decision.paid ? 0 : reserved, isKnown: true };
+    case 'fail':
+      return { pointsBack: 0, isKnown: true };
+    case 'keep':
+    case 'missing':
+      return { pointsBack: 0, isKnown: false };
+    case 'doubt':
+      return { pointsBack: 0, isKnown: decision.againAfterMs === undefined };
+  }
+}
+
+/** Records the decision in the ledger; returns the end, or undefined when the request is sent again. */
 async function recordDecision(
   request: SentRequest,
   it: SendContext,
-  { outcome, reservation, slot }: Sent,
+  sent: Sent,
   decision: Decision,
 ): Promise<SendEnd | undefined> {
-  const unpaid = decision.do === 'stop' || (decision.do === 'retry' && !decision.paid);
-  const pointsBack = unpaid ? reservation.points : 0;
-  // What was surely not billed is not counted; what may be is.
-  const waits = decision.do === 'keep' || decision.do === 'missing' || decision.do === 'doubt';
-  if (!waits) reservation.settle(reservation.points - pointsBack);
+  const { outcome, reservation } = sent;
+  const { pointsBack, isKnown } = settlementOf(decision, reservation.points);
+  if (isKnown) reservation.settle(reservation.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {
     case 'keep':
-    case 'missing': {
-      if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-      const stored = it.store(request, outcome, reservation);
-      // The next call is marked as sent in the commit that stores this answer, or in a later one.
-      slot.release({ recorded: stored, committer: it.commits });
-      return { as: 'stored', answerId: await stored };
-    }
+    case 'missing':
+      return storeAnswer(request, it, sent);
     case 'retry':
-      // Answered as it was, it is only planned until it is sent again.
+      // An answered attempt is only planned until it is sent again.
       await settleIdempotently(it, request.id, {
         state: 'planned',
         at: it.now(),
@@ -253,47 +270,58 @@ async function recordDecision(
         pointsBack,
       });
       return undefined;
-    case 'fail': {
-      const failure = { failureClass: decision.class, error: decision.because, next: decision.next };
-      // A service that did not manage says nothing of the input: the next run asks again.
-      const state = decision.class === 'unavailable' ? 'planned' : 'failed';
-      if (outcome.kind === 'unknown') {
-        const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
-        const loss = { at: it.now(), reason: decision.because, invocations };
-        await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
-      }
-      await settleIdempotently(it, request.id, { state, at: it.now(), ...status, ...failure });
-      return {
-        as: 'failed',
-        because: decision.because,
-        next: decision.next,
-        wholeEndpoint: decision.scope === 'endpoint',
-      };
+    case 'stop': {
+      const { exit, because, next } = decision;
+      const settled = { ...status, error: because, next, pointsBack };
+      await settleIdempotently(it, request.id, { state: 'planned', at: it.now(), ...settled });
+      return { as: 'stopped', exit, because, next, forAll: exit !== EXIT.transient };
     }
-    case 'stop':
-      await settleIdempotently(it, request.id, {
-        state: 'planned',
-        at: it.now(),
-        ...status,
-        error: decision.because,
-        next: decision.next,
-        pointsBack,
-      });
-      return {
-        as: 'stopped',
-        exit: decision.exit,
-        because: decision.because,
-        next: decision.next,
-        forAll: decision.exit !== EXIT.transient,
-      };
-    case 'doubt': {
-      const again = decision.againAfterMs !== undefined;
-      if (!again) reservation.settle(reservation.points);
-      it.onLostAnswer(decision.because, again);
-      const loss = { at: it.now(), reason: decision.because, invocations: again ? 0 : 1 };
-      await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
-      await settleIdempotently(it, request.id, { state: 'in_doubt', at: it.now(), error: decision.because });
-      return again ? undefined : { as: 'in_doubt', because: decision.because };
-    }
+    case 'fail':
+      return recordFailure(request, it, outcome, decision);
+    case 'doubt':
+      return recordLostAnswer(request, it, decision);
   }
+}
+
+async function storeAnswer(
+  request: SentRequest,
+  it: SendContext,
+  { outcome, reservation, slot }: Sent,
+): Promise<SendEnd> {
+  if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
+  const stored = it.store(request, outcome, reservation);
+  // The next call is marked as sent in the commit that stores this answer, or in a later one.
+  slot.release({ recorded: stored, committer: it.commits });
+  return { as: 'stored', answerId: await stored };
+}
+
+async function recordFailure(
+  request: SentRequest,
+  it: SendContext,
+  outcome: Outcome,
+  { because, next, class: failureClass, scope }: Extract<Decision, { do: 'fail' }>,
+): Promise<SendEnd> {
+  if (outcome.kind === 'unknown') {
+    const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
+    const loss = { at: it.now(), reason: because, invocations };
+    await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+  }
+  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
+  // An unavailable service says nothing about the input: the next run requests it again.
+  const state = failureClass === 'unavailable' ? 'planned' : 'failed';
+  await settleIdempotently(it, request.id, { state, at: it.now(), ...status, failureClass, error: because, next });
+  return { as: 'failed', because, next, wholeEndpoint: scope === 'endpoint' };
+}
+
+async function recordLostAnswer(
+  request: SentRequest,
+  it: SendContext,
+  { because, againAfterMs }: Extract<Decision, { do: 'doubt' }>,
+): Promise<SendEnd | undefined> {
+  const again = againAfterMs !== undefined;
+  it.onLostAnswer(because, again);
+  const loss = { at: it.now(), reason: because, invocations: again ? 0 : 1 };
+  await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+  await settleIdempotently(it, request.id, { state: 'in_doubt', at: it.now(), error: because });
+  return again ? undefined : { as: 'in_doubt', because };
 }

@@ -53,12 +53,8 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
   const totals = { ...(await runTotals(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
-  const end = endOf(input, {
-    totals,
-    unread,
-    gaps,
-    earlier: input.failOnTruncated ? await earlierBounds(ops, input) : 0,
-  });
+  const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
+  const end = endOf(input, { totals, unread, gaps, earlier });
   // A walk begins before what could not be read, as the mark does not move past that.
   if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
@@ -108,82 +104,92 @@ interface Sums {
   readonly earlier: number;
 }
 
-function endOf({ stop, aborted, definition, failOnTruncated, missing }: ConcludeInput, sums: Sums): RunEnd {
-  const { totals, unread, gaps, earlier } = sums;
-  if (stop?.exit === EXIT.budget)
-    return { state: 'out_of_points', exitCode: EXIT.budget, error: stop.because, next: stop.next };
-  if (stop && stop.exit !== EXIT.rejects)
-    return { state: 'interrupted', exitCode: stop.exit, error: stop.because, next: stop.next };
-  if (aborted && totals.left > 0 && !stop) {
-    return {
-      state: 'interrupted',
-      exitCode: EXIT.transient,
-      error: 'stopped by a signal',
-      next: 'Run the sync again; it goes on where it stopped.',
-    };
+/** How a run ends, by the first rule that applies. */
+const endOf = (input: ConcludeInput, sums: Sums): RunEnd =>
+  stoppedEnd(input, sums) ??
+  lostAnswersEnd(input, sums) ??
+  rejectedEnd(input, sums) ??
+  (input.failOnTruncated ? truncatedEnd(sums) : undefined) ??
+  completeEnd(input, sums);
+
+const interrupted = (error: string, next: string | null): RunEnd => ({
+  state: 'interrupted',
+  exitCode: EXIT.transient,
+  error,
+  next,
+});
+
+const rejected = (error: string, next: string | null): RunEnd => ({
+  state: 'partial',
+  exitCode: EXIT.rejects,
+  error,
+  next,
+});
+
+function stoppedEnd({ stop, aborted }: ConcludeInput, { totals }: Sums): RunEnd | undefined {
+  if (stop && stop.exit !== EXIT.rejects) {
+    const state = stop.exit === EXIT.budget ? 'out_of_points' : 'interrupted';
+    return { state, exitCode: stop.exit, error: stop.because, next: stop.next };
   }
-  if (totals.left > 0 && !stop) {
-    const error = `${totals.left} requests got no answer from a service in trouble`;
-    return {
-      state: 'interrupted',
-      exitCode: EXIT.transient,
-      error,
-      next: 'Run the sync again later; it goes on where it stopped.',
-    };
-  }
-  if (missing && totals.inDoubt > 0) {
+  if (stop || totals.left === 0) return undefined;
+  return aborted
+    ? interrupted('stopped by a signal', 'Run the sync again; it goes on where it stopped.')
+    : interrupted(
+        `${totals.left} requests got no answer from a service in trouble`,
+        'Run the sync again later; it goes on where it stopped.',
+      );
+}
+
+function lostAnswersEnd({ definition, missing }: ConcludeInput, { totals }: Sums): RunEnd | undefined {
+  if (totals.inDoubt === 0) return undefined;
+  if (missing) {
     const { message, next = null } = missingSpoolError(definition.name, missing);
-    return { state: 'interrupted', exitCode: EXIT.transient, error: message, next };
+    return interrupted(message, next);
   }
-  if (totals.inDoubt > 0) {
-    const again = definition.inDoubt === 'reconcile';
-    return {
-      // Only what is asked again keeps a run open; else it would do nothing more for a day.
-      state: again ? 'interrupted' : 'partial',
-      exitCode: EXIT.transient,
-      error: `${totals.inDoubt} requests were sent and their answers lost`,
-      next: again
-        ? 'Run the sync again; it asks them again.'
-        : 'They stay listed; with in_doubt: reconcile they are asked again.',
-    };
-  }
+  const error = `${totals.inDoubt} requests were sent and their answers lost`;
+  // Only requests that are sent again keep a run open; otherwise it would do nothing more for a day.
+  return definition.inDoubt === 'reconcile'
+    ? interrupted(error, 'Run the sync again; it asks them again.')
+    : {
+        ...interrupted(error, 'They stay listed; with in_doubt: reconcile they are asked again.'),
+        state: 'partial',
+      };
+}
+
+function rejectedEnd({ stop, definition }: ConcludeInput, { totals, unread, gaps }: Sums): RunEnd | undefined {
   const rejects = totals.quarantined + totals.failed + unread.items;
   const all = totals.received + totals.failed + unread.items;
   const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
-  const isUnread = unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true);
-  // What stops a whole endpoint is never within the share that is accepted.
-  if (stop || isTooMuch || isUnread) {
-    const error = isUnread
-      ? unreadError(gaps, unread.requests)
-      : `${rejects} of ${all} items and inputs were rejected, more than accept.rejects allows`;
-    const next = isUnread ? unreadNext(definition, unread) : 'See them with sluice quarantine list and sluice status.';
-    return {
-      state: 'partial',
-      exitCode: EXIT.rejects,
-      error: stop?.because ?? error,
-      next: stop?.next ?? next,
-    };
-  }
-  if (failOnTruncated && totals.truncated > 0) {
-    const error = `${totals.truncated} answers were as long as asked and could not be cut further`;
-    return {
-      state: 'partial',
-      exitCode: EXIT.rejects,
-      error,
-      next: 'Raise count, or give the sync a window or split_by.',
-    };
-  }
-  if (failOnTruncated && earlier > 0) {
-    const error = `${earlier} answers of earlier runs, which this one builds on, were as long as asked and could not be cut further`;
-    return { state: 'partial', exitCode: EXIT.rejects, error, next: 'See them with sluice status.' };
-  }
-  return {
-    state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
-    exitCode: EXIT.complete,
-    error: null,
-    next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
-  };
+  // A stop of the endpoint is never within the accepted share.
+  const because = stop?.because ?? null;
+  if (unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true))
+    return rejected(because ?? unreadError(gaps, unread.requests), stop?.next ?? unreadNext(definition, unread));
+  if (!stop && !isTooMuch) return undefined;
+  return rejected(
+    because ?? `${rejects} of ${all} items and inputs were rejected, more than accept.rejects allows`,
+    stop?.next ?? 'See them with sluice quarantine list and sluice status.',
+  );
 }
+
+function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
+  if (totals.truncated > 0)
+    return rejected(
+      `${totals.truncated} answers were as long as asked and could not be cut further`,
+      'Raise count, or give the sync a window or split_by.',
+    );
+  if (earlier === 0) return undefined;
+  return rejected(
+    `${earlier} answers of earlier runs, which this one builds on, were as long as asked and could not be cut further`,
+    'See them with sluice status.',
+  );
+}
+
+const completeEnd = ({ definition }: ConcludeInput, { totals, unread }: Sums): RunEnd => ({
+  state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
+  exitCode: EXIT.complete,
+  error: null,
+  next: unread.requests > 0 ? unreadNext(definition, unread) : advice(totals),
+});
 
 /** Names the slices whose answers could not be read, as many as fit a line. */
 function unreadError(gaps: readonly Gap[], requests: number): string {

@@ -1,0 +1,65 @@
+/** Loads stored answers again, and counts what came of their items. */
+import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { ingestGroups, type IngestResult } from '../ingest/ingest.ts';
+import { reparsedSlices } from '../ingest/read-slices.ts';
+import { readStored, type StoredAnswer } from './stored-answers.ts';
+
+export interface ReplayEffects {
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly newId: () => string;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Counts of a replay. Items obey `received = loaded + unchanged + superseded + quarantined`. */
+export interface ReplayCounts {
+  readonly answers: number;
+  readonly received: number;
+  readonly loaded: number;
+  readonly unchanged: number;
+  readonly superseded: number;
+  readonly quarantined: number;
+  /** Rows written, by table. */
+  readonly written: Readonly<Record<string, number>>;
+}
+
+export interface LoadAgainOptions extends ReplayEffects {
+  /** Schema of the tables to fill; the warehouse's own without one. */
+  readonly targetSchema?: string;
+  /** Called with each answer after its commit. */
+  readonly onLoaded?: (result: IngestResult) => void;
+}
+
+const COUNTED = ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] as const;
+
+/** Loads the answers in their order until the signal aborts, and returns the counts of those that were committed. */
+export async function loadAgain(
+  warehouse: Warehouse,
+  ops: Ops,
+  answers: readonly StoredAnswer[],
+  options: LoadAgainOptions,
+  signal: AbortSignal,
+): Promise<ReplayCounts> {
+  const counts = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0 };
+  const written: Record<string, number> = {};
+  const ingest = {
+    ...options,
+    settles: false,
+    // A slice that can be read now is no gap any more.
+    onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
+  };
+  for await (const results of ingestGroups(warehouse, readStored(ops, answers, options, signal), ingest)) {
+    for (const result of results) {
+      options.onLoaded?.(result);
+      counts.answers += 1;
+      for (const name of COUNTED) counts[name] += result.receipt[name];
+      for (const [table, rows] of Object.entries(result.receipt.written)) written[table] = (written[table] ?? 0) + rows;
+    }
+    options.onProgress(counts.answers, answers.length);
+    if (signal.aborted) break;
+  }
+  return { ...counts, written };
+}

@@ -1,0 +1,89 @@
+/** The stored answers that a replay loads, read page by page. */
+import { sql } from 'kysely';
+import { readAnswers } from '../../ledger/answers.ts';
+import { DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
+import type { RequestBody } from '../../service/request-body.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import type { AnswerToLoad, LoadTarget } from '../ingest/read-answer.ts';
+
+/** Which answers are replayed. */
+export interface AnswerSelection {
+  /** Syncs whose answers are loaded again; empty means all. */
+  readonly names: readonly string[];
+  /** Only answers with something in quarantine. */
+  readonly quarantined: boolean;
+}
+
+/** A stored answer, for one sync and one request that it served. */
+export interface StoredAnswer extends LoadTarget {
+  readonly answerId: string;
+  /** Length of its body. */
+  readonly bytes: number;
+  readonly sync: string;
+}
+
+/** Answers that are read and loaded at a time: as many as a group holds, and fewer of large ones, to bound memory. */
+const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
+
+/** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
+function* pagesOf(due: readonly StoredAnswer[]): Generator<StoredAnswer[]> {
+  let page: StoredAnswer[] = [];
+  let bytes = 0;
+  for (const it of due) {
+    if (page.length === PAGE.answers || (page.length > 0 && bytes + it.bytes > PAGE.bytes)) {
+      yield page;
+      page = [];
+      bytes = 0;
+    }
+    page.push(it);
+    bytes += it.bytes;
+  }
+  if (page.length > 0) yield page;
+}
+
+/** Reads the bodies of the answers, a page at a time; leaves out what was pruned since they were listed. */
+export async function* readStored(
+  ops: Ops,
+  listed: readonly StoredAnswer[],
+  effects: RetryEffects,
+  signal: AbortSignal,
+): AsyncGenerator<AnswerToLoad> {
+  for (const page of pagesOf(listed)) {
+    if (signal.aborted) return;
+    const ids = [...new Set(page.map(({ answerId }) => answerId))];
+    const answers = await retryTransient(() => readAnswers(ops, ids), effects);
+    for (const { answerId, ...target } of page) {
+      const answer = answers.get(answerId);
+      if (answer) yield { ...answer, target };
+    }
+  }
+}
+
+/** Lists each answer once for every sync and request that it served, by id: its rows in bridge tables name them all. */
+export async function listStored(ops: Ops, selection: AnswerSelection): Promise<StoredAnswer[]> {
+  let query = ops
+    .selectFrom('requests as r')
+    .innerJoin('answers as a', 'a.id', 'r.answer_id')
+    .where('a.body', 'is not', null)
+    .select(['a.id as answerId', 'a.bytes', 'r.sync', 'r.request_key'])
+    .select(sql<RequestBody | null>`case when r.request_key <> a.request_key then r.body end`.as('request'))
+    .distinctOn(['a.id', 'r.sync', 'r.request_key'])
+    .orderBy('a.id')
+    .orderBy('r.sync')
+    .orderBy('r.request_key');
+  if (selection.names.length > 0) query = query.where('r.sync', 'in', [...selection.names]);
+  if (selection.quarantined)
+    query = query.where(
+      'a.id',
+      'in',
+      ops.selectFrom('quarantine').select('answer_id').where('resolved_at', 'is', null),
+    );
+  const rows = await query.execute();
+  return rows.map(({ answerId, bytes, sync, request_key: requestKey, request }) => ({
+    answerId,
+    bytes: Number(bytes),
+    sync,
+    ...(request && { identity: { requestKey, request } }),
+  }));
+}
