@@ -6,15 +6,8 @@
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogCheck } from './log-check.ts';
-import {
-  balanceIn,
-  mayCost,
-  type MeteredCall,
-  orFired,
-  type PointsMeter,
-  type Refusal,
-  type Ticket,
-} from './ticket.ts';
+import { type MeteredCall, MeteredCalls } from './metered-calls.ts';
+import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 
 export interface Metering {
   readonly budget: MeteredBudget;
@@ -43,258 +36,190 @@ const MOST_FAILURES = 4;
 const ENOUGH_SAMPLES = 3;
 
 /** A meter for the calls of one run or chunk in this process. */
-export function openPointsMeter({
-  budget,
-  check,
-  inFlight,
-  mayIgnoreBalance,
-  now,
-  sleep,
-  ...start
-}: Metering): PointsMeter {
-  const { balance } = budget;
-  const calls = new Map<string, MeteredCall>();
-  const confirmed = new Map<string, number>();
-  /** Points set aside, by ticket, for calls that have not ended. */
-  const open = new Map<Ticket, number>();
-  let prices = start.prices;
-  let threshold = 0;
-  let lastReadMs = now().getTime();
-  /** How much more calls cost of late than was expected. */
-  let ratio = 1;
-  let isProbed = false;
-  let isPatient = true;
-  let isUnreadable = false;
-  let isUnconfirmed = false;
-  let showsBalance = false;
-  let headers: Promise<unknown> = Promise.resolve();
-  let beginning: Promise<void> | undefined;
-  let verifying: Promise<boolean> | undefined;
-  let news = Promise.withResolvers<void>();
+export function openPointsMeter(options: Metering): PointsMeter {
+  const meter = new Meter(options);
+  return {
+    enter: (signal) => meter.enter(signal),
+    verify: (signal) => meter.verifyWaiting(signal),
+    prices: () => meter.prices,
+    most: (points) => (meter.isProbing() ? Math.max(points, 1) : points),
+    finish: (signal) => meter.finish(signal),
+  };
+}
 
-  const stir = (): void => {
-    news.resolve();
-    news = Promise.withResolvers();
-  };
-  const waiting = (): MeteredCall[] => [...calls.values()].filter((it) => it.underWay === 0 && !it.isGivenUp);
-  const unconfirmedPoints = (): number => waiting().reduce((sum, it) => sum + Math.max(it.counted, it.due), 0);
-  const outstanding = (except?: Ticket): number =>
-    [...open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0) +
-    waiting().reduce((sum, it) => sum + it.counted, 0);
-  const isProbing = (): boolean => !isProbed && prices.priced === 0 && prices.samples < ENOUGH_SAMPLES;
-  /** What has to come before the next call: a reading of the log, or the end of calls under way, so that one reading serves all. */
-  const dueFirst = (): 'reading' | 'end' | undefined => {
-    const points = unconfirmedPoints();
-    if (points > 0 && now().getTime() - lastReadMs >= AGAIN_MS) return 'reading';
-    if (isProbing()) return open.size > 0 ? 'end' : points > 0 && !isUnreadable ? 'reading' : undefined;
-    // As many as may be in flight at once are never more than the limit may be exceeded by.
-    if (points === 0 || points < threshold || isUnreadable || waiting().length + open.size < inFlight) return undefined;
-    return open.size > 0 ? 'end' : 'reading';
-  };
+class Meter {
+  prices: PriceBook;
+  readonly #it: Metering;
+  readonly #calls: MeteredCalls;
+  /** Unconfirmed points from which the log is read again. */
+  #threshold = 0;
+  #lastReadMs: number;
+  #isProbed = false;
+  /** False after a wait in which the log did not confirm: the next reading does not wait so long again. */
+  #isPatient = true;
+  #isUnreadable = false;
+  #isUnconfirmed = false;
+  #beginning: Promise<void> | undefined;
+  #verifying: Promise<boolean> | undefined;
 
-  const measure = async (): Promise<void> => {
-    const tightest = await budget.tightest();
-    const left = tightest ? Math.min(tightest.points, tightest.points - tightest.spent) : Number.POSITIVE_INFINITY;
-    threshold = Math.max(0, left) / SHARE;
-    lastReadMs = now().getTime();
-  };
-  const learnBalance = async (): Promise<void> => {
-    if (!balance) return;
-    const found = await check.balance([...calls.keys()]);
-    if (found) await balance.set(found.points, found.outstandingBeside + outstanding());
-  };
+  constructor(options: Metering) {
+    this.#it = options;
+    this.prices = options.prices;
+    this.#calls = new MeteredCalls(options);
+    this.#lastReadMs = this.#nowMs();
+  }
 
-  /** Counts what the log shows in place of what was expected. */
-  const confirm = async (isLast: boolean): Promise<void> => {
-    const over = [...calls.values()].filter(({ underWay }) => underWay === 0);
-    const costs = await check.costs(over.map(({ id }) => id));
-    let [shown, expected] = [0, 0];
-    for (const call of over) {
-      const cost = costs.get(call.id);
-      // Another attempt at it may have begun meanwhile.
-      if (call.underWay > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
-      const points = cost.charged - call.base;
-      if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
-      await budget.add(points - call.counted);
-      shown += points;
-      expected += call.counted;
-      confirmed.set(call.id, cost.charged);
-      calls.delete(call.id);
+  /** Waits until a call may be made; see `PointsMeter`. */
+  async enter(signal: AbortSignal): Promise<Ticket | Refusal | undefined> {
+    while (!signal.aborted) {
+      this.#beginning ??= this.#begin(signal);
+      await this.#beginning;
+      await this.#calls.headersCounted();
+      const refused = this.#refusal();
+      if (refused) return refused;
+      const first = this.#dueFirst();
+      if (first === undefined) return this.#calls.openTicket();
+      await (first === 'reading' ? this.#verify(signal) : orFired(this.#calls.nextChange(), signal));
     }
-    if (expected > 0) ratio = Math.max(1, shown / expected);
-  };
+    return undefined;
+  }
 
-  const read = async (isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> => {
-    const sentMs = Math.min(...[...calls.values()].map((it) => it.sentMs), now().getTime());
-    const { outcome, points } = await check.read(sentMs, isFirst && !balance ? 'page' : 'all', signal);
-    await budget.add(points);
-    return outcome;
-  };
+  async verifyWaiting(signal: AbortSignal): Promise<boolean> {
+    return this.#calls.waiting().length === 0 ? false : this.#verify(signal);
+  }
 
-  const verifyNow = async (signal: AbortSignal): Promise<boolean> => {
-    const targets = waiting();
-    const due = (): boolean => targets.some((it) => it.due > 0 && calls.has(it.id));
-    const before = confirmed.size;
-    const untilMs = now().getTime() + (isPatient ? PATIENCE_MS : 0);
-    let failures = 0;
-    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-      const outcome = await read(waitMs === FIRST_WAIT_MS, signal);
-      isUnreadable = outcome !== 'read';
-      failures = isUnreadable ? failures + 1 : 0;
-      const mayWait = now().getTime() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
-      if (!isUnreadable) await confirm(!mayWait);
-      if (!due() || !mayWait || signal.aborted) break;
-      await sleep(waitMs, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-      if (signal.aborted) break;
-    }
-    if (!signal.aborted) {
-      isUnconfirmed = due() || isUnreadable;
-      for (const call of targets) if (call.underWay === 0) call.isGivenUp = true;
-      isPatient = !isUnconfirmed;
-      // Where the log says nothing, the guess holds.
-      if (targets.length > 0 && isUnconfirmed) isProbed = true;
-    }
-    if (!isUnreadable) {
-      prices = await check.prices();
-      await learnBalance();
-    }
-    await measure();
-    stir();
-    return confirmed.size > before;
-  };
-  const verify = (signal: AbortSignal): Promise<boolean> => {
-    verifying ??= verifyNow(signal).finally(() => {
-      verifying = undefined;
-    });
-    return verifying;
-  };
+  async finish(signal: AbortSignal): Promise<void> {
+    await this.#calls.headersCounted();
+    if (!signal.aborted && this.#calls.expectRows()) await this.#verify(signal);
+    await this.#it.check.end();
+  }
 
-  const begin = async (signal: AbortSignal): Promise<void> => {
+  /** The price is a guess: one call is in flight at a time. */
+  isProbing(): boolean {
+    return !this.#isProbed && this.prices.priced === 0 && this.prices.samples < ENOUGH_SAMPLES;
+  }
+
+  /** What must come before the next call: a reading of the log, or the end of the calls in flight, so that one reading serves all. */
+  #dueFirst(): 'reading' | 'end' | undefined {
+    const calls = this.#calls;
+    const points = calls.unconfirmedPoints();
+    if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
+    if (this.isProbing()) {
+      if (calls.inFlight() > 0) return 'end';
+      return points > 0 && !this.#isUnreadable ? 'reading' : undefined;
+    }
+    if (points === 0 || points < this.#threshold || this.#isUnreadable) return undefined;
+    // The limit may be exceeded by as many calls as may be in flight at once.
+    if (calls.waiting().length + calls.inFlight() < this.#it.inFlight) return undefined;
+    return calls.inFlight() > 0 ? 'end' : 'reading';
+  }
+
+  /** Finds the end of the log and the balance, before the first call. */
+  async #begin(signal: AbortSignal): Promise<void> {
+    const { budget, check, sleep } = this.#it;
+    const { balance } = budget;
     if (!check.isPositioned() || (balance && !balance.isKnown())) {
       for (let [failures, waitMs] = [1, FIRST_WAIT_MS]; !signal.aborted; failures += 1, waitMs *= 2) {
         const { outcome, points } = await check.begin(balance !== undefined, signal);
         await budget.add(points);
-        isUnreadable = outcome !== 'read';
-        if (!isUnreadable || outcome === 'refused' || failures >= MOST_FAILURES) break;
+        this.#isUnreadable = outcome !== 'read';
+        if (!this.#isUnreadable || outcome === 'refused' || failures >= MOST_FAILURES) break;
         await sleep(waitMs, signal);
       }
-      if (!isUnreadable) await learnBalance();
+      if (!this.#isUnreadable) await this.#learnBalance();
     }
-    await measure();
-  };
+    await this.#measure();
+  }
 
-  const refusal = (): Refusal | undefined => {
-    if (!balance || mayIgnoreBalance) return undefined;
+  /** Why nothing may be bought now, where a balance has to be kept. */
+  #refusal(): Refusal | undefined {
+    const { budget, check, mayIgnoreBalance } = this.#it;
+    if (!budget.balance || mayIgnoreBalance) return undefined;
     const next =
       'Run the sync again when GET /token/requests can be read and shows points_left; budget.unknown_balance: spend buys without it.';
     const reason = check.problem();
-    if (!balance.isKnown())
+    if (!budget.balance.isKnown())
       return {
         because: `budget.keep is set and the balance is not known: ${reason ?? 'the request log shows no points_left for this token'}`,
         next,
       };
-    if (isUnconfirmed && !showsBalance)
-      return {
-        because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`,
-        next,
-      };
-    return undefined;
-  };
-
-  const forgetUnless = ({ id, counted, due, underWay }: MeteredCall): void => {
-    if (counted === 0 && due === 0 && underWay === 0) calls.delete(id);
-  };
-  const openTicket = (): Ticket => {
-    let call: MeteredCall | undefined;
-    let isOver = false;
-    /** What it counts with until its answer is loaded: the most that it can cost. */
-    let provisional: number | undefined;
-    let settled: number | undefined;
-    const over = (): void => {
-      if (isOver) return;
-      isOver = true;
-      open.delete(ticket);
-      if (call) call.underWay -= 1;
+    if (!this.#isUnconfirmed || this.#calls.showsBalance) return undefined;
+    return {
+      because: `budget.keep is set and the request log does not confirm what was spent${reason === null ? ' within 30 s' : `: ${reason}`}`,
+      next,
     };
-    const ticket: Ticket = {
-      claim: async (request, points) => {
-        open.set(ticket, points);
-        const known = calls.get(request.id);
-        if (known) {
-          call = known;
-          call.underWay += 1;
-          call.isGivenUp = false;
-          return;
-        }
-        const isAgain = request.attempts > 0 || confirmed.has(request.id);
-        const base = isAgain ? ((await check.costs([request.id])).get(request.id)?.charged ?? 0) : 0;
-        const sentMs = now().getTime();
-        call = { id: request.id, sentMs, base, counted: 0, underWay: 1, due: 0, mayCostLater: false, isGivenUp: false };
-        calls.set(call.id, call);
-      },
-      answered: (outcome) => {
-        const points = open.get(ticket) ?? 0;
-        over();
-        if (!call) return;
-        if (outcome.kind === 'answered' && mayCost(outcome.status)) {
-          call.due += 1;
-          call.mayCostLater ||= outcome.status < 300;
-        }
-        call.counted += points;
-        const left = outcome.kind === 'answered' ? balanceIn(outcome.headers['x-token-points']) : undefined;
-        if (balance && left !== undefined) {
-          showsBalance = true;
-          headers = headers.then(() => balance.lower(left, outstanding(ticket)));
-        }
-        provisional = points;
-        stir();
-      },
-      settle: (points) => {
-        if (settled !== undefined) return settled;
-        settled = provisional === undefined ? points : Math.max(points, Math.min(provisional, points * ratio));
-        if (call && provisional !== undefined) {
-          call.counted += settled - provisional;
-          forgetUnless(call);
-        }
-        stir();
-        return settled;
-      },
-      leave: () => {
-        over();
-        if (call) forgetUnless(call);
-        stir();
-      },
-    };
-    open.set(ticket, 0);
-    return ticket;
-  };
+  }
 
-  return {
-    prices: () => prices,
-    most: (points) => (isProbing() ? Math.max(points, 1) : points),
-    verify: async (signal) => (waiting().length === 0 ? false : verify(signal)),
-    enter: async (signal) => {
-      for (;;) {
-        if (signal.aborted) return undefined;
-        beginning ??= begin(signal);
-        await beginning;
-        await headers;
-        const refused = refusal();
-        if (refused) return refused;
-        const first = dueFirst();
-        if (first === undefined) return openTicket();
-        await (first === 'reading' ? verify(signal) : orFired(news.promise, signal));
-      }
-    },
-    finish: async (signal) => {
-      await headers;
-      if (!signal.aborted && [...calls.values()].some(({ due }) => due > 0)) {
-        for (const call of calls.values()) call.isGivenUp = false;
-        await verify(signal);
-      }
-      await check.end();
-    },
-  };
+  /** Reads the log until it confirms the ended calls; callers at the same time share one reading. */
+  #verify(signal: AbortSignal): Promise<boolean> {
+    this.#verifying ??= this.#verifyNow(signal).finally(() => {
+      this.#verifying = undefined;
+    });
+    return this.#verifying;
+  }
+
+  async #verifyNow(signal: AbortSignal): Promise<boolean> {
+    const targets = this.#calls.waiting();
+    const before = this.#calls.confirmedCount();
+    await this.#readUntilConfirmed(targets, signal);
+    if (!signal.aborted) {
+      this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
+      for (const call of targets) if (call.underWay === 0) call.isGivenUp = true;
+      this.#isPatient = !this.#isUnconfirmed;
+      // Without a row in the log the guess holds.
+      if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;
+    }
+    if (!this.#isUnreadable) {
+      this.prices = await this.#it.check.prices();
+      await this.#learnBalance();
+    }
+    await this.#measure();
+    this.#calls.announceChange();
+    return this.#calls.confirmedCount() > before;
+  }
+
+  async #readUntilConfirmed(targets: readonly MeteredCall[], signal: AbortSignal): Promise<void> {
+    const { sleep } = this.#it;
+    const untilMs = this.#nowMs() + (this.#isPatient ? PATIENCE_MS : 0);
+    let failures = 0;
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+      const outcome = await this.#read(waitMs === FIRST_WAIT_MS, signal);
+      this.#isUnreadable = outcome !== 'read';
+      failures = this.#isUnreadable ? failures + 1 : 0;
+      const mayWait = this.#nowMs() + waitMs <= untilMs && outcome !== 'refused' && failures < MOST_FAILURES;
+      if (!this.#isUnreadable) await this.#calls.confirm(!mayWait);
+      if (!this.#calls.lackRows(targets) || !mayWait || signal.aborted) return;
+      await sleep(waitMs, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      if (signal.aborted) return;
+    }
+  }
+
+  async #read(isFirst: boolean, signal: AbortSignal): Promise<'read' | 'failed' | 'refused'> {
+    const { budget, check } = this.#it;
+    const extent = isFirst && !budget.balance ? 'page' : 'all';
+    const { outcome, points } = await check.read(this.#calls.firstSentMs(), extent, signal);
+    await budget.add(points);
+    return outcome;
+  }
+
+  /** Looks at what the tightest limit leaves, to know when the log is due again. */
+  async #measure(): Promise<void> {
+    const tightest = await this.#it.budget.tightest();
+    const left = tightest ? Math.min(tightest.points, tightest.points - tightest.spent) : Number.POSITIVE_INFINITY;
+    this.#threshold = Math.max(0, left) / SHARE;
+    this.#lastReadMs = this.#nowMs();
+  }
+
+  async #learnBalance(): Promise<void> {
+    const { budget, check } = this.#it;
+    if (!budget.balance) return;
+    const found = await check.balance(this.#calls.ids());
+    if (found) await budget.balance.set(found.points, found.outstandingBeside + this.#calls.outstanding());
+  }
+
+  #nowMs(): number {
+    return this.#it.now().getTime();
+  }
 }

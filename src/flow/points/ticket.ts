@@ -34,24 +34,6 @@ export interface PointsMeter {
   readonly finish: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A request whose attempts in this process the log has yet to confirm. */
-export interface MeteredCall {
-  readonly id: string;
-  /** When its first attempt in this process was about to be sent. */
-  readonly sentMs: number;
-  /** What the log charged for it before. */
-  readonly base: number;
-  /** What counts against the limits for attempts that ended. */
-  counted: number;
-  underWay: number;
-  /** Attempts of which the log must show a row. */
-  due: number;
-  /** A row without a charge may get its cost later. */
-  mayCostLater: boolean;
-  /** The log did not confirm it in time, so the guess counts. */
-  isGivenUp: boolean;
-}
-
 /** What calls have where no limit in points is set. */
 export const FREE: Ticket = {
   claim: () => Promise.resolve(),

@@ -111,52 +111,88 @@ export async function planFollowUps(
   await recordSlices(ops, [...slices.values()]);
 }
 
-/** Plans what one answer leads to; tells how many requests that added, and its place in the coverage. */
+/** Plans what one answer leads to; returns how many requests that added, and its slice of the coverage. */
 async function planOf(
   it: FollowUpContext,
   ops: Ops,
+  result: IngestResult,
+  row: Row,
+  memory: RunMemory,
+): Promise<{ readonly added: number; readonly slice: CoverageSlice | undefined }> {
+  const { answer, batch } = result;
+  const step = stepOf(it, answer, batch.items);
+  const isReadable = !isUnreadable(batch) && answer.status !== 412;
+  if (it.definition.endpoint.paging.by === 'cursor') {
+    const follow = await nextPages(it, ops, row, isReadable ? step : undefined, memory.walks);
+    const added = await planNewParts(it, ops, answer, row, follow);
+    const isGap = follow.lowerBound !== undefined || isUnreadable(batch);
+    return { added, slice: isGap ? sliceOf(it, result, row, { step, follow, isReadable }) : undefined };
+  }
+  if (isReadable) memory.splitter.learn(row.input, step);
+  const follow = isReadable ? memory.splitter.followOf(row.input, step) : NOTHING;
+  const added = await planNewParts(it, ops, answer, row, follow);
+  if (isReadable) memory.splitter.recordSplit(row.input, step, follow.requests);
+  if (follow.requests.length > 0)
+    it.onSplit?.({ depth: Number(row.depth), input: row.input, request: answer.request, parts: follow, wasSent: true });
+  return { added, slice: sliceOf(it, result, row, { step, follow, isReadable }) };
+}
+
+/** The next page of a walk of the request log; none after an answer that says nothing, whose step is undefined. */
+async function nextPages(
+  it: FollowUpContext,
+  ops: Ops,
+  row: Row,
+  step: PageStep | undefined,
+  walks: Walks,
+): Promise<Follow> {
+  const before = await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK);
+  const steps = step ? [...before.slice(-LOOK_BACK), step] : [];
+  const follow = step
+    ? bounded(it.definition.endpoint.paging.follow(steps, {}), Number(row.depth), it.maxPages)
+    : NOTHING;
+  remember(walks, row, steps, follow.requests.length > 0);
+  return follow;
+}
+
+interface SliceResult {
+  readonly step: PageStep;
+  readonly follow: Follow;
+  readonly isReadable: boolean;
+}
+
+function sliceOf(
+  { definition, run }: FollowUpContext,
   { answer, identity, batch }: IngestResult,
   row: Row,
-  { walks, splitter }: RunMemory,
-): Promise<{ readonly added: number; readonly slice: CoverageSlice | undefined }> {
-  const { endpoint } = it.definition;
-  const isWalk = endpoint.paging.by === 'cursor';
-  const unreadable = isUnreadable(batch);
-  const isTold = !unreadable && answer.status !== 412;
-  const step = stepOf(it, answer, batch.items);
-  const before = isWalk ? await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK) : [];
-  const steps = [...before.slice(-LOOK_BACK), step];
-  if (isTold && !isWalk) splitter.learn(row.input, step);
-  const follow = !isTold
-    ? NOTHING
-    : isWalk
-      ? bounded(endpoint.paging.follow(steps, {}), Number(row.depth), it.maxPages)
-      : splitter.followOf(row.input, step);
-  if (isWalk) remember(walks, row, steps, follow.requests.length > 0);
-  // A stored answer that serves a run leads to its parts once. What is known now might lead to others.
-  const added = row.has_parts === true ? 0 : await planParts(it, ops, answer, row, follow);
-  if (isTold && !isWalk) splitter.recordSplit(row.input, step, follow.requests);
-  if (follow.requests.length > 0 && !isWalk)
-    it.onSplit?.({ depth: Number(row.depth), input: row.input, request: answer.request, parts: follow, wasSent: true });
-  if (follow.lowerBound === undefined && isWalk && !unreadable) return { added, slice: undefined };
+  { step, follow, isReadable }: SliceResult,
+): CoverageSlice {
   const { count, ...filters } = identity.request;
-  const slice = {
+  const unreadable = isUnreadable(batch);
+  return {
     requestId: row.id,
-    runId: it.run.id,
-    sync: it.definition.name,
-    endpoint: endpoint.name,
+    runId: run.id,
+    sync: definition.name,
+    endpoint: definition.endpoint.name,
     requestKey: identity.requestKey,
     filters,
     asked: typeof count === 'number' ? count : undefined,
     returned: batch.items.length,
     depth: Number(row.depth),
-    complete: isTold && !isFull(step) && lastDayHadEnded(endpoint, answer),
+    complete: isReadable && !isFull(step) && lastDayHadEnded(definition.endpoint, answer),
     lowerBound: unreadable ? `its answer could not be read: ${unreadableReason(batch) ?? ''}` : follow.lowerBound,
     unreadable,
     asOf: answer.receivedAt,
   };
-  return { added, slice };
 }
+
+/** As `planParts`, but once: what is known now might split the question of a stored answer otherwise than before. */
+const planNewParts = async (
+  it: FollowUpContext,
+  ops: Ops,
+  answer: Pick<StoredAnswer, 'request'>,
+  row: Row,
+  follow: Follow,
+): Promise<number> => (row.has_parts === true ? 0 : planParts(it, ops, answer, row, follow));
 
 /** Plans the requests that follow one; tells how many were new. */
 async function planParts(

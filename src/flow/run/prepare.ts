@@ -68,40 +68,12 @@ export async function planSync(
   now: Date,
 ): Promise<SyncPlan> {
   const ops = operationsOf(warehouse);
-  const today = now.toISOString().slice(0, 10);
   const inputs = await inputsOf(warehouse, definition);
   const maxAgeOf = options.refresh ? neverFresh : maxAgesOf(definition, inputs);
-  const backfill = options.from !== undefined || options.to !== undefined;
   const marks = await readWatermarks(ops, definition.name);
-  const range = {
-    ...(options.from !== undefined && { from: options.from }),
-    ...(options.to !== undefined && { to: options.to }),
-  };
-  const tasks = new Map<string, Task>();
-  const readSince: ({ readonly requestKey: string } & Received)[] = [];
-  let covered = 0;
-  const reliedInputs: RequestBody[] = [];
-  for (const { fields: input } of inputs) {
-    const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
-    if (mark && !backfill) reliedInputs.push(input);
-    const isDone = mark && !backfill && isCovered(definition, maxAgeOf(input), mark, { today, now });
-    const unread = mark && !backfill ? slicesToRetry(definition, input, mark) : [];
-    if (isDone && unread.length === 0) {
-      covered += 1;
-      continue;
-    }
-    const lastCompleteDay = mark && (backfill ? mark.lastCompleteDay : reachedDay(mark));
-    const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), ...range };
-    const windows = isDone ? [] : planTasks(definition, [input], facts);
-    const { retried, rest } = withoutOverlap(definition, unread, windows);
-    // One that was read since, as by a replay, is asked no more, however old it is. 412 says nothing of a slice.
-    for (const { task, asOf } of retried)
-      readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(now) });
-    for (const task of [...retried.map((slice) => slice.task), ...rest])
-      if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
-  }
+  const { tasks, readSince, covered, reliedInputs } = tasksOf(definition, inputs, { options, maxAgeOf, marks, now });
   const forgotten = await readForgotten(ops);
-  const planned = [...tasks.values()].filter(
+  const planned = tasks.filter(
     ({ request }) => forgotten === undefined || !asksForForgotten(definition.endpoint, request, forgotten),
   );
   const stored = await freshFor(ops, definition.endpoint, planned, maxAgeOf, now);
@@ -119,8 +91,70 @@ export async function planSync(
     failing: stored.failing,
     covered,
     reliedInputs,
-    forgotten: tasks.size - planned.length,
+    forgotten: tasks.length - planned.length,
     maxAgeOf,
+  };
+}
+
+interface TasksContext {
+  readonly options: PlanOptions;
+  readonly maxAgeOf: MaxAgeOf;
+  /** Watermarks of the sync, by name. */
+  readonly marks: ReadonlyMap<string, string>;
+  readonly now: Date;
+}
+
+interface PlannedTasks extends Pick<SyncPlan, 'tasks' | 'covered' | 'reliedInputs'> {
+  /** Slices that could not be read before: an answer received since serves, however old it is. */
+  readonly readSince: readonly ({ readonly requestKey: string } & Received)[];
+}
+
+/** The tasks of all inputs, each once: what is new since their watermarks, and slices that could not be read before. */
+function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: TasksContext): PlannedTasks {
+  const tasks = new Map<string, Task>();
+  const readSince: ({ readonly requestKey: string } & Received)[] = [];
+  const reliedInputs: RequestBody[] = [];
+  let covered = 0;
+  for (const { fields: input } of inputs) {
+    const { isRelied, isCovered: isDone, retried, rest } = tasksOfInput(definition, input, context);
+    if (isRelied) reliedInputs.push(input);
+    if (isDone) covered += 1;
+    // A 412 says nothing about a slice.
+    for (const { task, asOf } of retried)
+      readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(context.now) });
+    for (const task of [...retried.map((slice) => slice.task), ...rest])
+      if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
+  }
+  return { tasks: [...tasks.values()], readSince, covered, reliedInputs };
+}
+
+interface InputTasks extends ReturnType<typeof withoutOverlap> {
+  /** Answers of earlier runs stand for the input. */
+  readonly isRelied: boolean;
+  /** Nothing is requested for the input. */
+  readonly isCovered: boolean;
+}
+
+function tasksOfInput(
+  definition: SyncDefinition,
+  input: RequestBody,
+  { options: { from, to }, maxAgeOf, marks, now }: TasksContext,
+): InputTasks {
+  const today = now.toISOString().slice(0, 10);
+  const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
+  // A backfill asks for its days whatever was asked before.
+  const isBackfill = from !== undefined || to !== undefined;
+  const relied = isBackfill ? undefined : mark;
+  const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
+  const unread = relied ? slicesToRetry(definition, input, relied) : [];
+  const lastCompleteDay = relied ? reachedDay(relied) : mark?.lastCompleteDay;
+  const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), ...range };
+  const windows = isDone ? [] : planTasks(definition, [input], facts);
+  return {
+    isRelied: relied !== undefined,
+    isCovered: isDone && unread.length === 0,
+    ...withoutOverlap(definition, unread, windows),
   };
 }
 

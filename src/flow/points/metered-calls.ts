@@ -1,0 +1,208 @@
+/** The calls of a run whose true cost the request log has yet to confirm, and the tickets that let them in. */
+import type { MeteredBudget } from '../../control/budget/local-budget.ts';
+import type { Outcome } from '../../extract/outcome.ts';
+import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { LogCheck } from './log-check.ts';
+import { balanceIn, mayCost, type Ticket } from './ticket.ts';
+
+/** A request whose attempts in this process the log has yet to confirm. */
+export interface MeteredCall {
+  readonly id: string;
+  /** When its first attempt in this process was about to be sent. */
+  readonly sentMs: number;
+  /** Points that the log charged for it before. */
+  readonly base: number;
+  /** Points that count against the limits for attempts that ended. */
+  counted: number;
+  underWay: number;
+  /** Attempts for which the log must show a row. */
+  due: number;
+  /** A row without a charge may get its cost later. */
+  mayCostLater: boolean;
+  /** The log did not confirm it in time, so the guess counts. */
+  isGivenUp: boolean;
+}
+
+export interface MeteredCallsOptions {
+  readonly budget: Pick<MeteredBudget, 'add' | 'balance'>;
+  readonly check: Pick<LogCheck, 'costs'>;
+  readonly now: () => Date;
+}
+
+export class MeteredCalls {
+  /** An answer's header showed the balance. */
+  showsBalance = false;
+  readonly #it: MeteredCallsOptions;
+  readonly #calls = new Map<string, MeteredCall>();
+  /** Points that the log charged, by request. */
+  readonly #confirmed = new Map<string, number>();
+  /** Points reserved, by ticket, for calls that have not ended. */
+  readonly #open = new Map<Ticket, number>();
+  /** How much more calls cost of late than was expected; at least 1. */
+  #ratio = 1;
+  #headers: Promise<unknown> = Promise.resolve();
+  #change = Promise.withResolvers<void>();
+
+  constructor(options: MeteredCallsOptions) {
+    this.#it = options;
+  }
+
+  ids(): string[] {
+    return [...this.#calls.keys()];
+  }
+
+  inFlight(): number {
+    return this.#open.size;
+  }
+
+  confirmedCount(): number {
+    return this.#confirmed.size;
+  }
+
+  /** Calls that ended, and that the log may still confirm. */
+  waiting(): MeteredCall[] {
+    return [...this.#calls.values()].filter((call) => call.underWay === 0 && !call.isGivenUp);
+  }
+
+  unconfirmedPoints(): number {
+    return this.waiting().reduce((sum, call) => sum + Math.max(call.counted, call.due), 0);
+  }
+
+  /** Points that calls in flight and unconfirmed ones may still cost, without those of one ticket. */
+  outstanding(except?: Ticket): number {
+    const reserved = [...this.#open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0);
+    return reserved + this.waiting().reduce((sum, call) => sum + call.counted, 0);
+  }
+
+  firstSentMs(): number {
+    return Math.min(...[...this.#calls.values()].map((call) => call.sentMs), this.#it.now().getTime());
+  }
+
+  /** True when the log must still show a row for one of these. */
+  lackRows(calls: readonly MeteredCall[]): boolean {
+    return calls.some((call) => call.due > 0 && this.#calls.has(call.id));
+  }
+
+  /** Has the log looked at once more for calls that were given up; false when no row is due. */
+  expectRows(): boolean {
+    const calls = [...this.#calls.values()];
+    if (!calls.some(({ due }) => due > 0)) return false;
+    for (const call of calls) call.isGivenUp = false;
+    return true;
+  }
+
+  /** Resolves when a call begins or ends, or a reading is done. */
+  nextChange(): Promise<void> {
+    return this.#change.promise;
+  }
+
+  announceChange(): void {
+    this.#change.resolve();
+    this.#change = Promise.withResolvers();
+  }
+
+  /** Resolves when the balances that headers showed are counted. */
+  async headersCounted(): Promise<void> {
+    await this.#headers;
+  }
+
+  /** Counts what the log shows in place of what was expected. */
+  async confirm(isLast: boolean): Promise<void> {
+    const ended = [...this.#calls.values()].filter(({ underWay }) => underWay === 0);
+    const costs = await this.#it.check.costs(ended.map(({ id }) => id));
+    let [shown, expected] = [0, 0];
+    for (const call of ended) {
+      const cost = costs.get(call.id);
+      // Another attempt at it may have begun meanwhile.
+      if (call.underWay > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
+      const points = cost.charged - call.base;
+      if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
+      await this.#it.budget.add(points - call.counted);
+      shown += points;
+      expected += call.counted;
+      this.#confirmed.set(call.id, cost.charged);
+      this.#calls.delete(call.id);
+    }
+    if (expected > 0) this.#ratio = Math.max(1, shown / expected);
+  }
+
+  /** Lets one call in. */
+  openTicket(): Ticket {
+    let call: MeteredCall | undefined;
+    let isOver = false;
+    /** Points that it counts with until its answer is loaded: the most that it can cost. */
+    let provisional: number | undefined;
+    let settled: number | undefined;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#open.delete(ticket);
+      if (call) call.underWay -= 1;
+    };
+    const ticket: Ticket = {
+      claim: async (request, points) => {
+        this.#open.set(ticket, points);
+        call = await this.#begin(request);
+      },
+      answered: (outcome) => {
+        const points = this.#open.get(ticket) ?? 0;
+        end();
+        if (!call) return;
+        this.#count(call, outcome, points, ticket);
+        provisional = points;
+        this.announceChange();
+      },
+      settle: (points) => {
+        if (settled !== undefined) return settled;
+        settled = provisional === undefined ? points : Math.max(points, Math.min(provisional, points * this.#ratio));
+        if (call && provisional !== undefined) {
+          call.counted += settled - provisional;
+          this.#forgetIfFree(call);
+        }
+        this.announceChange();
+        return settled;
+      },
+      leave: () => {
+        end();
+        if (call) this.#forgetIfFree(call);
+        this.announceChange();
+      },
+    };
+    this.#open.set(ticket, 0);
+    return ticket;
+  }
+
+  async #begin({ id, attempts }: LedgerRequest): Promise<MeteredCall> {
+    const known = this.#calls.get(id);
+    if (known) {
+      known.underWay += 1;
+      known.isGivenUp = false;
+      return known;
+    }
+    const isAgain = attempts > 0 || this.#confirmed.has(id);
+    const base = isAgain ? ((await this.#it.check.costs([id])).get(id)?.charged ?? 0) : 0;
+    const sentMs = this.#it.now().getTime();
+    const call = { id, sentMs, base, counted: 0, underWay: 1, due: 0, mayCostLater: false, isGivenUp: false };
+    this.#calls.set(id, call);
+    return call;
+  }
+
+  /** Counts an ended attempt with the points reserved for it, and the balance that its answer shows. */
+  #count(call: MeteredCall, outcome: Outcome, points: number, ticket: Ticket): void {
+    call.counted += points;
+    if (outcome.kind !== 'answered') return;
+    if (mayCost(outcome.status)) {
+      call.due += 1;
+      call.mayCostLater ||= outcome.status < 300;
+    }
+    const { balance } = this.#it.budget;
+    const left = balanceIn(outcome.headers['x-token-points']);
+    if (!balance || left === undefined) return;
+    this.showsBalance = true;
+    this.#headers = this.#headers.then(() => balance.lower(left, this.outstanding(ticket)));
+  }
+
+  #forgetIfFree({ id, counted, due, underWay }: MeteredCall): void {
+    if (counted === 0 && due === 0 && underWay === 0) this.#calls.delete(id);
+  }
+}
