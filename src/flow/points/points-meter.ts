@@ -1,7 +1,7 @@
 /**
- * Keeps limits in true points: calls are let in as far as the request log has confirmed what the calls before them cost.
- * While the price of the endpoint is a guess, one call is under way at a time, and the log is read after it. Then the log
- * is read again after each tenth of what the tightest limit leaves, after a minute, and at the end.
+ * Enforces limits in true points: calls are admitted as far as the request log confirms the cost of earlier calls.
+ * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
+ * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
@@ -19,30 +19,33 @@ import {
 export interface Metering {
   readonly budget: MeteredBudget;
   readonly check: LogCheck;
-  /** What is known of prices at the start. */
+  /** The known prices at the start. */
   readonly prices: PriceBook;
-  /** Most calls that the token may have under way. */
+  /** Most concurrent calls of the token. */
   readonly inFlight: number;
-  /** Buys also while the balance is not known. */
+  /** Buys even while the balance is unknown. */
   readonly mayIgnoreBalance: boolean;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The log is read again at the latest after this share of what a limit leaves: a price may rise tenfold unnoticed. */
+/**
+ * The log is read again at the latest after this share of a limit's remainder, since a price may rise tenfold
+ * unnoticed.
+ */
 const SHARE = 10;
-/** ... and after so long. */
+/** The log is also read again after this time. */
 const AGAIN_MS = 60_000;
-/** Rows may appear or get their cost so long after the answer. */
+/** How long after the answer a row or its cost may still appear. */
 const PATIENCE_MS = 30_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
-/** Readings in a row that fail before the log counts as unreadable. */
+/** Failed reads in a row before the log counts as unreadable. */
 const MOST_FAILURES = 4;
-/** Answers that cost nothing, or were empty, after which an endpoint's price counts as known. */
+/** After this many free or empty answers, an endpoint's price counts as known. */
 const ENOUGH_SAMPLES = 3;
 
-/** A meter for the calls of one run or chunk in this process. */
+/** Creates a meter for the calls of one run or chunk in this process. */
 export function openPointsMeter({
   budget,
   check,
@@ -55,12 +58,12 @@ export function openPointsMeter({
   const { balance } = budget;
   const calls = new Map<string, MeteredCall>();
   const confirmed = new Map<string, number>();
-  /** Points set aside, by ticket, for calls that have not ended. */
+  /** Reserved points of calls that have not ended, by ticket. */
   const open = new Map<Ticket, number>();
   let prices = start.prices;
   let threshold = 0;
   let lastReadMs = now().getTime();
-  /** How much more calls cost of late than was expected. */
+  /** The ratio of recent to expected costs, at least 1. */
   let ratio = 1;
   let isProbed = false;
   let isPatient = true;
@@ -72,7 +75,7 @@ export function openPointsMeter({
   let verifying: Promise<boolean> | undefined;
   let news = Promise.withResolvers<void>();
 
-  const stir = (): void => {
+  const wake = (): void => {
     news.resolve();
     news = Promise.withResolvers();
   };
@@ -82,12 +85,15 @@ export function openPointsMeter({
     [...open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0) +
     waiting().reduce((sum, it) => sum + it.counted, 0);
   const isProbing = (): boolean => !isProbed && prices.priced === 0 && prices.samples < ENOUGH_SAMPLES;
-  /** What has to come before the next call: a reading of the log, or the end of calls under way, so that one reading serves all. */
+  /**
+   * Decides what must come before the next call: a read of the log, or the end of running calls, so that one read
+   * covers all.
+   */
   const dueFirst = (): 'reading' | 'end' | undefined => {
     const points = unconfirmedPoints();
     if (points > 0 && now().getTime() - lastReadMs >= AGAIN_MS) return 'reading';
     if (isProbing()) return open.size > 0 ? 'end' : points > 0 && !isUnreadable ? 'reading' : undefined;
-    // As many as may be in flight at once are never more than the limit may be exceeded by.
+    // The limit may be exceeded by at most as many calls as may run at once.
     if (points === 0 || points < threshold || isUnreadable || waiting().length + open.size < inFlight) return undefined;
     return open.size > 0 ? 'end' : 'reading';
   };
@@ -104,14 +110,14 @@ export function openPointsMeter({
     if (found) await balance.set(found.points, found.outstandingBeside + outstanding());
   };
 
-  /** Counts what the log shows in place of what was expected. */
+  /** Replaces the expected costs with those in the log. */
   const confirm = async (isLast: boolean): Promise<void> => {
     const over = [...calls.values()].filter(({ underWay }) => underWay === 0);
     const costs = await check.costs(over.map(({ id }) => id));
     let [shown, expected] = [0, 0];
     for (const call of over) {
       const cost = costs.get(call.id);
-      // Another attempt at it may have begun meanwhile.
+      // Another attempt of the request may have begun meanwhile.
       if (call.underWay > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
       const points = cost.charged - call.base;
       if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
@@ -153,7 +159,7 @@ export function openPointsMeter({
       isUnconfirmed = due() || isUnreadable;
       for (const call of targets) if (call.underWay === 0) call.isGivenUp = true;
       isPatient = !isUnconfirmed;
-      // Where the log says nothing, the guess holds.
+      // If the log shows nothing, the guess stays valid.
       if (targets.length > 0 && isUnconfirmed) isProbed = true;
     }
     if (!isUnreadable) {
@@ -161,7 +167,7 @@ export function openPointsMeter({
       await learnBalance();
     }
     await measure();
-    stir();
+    wake();
     return confirmed.size > before;
   };
   const verify = (signal: AbortSignal): Promise<boolean> => {
@@ -209,7 +215,7 @@ export function openPointsMeter({
   const openTicket = (): Ticket => {
     let call: MeteredCall | undefined;
     let isOver = false;
-    /** What it counts with until its answer is loaded: the most that it can cost. */
+    /** The points counted until its answer is loaded: the most that the call can cost. */
     let provisional: number | undefined;
     let settled: number | undefined;
     const over = (): void => {
@@ -249,7 +255,7 @@ export function openPointsMeter({
           headers = headers.then(() => balance.lower(left, outstanding(ticket)));
         }
         provisional = points;
-        stir();
+        wake();
       },
       settle: (points) => {
         if (settled !== undefined) return settled;
@@ -258,13 +264,13 @@ export function openPointsMeter({
           call.counted += settled - provisional;
           forgetUnless(call);
         }
-        stir();
+        wake();
         return settled;
       },
       leave: () => {
         over();
         if (call) forgetUnless(call);
-        stir();
+        wake();
       },
     };
     open.set(ticket, 0);

@@ -1,4 +1,4 @@
-/** Normalizes and loads stored answers again, with no request to the service. */
+/** Normalizes and loads stored answers again, without a request to the service. */
 import { sql } from 'kysely';
 import { EXIT, UsageError } from '../../errors.ts';
 import { type HeldLease, acquireAll, assertNoOtherRuns } from '../../control/lease/exclusive.ts';
@@ -23,9 +23,9 @@ import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
 export interface ReplayOptions {
   /** Syncs whose answers are loaded again; empty means all. */
   readonly names: readonly string[];
-  /** Fill new tables from all stored answers and bring the present ones to their rows, in one transaction. */
+  /** Fill new tables from all stored answers, and then make the present tables equal to them in one transaction. */
   readonly rebuild: boolean;
-  /** Only answers with something in quarantine. */
+  /** Only answers with quarantined items. */
   readonly quarantined: boolean;
 }
 
@@ -48,18 +48,18 @@ export interface ReplaySummary {
   readonly quarantined: number;
   /** Rows written, by table. */
   readonly written: Readonly<Record<string, number>>;
-  /** Answers left when the signal ended the replay; their rows stand as they were. */
+  /** Answers left when the signal ended the replay; their rows are unchanged. */
   readonly left: number;
-  /** Answers that can't be loaded again, since their bodies are gone; null when there are none. */
+  /** Answers that cannot be loaded again because their bodies were removed; null if there are none. */
   readonly gone: GoneBodies | null;
   readonly tookMs: number;
 }
 
 /**
- * Loads stored answers again in the order of their ids. In place, what did not change is only read; a rebuild shows
- * nothing until all of it is there. An answer that waits for its first load still does so afterwards: what follows from
- * it is planned by its sync alone. Throws a HeldError when a run of one of the syncs, for a rebuild of any sync, is
- * under way.
+ * Loads stored answers again in the order of their ids. In place, unchanged rows are not written; a rebuild becomes
+ * visible all at once. An answer that waits for its first load still waits afterwards, because only its sync plans the
+ * follow-up requests. Throws a HeldError while a run of one of the syncs is running; a rebuild excludes runs of every
+ * sync.
  */
 export async function replayAnswers(
   warehouse: Warehouse,
@@ -97,7 +97,7 @@ async function loadAgain(
   try {
     if (options.rebuild) await assertNoOtherRuns(warehouse, ops, held);
     else if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    // Only now: a run may have ended in the meantime.
+    // Read again under the leases, since a run may have ended in the meantime.
     due = await answersOf(ops, options);
     gone = await goneBodies(ops, options);
     if (options.rebuild && gone) refuseLoss(gone);
@@ -110,7 +110,7 @@ async function loadAgain(
     const how = {
       ...effects,
       settles: false,
-      // The slices of what can be read at last are no gaps any more.
+      // Slices that can be read now are no longer gaps.
       onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
       ...(area && { targetSchema: area.name }),
     };
@@ -133,11 +133,11 @@ async function loadAgain(
     }
     if (area && sums.answers === due.length) await putInPlace(warehouse, area.name, held, rejecting, effects);
   } finally {
-    // One that can't be removed now is removed by the next rebuild.
+    // If the schema cannot be removed now, the next rebuild removes it.
     if (area) await removeRebuildSchema(warehouse, area).catch(() => false);
     for (const it of held) await it.keepAlive.end();
   }
-  // A rebuild that did not come to its end has changed nothing.
+  // A rebuild that was interrupted has changed nothing.
   const left = options.rebuild && sums.answers < due.length ? due.length : due.length - sums.answers;
   return {
     exitCode: left > 0 ? EXIT.transient : EXIT.complete,
@@ -156,10 +156,10 @@ interface Due extends LoadTarget {
   readonly sync: string;
 }
 
-/** Answers that are read and loaded at a time: what a group holds, and no more of large ones than memory bears. */
+/** Answers per page: as many as fill a load, with a limit on bytes to bound memory. */
 const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
 
-/** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
+/** Splits the answers, in order, into pages of bounded size; a larger answer is a page of its own. */
 function* pagesOf(due: readonly Due[]): Generator<Due[]> {
   let page: Due[] = [];
   let bytes = 0;
@@ -175,7 +175,7 @@ function* pagesOf(due: readonly Due[]): Generator<Due[]> {
   if (page.length > 0) yield page;
 }
 
-/** What is due, read a page at a time; what was pruned since the look at it is left out. */
+/** Reads the due answers a page at a time; answers pruned in the meantime are skipped. */
 async function* answersIn(
   ops: Ops,
   due: readonly Due[],
@@ -193,7 +193,7 @@ async function* answersIn(
   }
 }
 
-/** Rows that only a pruned body could give would be missing from the new tables. */
+/** Throws a UsageError, since rows of pruned bodies would be missing in the new tables. */
 function refuseLoss({ answers, from, to }: GoneBodies): never {
   throw new UsageError(
     `A rebuild would lose rows: the bodies of ${answers} stored answers, received from ${from} to ${to}, were pruned.`,
@@ -201,7 +201,7 @@ function refuseLoss({ answers, from, to }: GoneBodies): never {
   );
 }
 
-/** Each answer once for every sync and request that it served: the bridges of each are made of it. */
+/** Returns each answer once for every sync and request that it served, since each has its own bridge rows. */
 async function answersOf(ops: Ops, options: ReplayOptions): Promise<Due[]> {
   let query = ops
     .selectFrom('requests as r')
@@ -234,7 +234,7 @@ const NOTHING = new Uint8Array();
 const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
   new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
 
-/** Brings the tables to the new rows, and records what could not be read, in one transaction. */
+/** Makes the tables equal to the new rows and records unreadable items, in one transaction. */
 async function putInPlace(
   warehouse: Warehouse,
   from: string,

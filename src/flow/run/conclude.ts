@@ -1,4 +1,4 @@
-/** Ends a run: moves its marks, sums it up, and says what to do next. */
+/** Ends a run: moves its watermarks, computes its summary, and suggests the next step. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
@@ -26,22 +26,22 @@ export interface ConcludeInput {
   readonly definition: SyncDefinition;
   readonly run: Run;
   readonly covered: number;
-  /** Inputs for which answers of earlier runs stand; undefined when that is not known, and any may. */
+  /** Inputs that rely on answers of earlier runs; undefined if that is unknown, so any input may. */
   readonly reliedInputs: readonly RequestBody[] | undefined;
   readonly stop: RunStop | undefined;
   readonly aborted: boolean;
   readonly failOnTruncated: boolean;
-  /** A backfill says nothing of what lies outside it, so it moves no mark. */
+  /** A backfill covers only its own range, so it moves no watermark. */
   readonly backfill: boolean;
   readonly startedAt: Date;
-  /** Requests of runs given up by this one whose answers were lost. */
+  /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools;
-  /** Of the analysts' tables. */
+  /** The schema of the analyst tables. */
   readonly schema: string;
   readonly now: () => Date;
-  /** A limit in points holds, so that the summary says what the request log has not confirmed. */
+  /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
 }
 
@@ -59,7 +59,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
     gaps,
     earlier: input.failOnTruncated ? await earlierBounds(ops, input) : 0,
   });
-  // A walk begins before what could not be read, as the mark does not move past that.
+  // The next walk begins before the unreadable pages, since the watermark does not pass them.
   if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
   const at = input.now();
@@ -85,7 +85,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
 
 const SHOWN_BOUNDS = 20;
 
-/** Slices of earlier runs that are lower bounds still, of inputs for which those runs stand. */
+/** Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. */
 async function earlierBounds(ops: Ops, { run, reliedInputs }: ConcludeInput): Promise<number> {
   const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
   const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
@@ -99,7 +99,7 @@ interface RunEnd {
   readonly next: string | null;
 }
 
-/** What a run is judged by. */
+/** The totals that decide the outcome of a run. */
 interface Sums {
   readonly totals: RunTotals;
   readonly unread: UnreadableSum;
@@ -119,16 +119,16 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclude
       state: 'interrupted',
       exitCode: EXIT.transient,
       error: 'stopped by a signal',
-      next: 'Run the sync again; it goes on where it stopped.',
+      next: 'Run the sync again; it continues where it stopped.',
     };
   }
   if (totals.left > 0 && !stop) {
-    const error = `${totals.left} requests got no answer from a service in trouble`;
+    const error = `${totals.left} requests got no answer from a failing service`;
     return {
       state: 'interrupted',
       exitCode: EXIT.transient,
       error,
-      next: 'Run the sync again later; it goes on where it stopped.',
+      next: 'Run the sync again later; it continues where it stopped.',
     };
   }
   if (missing && totals.inDoubt > 0) {
@@ -138,20 +138,20 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclude
   if (totals.inDoubt > 0) {
     const again = definition.inDoubt === 'reconcile';
     return {
-      // Only what is asked again keeps a run open; else it would do nothing more for a day.
+      // Only requests that are sent again keep a run open. Otherwise the run would stay open for a day without work.
       state: again ? 'interrupted' : 'partial',
       exitCode: EXIT.transient,
       error: `${totals.inDoubt} requests were sent and their answers lost`,
       next: again
-        ? 'Run the sync again; it asks them again.'
-        : 'They stay listed; with in_doubt: reconcile they are asked again.',
+        ? 'Run the sync again; it sends them again.'
+        : 'They stay listed; with in_doubt: reconcile they are sent again.',
     };
   }
   const rejects = totals.quarantined + totals.failed + unread.items;
   const all = totals.received + totals.failed + unread.items;
   const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
   const isUnread = unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true);
-  // What stops a whole endpoint is never within the share that is accepted.
+  // An error that concerns the complete endpoint always exceeds the accepted share.
   if (stop || isTooMuch || isUnread) {
     const error = isUnread
       ? unreadError(gaps, unread.requests)
@@ -165,7 +165,7 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclude
     };
   }
   if (failOnTruncated && totals.truncated > 0) {
-    const error = `${totals.truncated} answers were as long as asked and could not be cut further`;
+    const error = `${totals.truncated} answers were full and could not be split further`;
     return {
       state: 'partial',
       exitCode: EXIT.rejects,
@@ -174,7 +174,7 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclude
     };
   }
   if (failOnTruncated && earlier > 0) {
-    const error = `${earlier} answers of earlier runs, which this one builds on, were as long as asked and could not be cut further`;
+    const error = `${earlier} answers of earlier runs, on which this run relies, were full and could not be split further`;
     return { state: 'partial', exitCode: EXIT.rejects, error, next: 'See them with sluice status.' };
   }
   return {
@@ -185,7 +185,7 @@ function endOf({ stop, aborted, definition, failOnTruncated, missing }: Conclude
   };
 }
 
-/** Names the slices whose answers could not be read, as many as fit a line. */
+/** Lists the slices with unreadable answers, as many as fit a line. */
 function unreadError(gaps: readonly Gap[], requests: number): string {
   const shown = gaps.slice(0, NAMED_GAPS).map(({ filters, reason }) => `${filtersText(filters)}: ${reason}`);
   const more = requests - shown.length;
@@ -196,8 +196,8 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 const NAMED_GAPS = 3;
 
 function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
-  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
-  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MAX_UNREADABLE} times.`;
+  const again = `Run the sync again: it requests exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
+  const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 

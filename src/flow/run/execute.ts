@@ -1,4 +1,7 @@
-/** Carries out a run: asks what is open, stores each answer, loads in the order of storing, and plans what follows. */
+/**
+ * Executes a run: sends open requests, stores each answer, loads answers in the order of storage, and plans follow-up
+ * requests.
+ */
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { EXIT } from '../../errors.ts';
@@ -34,25 +37,27 @@ export interface ExecuteContext extends StoreContext {
   readonly inFlight: number;
   readonly budget: BudgetGuard;
   readonly limiter: Limiter;
-  /** Keeps limits in true points; absent without such a limit. */
+  /** Enforces limits in true points; absent without such a limit. */
   readonly meter?: PointsMeter;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
   readonly onLostAnswer: (because: string, again: boolean) => void;
-  /** Finds out what became of a lost answer before it is asked for again; absent, it is asked again at once. */
+  /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
   readonly resolveLost?: ResolveLostAnswers;
   readonly onSent: (sentAt: Date) => () => void;
-  /** Told after each request that ended, with the rows that it wrote. */
+  /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;
 }
 
-/** Requests that wait for their turn in memory, for each call in flight and at the least; the rest waits in the ledger. */
+/**
+ * Requests that wait in memory: this many for each concurrent call, and at least `AHEAD`. The rest waits in the ledger.
+ */
 const AHEAD_EACH = 2;
 const AHEAD = 200;
-/** Answers that may wait for the loader before asking pauses. */
+/** Answers that may wait for the loader before sending pauses. */
 const BACKLOG = 1000;
 
-/** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
+/** Loads stored answers of the run, and fresh answers that serve it; sends nothing. */
 export async function loadWaiting(context: ExecuteContext): Promise<void> {
   const splitter = await retryTransient(
     () => openSplitter(operationsOf(context.warehouse), context.definition),
@@ -61,10 +66,10 @@ export async function loadWaiting(context: ExecuteContext): Promise<void> {
   await openLoader(context, { walks: new Map(), splitter }).loadWaiting();
 }
 
-/** Asks and loads until nothing of the run is open or something stops it; returns what stopped it. */
+/** Sends and loads until the run has nothing open or something stops it; returns what stopped it. */
 export async function executeRun(context: ExecuteContext, signal: AbortSignal): Promise<RunStop | undefined> {
   const ops = operationsOf(context.warehouse);
-  // Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent.
+  // Whatever fails, calls in flight are awaited and stored, and nothing new is sent.
   const controller = openStopController(signal);
   const either = controller.signal;
   const asking = openTaskGroup(controller.fail);
@@ -84,15 +89,15 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
   const inTurn = oneAtATimePerEntity(context);
   let endpointRefused = false;
   let endpointAnswered = false;
-  // True when more may be planned than was looked at.
+  // True if requests may have been planned since the last look at the ledger.
   let hasNews = false;
   const isNewsOrIdle = (): boolean => hasNews || isIdle();
-  const lookAgain = (): void => {
+  const noteNews = (): void => {
     hasNews = true;
     asking.recheck();
   };
 
-  // What is stored is loaded before anything new is sent.
+  // Stored answers are loaded before anything new is sent.
   await loader.loadWaiting();
 
   const settleLoad = async (loaded: Promise<IngestResult | undefined>, reservation: Reservation): Promise<void> => {
@@ -101,7 +106,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
       if (result) reportLoaded(context, result, reservation);
     } finally {
       reservation.settle(reservation.points);
-      if (context.definition.endpoint.paging.by !== 'once') lookAgain();
+      if (context.definition.endpoint.paging.by !== 'once') noteNews();
     }
   };
   const storeAndLoad = async (
@@ -120,7 +125,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
   const handle = async (request: LedgerRequest, onAnswer: () => void): Promise<void> => {
     await loads.waitUntil(() => loader.backlog() <= BACKLOG || either.aborted);
     if (either.aborted) return;
-    // Behind the loads, so that what came in was learned from.
+    // The lookup runs after the loads, so that it sees what they loaded.
     if (mayHaveFreshAnswer(context, request) && (await loader.findServing(request)) !== undefined)
       return context.onEnded(0, 0);
     if (either.aborted) return;
@@ -133,11 +138,11 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
       );
       return context.onEnded(0, 0);
     }
-    const turn = request.asksAgain ? ({ do: 'ask' } as const) : splitter.decide(request);
-    if (turn.do === 'cut')
-      return loader.exclusively(() => splitPlanned(context, request, turn.parts, splitter)).finally(lookAgain);
-    // It gives its place to others meanwhile.
-    if (turn.do === 'wait') return asking.track(turn.until.then(() => inPlace(request)));
+    const decision = request.asksAgain ? ({ do: 'ask' } as const) : splitter.decide(request);
+    if (decision.do === 'cut')
+      return loader.exclusively(() => splitPlanned(context, request, decision.parts, splitter)).finally(noteNews);
+    // The request releases its slot while it waits.
+    if (decision.do === 'wait') return asking.track(decision.until.then(() => inSlot(request)));
     const left = splitter.start(request);
     const most = (): number => {
       const points = maxPointsOf(context.prices, countOf(request.request));
@@ -166,7 +171,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
           onAnswer();
           return stored;
         },
-        // Recording the refusal may have to wait for a large load; meanwhile nothing may be sent.
+        // Recording the refusal may have to wait for a large load; nothing may be sent meanwhile.
         onStop: controller.stopSending,
       },
       either,
@@ -174,7 +179,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
       left();
       throw error;
     });
-    // What was stored is learned from first.
+    // A stored answer is learned from before its request counts as ended.
     if (end.as !== 'stored') left();
     if (end.as === 'stopped') controller.stopWith(end);
     if (end.as === 'failed' && end.wholeEndpoint) {
@@ -183,21 +188,22 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
     }
     if (end.as !== 'stored' && end.as !== 'aborted') context.onEnded(0, 0);
   };
-  /** Gives its place to the next in the instant of its answer, unless that may be learned from first. */
-  const inPlace = async (request: LedgerRequest): Promise<void> => {
+  /** Releases its slot as soon as the answer arrives, unless later requests should first learn from the answer. */
+  const inSlot = async (request: LedgerRequest): Promise<void> => {
     const answered = Promise.withResolvers<void>();
-    const mayTell = splitter.maySplit || mayHaveFreshAnswer(context, request);
+    const mayInform = splitter.maySplit || mayHaveFreshAnswer(context, request);
     let handled: Promise<void> | undefined;
     await handling(() => {
-      handled = handle(request, mayTell ? () => undefined : answered.resolve);
+      handled = handle(request, mayInform ? () => undefined : answered.resolve);
       return Promise.race([answered.promise, handled]);
     });
     await handled;
   };
 
-  const askAll = async (): Promise<void> => {
+  const sendAll = async (): Promise<void> => {
     const ahead = Math.max(AHEAD, AHEAD_EACH * context.inFlight);
-    // What the last invocation did not manage comes last, or a few bad inputs would keep a run from the good ones.
+    // Requests that the last invocation tried without success come last. Otherwise a few bad inputs would block the
+    // good ones.
     const tried = context.run.continued ? await retryTransient(() => triedRequests(ops, context.run), context) : [];
     for (let last = '0'; !either.aborted; ) {
       hasNews = false;
@@ -205,14 +211,14 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
       const page = await retryTransient(() => openRequests(ops, context.run, after, ahead), context);
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
-      for (const request of requests) asking.track(inTurn(request, () => inPlace(request)));
+      for (const request of requests) asking.track(inTurn(request, () => inSlot(request)));
       if (requests.length > 0) await asking.waitUntil(() => asking.size() < ahead || either.aborted);
       else if (!isIdle()) await asking.waitUntil(isNewsOrIdle);
       else if (!hasNews && (await loader.loadWaiting()) === 0) return;
     }
   };
   const connected = connectAhead(context.warehouse);
-  await askAll().catch(controller.fail);
+  await sendAll().catch(controller.fail);
   await connected;
   await asking.waitUntil(isIdle);
   await reservations.close();
@@ -221,7 +227,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
   return stop;
 }
 
-/** Connects for commits, loads, turns and the heartbeat while the first calls are under way: their answers would wait. */
+/** Opens connections during the first calls, so that their answers need not wait for a connection. */
 async function connectAhead({ kind, db }: Warehouse): Promise<void> {
   if (kind === 'postgres') await Promise.allSettled([1, 2, 3, 4].map(() => sql`select 1`.execute(db)));
 }

@@ -1,4 +1,4 @@
-/** What is said of syncs that did not run to an end of their own, and of all of them together. */
+/** Summaries of syncs that did not conclude a run, and the exit code of all syncs. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT, type SluiceError } from '../../errors.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -34,7 +34,7 @@ const nothing = (
   gaps: [],
 });
 
-/** A sync that was not begun, for this reason. */
+/** The summary of a sync that was not started, with the reason. */
 export const notStartedSummary = (definition: SyncDefinition, exitCode: number, because: string): SyncSummary => ({
   ...nothing(definition),
   state: 'interrupted',
@@ -44,7 +44,7 @@ export const notStartedSummary = (definition: SyncDefinition, exitCode: number, 
   tookMs: 0,
 });
 
-/** A sync that an error ended before its run could be summed up. */
+/** The summary of a sync that an error ended before its run was concluded. */
 export const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: number): SyncSummary => ({
   ...nothing(definition),
   state: 'failed',
@@ -54,7 +54,7 @@ export const failedSummary = (definition: SyncDefinition, error: SluiceError, to
   tookMs,
 });
 
-/** Which exit code speaks for all, gravest first. */
+/** Exit codes by severity, worst first. */
 const GRAVITY: readonly number[] = [
   EXIT.bug,
   EXIT.usage,

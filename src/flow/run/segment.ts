@@ -39,35 +39,35 @@ import type { RowCounter } from './analyze-tables.ts';
 
 export interface Segment {
   readonly definition: SyncDefinition;
-  /** With its chunk, where only that is meant. */
+  /** The run; with a chunk, only that chunk is executed. */
   readonly run: Run;
   readonly lease: Lease;
   readonly budget: MeteredBudget;
   readonly prices: PriceBook;
   readonly maxAgeOf: MaxAgeOf;
-  /** Requests of runs that were given up whose answers never arrived. */
+  /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   readonly rowCounter: RowCounter;
   readonly spans?: RunSpans;
 }
 
-/** What is done with a run, in this order. */
+/** The operations on a run, in this order. */
 export interface OpenSegment {
-  /** Settles what holders that died left under way. */
+  /** Settles requests that dead holders left in flight. */
   readonly settle: (signal: AbortSignal) => Promise<void>;
-  /** Loads what waits, and asks nothing. */
+  /** Loads waiting answers; sends nothing. */
   readonly loadWaiting: () => Promise<void>;
-  /** Asks and loads until nothing is open; gives what stopped it. */
+  /** Sends and loads until nothing is open; returns what stopped it. */
   readonly execute: (signal: AbortSignal) => Promise<RunStop | undefined>;
-  /** Finds out about answers that were lost and are not asked for any more. */
+  /** Resolves lost answers that are not requested again. */
   readonly settleRemaining: (signal: AbortSignal) => Promise<void>;
-  /** Reads in the request log what calls cost, where a limit in points is set. */
+  /** Reads the cost of calls from the request log, if a limit in points is set. */
   readonly verify: (signal: AbortSignal) => Promise<void>;
-  /** A limit in points holds. */
+  /** A limit in points is set. */
   readonly isLimited: boolean;
 }
 
-/** Takes a run or a chunk in hand; the caller holds the lease. */
+/** Opens a run or a chunk for execution; the caller holds the lease. */
 export async function openSegment(invocation: Invocation, segment: Segment): Promise<OpenSegment> {
   const { warehouse, config, client, limiter, inFlight, effects } = invocation;
   const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans } = segment;
@@ -80,28 +80,28 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     const notice = surplusNotice(sync, result);
     if (notice) onNotice(notice);
   };
-  const onceAtATime = pLimit(1);
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => onceAtATime(work);
-  const carrying = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
+  const sequential = pLimit(1);
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
+  const shared = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
-  const meter = await meterFor(invocation, segment, { ...carrying, pricesOf, inTurn });
+  const meter = await meterFor(invocation, segment, { ...shared, pricesOf, inTurn });
   const known = (): PriceBook => meter?.prices() ?? prices;
   const resolveLost =
     definition.endpoint.paging.by === 'cursor'
       ? undefined
       : openReconciler({
-          ...carrying,
+          ...shared,
           pricesOf,
           inTurn,
         });
   const most = (request: RequestBody): number => maxPointsOf(known(), countOf(request));
-  const settling = { definition, run, lost, resolveLost, maxPointsOf: most, now, sleep, random, onNotice };
-  const carry = async (cut: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
-    ...carrying,
+  const settleOptions = { definition, run, lost, resolveLost, maxPointsOf: most, now, sleep, random, onNotice };
+  const contextWith = async (cut: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
+    ...shared,
     retries: config.service.retries,
     inFlight,
     maxAgeOf,
-    // Learned anew with each reading of the log.
+    // The prices change with each read of the log.
     get prices() {
       return known();
     },
@@ -117,24 +117,27 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   return {
     settle: async (signal) => {
       const [missing] = await retryTransient(() => missingSpools(ops, run, invocation.spools), effects);
-      await settleOpenLostAnswers(ops, { ...settling, missing }, signal);
+      await settleOpenLostAnswers(ops, { ...settleOptions, missing }, signal);
       const { own } = invocation.spools;
       if (own) await retryTransient(() => recordSpool(ops, run, own, missing === undefined), effects);
     },
-    loadWaiting: async () => loadWaiting(await carry(undefined)),
+    loadWaiting: async () => loadWaiting(await contextWith(undefined)),
     execute: async (signal) => {
       const cuts = splitNotices(sync, most, onNotice);
-      const stop = await executeRun(await carry(cuts.onSplit), signal);
+      const stop = await executeRun(await contextWith(cuts.onSplit), signal);
       cuts.end();
       return stop;
     },
-    settleRemaining: (signal) => settleRemainingLostAnswers(ops, settling, signal),
+    settleRemaining: (signal) => settleRemainingLostAnswers(ops, settleOptions, signal),
     verify: async (signal) => meter?.finish(signal),
     isLimited: meter !== undefined,
   };
 }
 
-/** The meter of a run or chunk; undefined without a limit in points, and for a walk through the log, which shows its own cost. */
+/**
+ * Creates the meter of a run or chunk; undefined without a limit in points, and for a log walk, which shows its own
+ * cost.
+ */
 async function meterFor(
   { config, effects, inFlight, logPosition }: Invocation,
   { definition, budget, prices }: Segment,
@@ -145,7 +148,7 @@ async function meterFor(
   const { url, token } = config.service;
   const check = openLogCheck({
     ...reading,
-    // A reading is never refused for its price; what it was charged is counted after it.
+    // A log read is never refused for its price; its charge is counted afterwards.
     budget: openBudget([]),
     token: limiterName(url, token?.reveal() ?? ''),
     position: logPosition,
