@@ -1,4 +1,4 @@
-/** The whole flow on one screen: plan, extract, normalize, load, record. */
+/** The complete flow on one screen: plan, extract, normalize, load, record. */
 import type { Config, SyncDefinition } from './config/definition.ts';
 import { EXIT, SluiceError, TransientError } from './errors.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
@@ -29,9 +29,9 @@ import { selectSyncs } from './plan/order.ts';
 import type { Warehouse } from './warehouse/connect/connect.ts';
 
 export interface SyncOptions {
-  /** Syncs to run, with nothing else; empty means all. */
+  /** Syncs to run; empty means all. */
   readonly names: readonly string[];
-  /** Ask even for what is fresh. */
+  /** Ignore fresh answers and send every request. */
   readonly refresh: boolean;
   readonly failOnTruncated: boolean;
   /** Days, YYYY-MM-DD, that replace the window of the named syncs. */
@@ -39,14 +39,16 @@ export interface SyncOptions {
   readonly to?: string;
   /** Most points that this invocation may spend. */
   readonly maxPoints?: number;
-  /** Count answers as lost that may be in spools that cannot be found; their requests are then handled by `in_doubt`. */
+  /**
+   * Treat answers as lost that may be in spools that cannot be found; their requests are then handled by `in_doubt`.
+   */
   readonly abandonSpool?: boolean;
 }
 
 /**
- * Runs the syncs of a config, parents first, and tells what came of each. Throws a SluiceError only for what stops all
- * of them; a sync that fails is told in the summary. When the signal aborts, nothing new is sent and calls in flight
- * are awaited and stored.
+ * Runs the syncs of a config, parents first, and returns a summary of each. Throws a SluiceError only for errors that
+ * stop all of them; the summary reports a sync that fails. When the signal aborts, nothing new is sent, and calls in
+ * flight are awaited and stored.
  */
 export async function runSyncs(
   config: Config,
@@ -69,22 +71,22 @@ export async function runSyncs(
   const onStop = (stop: RunStop): void => {
     if (stop.forAll) ended = stop;
   };
-  const tally = openRowCounter();
-  const it = await openInvocation(config, warehouse, effects);
+  const rowCounter = openRowCounter();
+  const invocation = await openInvocation(config, warehouse, effects);
   try {
-    const spooled = await it.spools.waiting();
+    const spooled = await invocation.spools.waiting();
     for (const definition of definitions) {
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStartedSummary(definition, EXIT.transient, 'stopped by a signal'));
       else {
-        const summary = await runSync(it, { definition, options, budget, rowCounter: tally, spooled, onStop }, signal);
+        const summary = await runSync(invocation, { definition, options, budget, rowCounter, spooled, onStop }, signal);
         if (summary !== 'shared') syncs.push(summary);
       }
     }
   } finally {
-    await it.close();
+    await invocation.close();
   }
-  if (!signal.aborted) await analyzeAfterLoad(warehouse, tally, effects.onNotice);
+  if (!signal.aborted) await analyzeAfterLoad(warehouse, rowCounter, effects.onNotice);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }
 
@@ -93,19 +95,19 @@ export interface SyncRun {
   readonly options: Omit<SyncOptions, 'names' | 'maxPoints'>;
   readonly budget: MeteredBudget;
   readonly rowCounter: RowCounter;
-  /** What waited on the disk at the start, of all syncs. */
+  /** The answers in the spools at the start, of all syncs. */
   readonly spooled: readonly SpooledFiles[];
   readonly onStop?: (stop: RunStop) => void;
-  /** Lets other workers take part in a run that is large; absent, it is carried out here. */
+  /** Lets other workers take part in a large run; absent, this process executes it. */
   readonly share?: ShareOptions;
-  /** Where the run is traced. */
+  /** Traces of the run. */
   readonly spans?: RunSpans;
 }
 
-/** What its process did of a run that others go on with. */
+/** The span's end for a run that other workers continue. */
 const SHARED = { state: 'running', exitCode: EXIT.complete, error: null } as const;
 
-/** Runs one sync and tells what came of it; `shared` of a run whose chunks are from then on the workers'. */
+/** Runs one sync and returns its summary; `shared` if workers execute its chunks from now on. */
 export async function runSync(
   invocation: Invocation,
   syncRun: SyncRun,
@@ -125,11 +127,11 @@ export async function runSync(
 }
 
 async function runOnce(
-  it: Invocation,
+  invocation: Invocation,
   { definition, options, budget, rowCounter, spooled, onStop, share, spans }: SyncRun,
   signal: AbortSignal,
 ): Promise<SyncSummary | 'shared'> {
-  const { config, warehouse, effects } = it;
+  const { config, warehouse, effects } = invocation;
   const startedAt = effects.now();
   const ops = operationsOf(warehouse);
   const holder = holderOf(effects);
@@ -137,15 +139,19 @@ async function runOnce(
   try {
     const sole = warehouse.kind === 'embedded';
     const lease = await retryTransient(() => acquireLease(ops, syncLease(definition.name), holder, sole), effects);
-    const held = keepLeaseAlive(ops, lease, effects.sleep, it.checkClock);
+    const held = keepLeaseAlive(ops, lease, effects.sleep, invocation.checkClock);
     try {
       if (warehouse.kind === 'postgres') await retryTransient(() => assertNoRebuild(ops), effects);
-      // Before anything is planned or in doubt: what waits there was asked and paid for.
+      // First load spooled answers: they were paid for, so their requests must not be planned again or counted as in
+      // doubt.
       for (const files of spooled) await ingestSpooled(ops, files, { sync: definition.name }, effects);
-      const { own } = it.spools;
+      const { own } = invocation.spools;
       if (options.abandonSpool === true)
         await retryTransient(() => abandonMissing(ops, definition.name, { ...effects, ...(own && { own }) }), effects);
-      const missing = await retryTransient(() => missingSpools(ops, { syncs: [definition.name] }, it.spools), effects);
+      const missing = await retryTransient(
+        () => missingSpools(ops, { syncs: [definition.name] }, invocation.spools),
+        effects,
+      );
       await retryTransient(
         () => abandonLogReads(warehouse, definition, { holder, newId: effects.newId, now: startedAt }),
         effects,
@@ -171,7 +177,7 @@ async function runOnce(
       spans?.setRunId(run.id);
       const either = AbortSignal.any([signal, held.lost]);
       const limits = syncBudget(definition, budget);
-      const part = await openSegment(it, {
+      const part = await openSegment(invocation, {
         definition,
         run,
         lease,
@@ -194,24 +200,24 @@ async function runOnce(
       const stop = await part.execute(either);
       stopped = stop;
       if (stop) onStop?.(stop);
-      // A service that does not answer would not tell of its log either.
+      // A failing service would not show its log either.
       if (!stop || (!stop.forAll && stop.exit !== EXIT.transient)) await part.settleRemaining(either);
-      // Nor would a service in trouble show its log.
+      // For the same reason, do not wait for the log of a failing service.
       await part.verify(stop?.exit === EXIT.transient ? AbortSignal.abort() : either);
       const backfill = options.from !== undefined || options.to !== undefined;
       const { failOnTruncated } = options;
       const ending = { definition, run, covered, reliedInputs, stop, lost, failOnTruncated, backfill, startedAt };
       const summary = await retryTransient(async () => {
-        // Of a run that is another's now, the end is too.
+        // If another process took over this run, that process concludes it.
         await assertLease(ops, lease);
-        const ofRun = missing.find(({ runId }) => runId === run.id);
+        const missingOfRun = missing.find(({ runId }) => runId === run.id);
         const more = {
           aborted: signal.aborted,
           schema: warehouse.schema,
           now: effects.now,
           isLimited: part.isLimited,
         };
-        return concludeRun(ops, { ...ending, ...more, ...(ofRun && { missing: ofRun }) });
+        return concludeRun(ops, { ...ending, ...more, ...(missingOfRun && { missing: missingOfRun }) });
       }, effects);
       if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
       else if (summary.fresh > covered)
@@ -224,9 +230,10 @@ async function runOnce(
   } catch (thrown) {
     const error = toUserError(thrown);
     if (!(error instanceof SluiceError)) throw error;
-    // Why the run stopped says more than that its end could not be recorded either.
+    // The reason why the run stopped is more useful than the error that prevented recording its end.
     const { because, next } = stopped?.exit === EXIT.transient ? stopped : { because: error.message, next: error.next };
-    const told = error instanceof TransientError ? new TransientError(because, next == null ? {} : { next }) : error;
-    return failedSummary(definition, told, effects.now().getTime() - startedAt.getTime());
+    const reported =
+      error instanceof TransientError ? new TransientError(because, next == null ? {} : { next }) : error;
+    return failedSummary(definition, reported, effects.now().getTime() - startedAt.getTime());
   }
 }
