@@ -1,4 +1,4 @@
-/** The whole flow of one sync on one screen: recover, prepare, share or execute, conclude. */
+/** The complete flow of one sync on one screen: recover, prepare, share or execute, conclude. */
 import { concludeOpenRun } from './flow/run/conclude-open-run.ts';
 import { summarizeFailure } from './flow/run/failed-summary.ts';
 import type { Invocation } from './flow/run/invocation.ts';

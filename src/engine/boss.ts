@@ -1,4 +1,4 @@
-/** The jobs on pg-boss, which keeps them in the warehouse's database in a schema of its own. */
+/** The jobs on pg-boss, which stores them in a separate schema of the warehouse's database. */
 import { sql } from 'kysely';
 import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
 import { HeldError } from '../errors.ts';
@@ -9,28 +9,28 @@ import type { Jobs, JobOutcome, ScheduleChanges, Scheduled, Tx } from './jobs.ts
 import { jobsSchema, POLL_SECONDS, queues, REFRESH_SECONDS, settings } from './queues.ts';
 
 export interface JobsOptions {
-  /** What fires by the clock, for a process that keeps it; absent, this one does not. */
+  /** The schedules, for a process that runs the scheduler; absent, this process does not. */
   readonly schedules?: readonly Scheduled[];
-  /** Told of trouble that the queues go on after. */
+  /** Called with errors that the queues survive. */
   readonly onError: (error: Error) => void;
   readonly retry: RetryEffects;
 }
 
-type Place = Pick<Warehouse, 'db' | 'driver' | 'schema'>;
+type JobsDatabase = Pick<Warehouse, 'db' | 'driver' | 'schema'>;
 
-/** Opens the jobs of a warehouse, and makes their tables the first time. */
-export async function openJobs(place: Place, { schedules, onError, retry }: JobsOptions): Promise<Jobs> {
-  const reconciled = schedules && (await reconcile(place, schedules, onError));
-  const boss = await started(place, schedules !== undefined, onError);
-  return { ...jobsOn(boss, place, retry), reconciled };
+/** Opens the jobs of a warehouse, and creates their tables on first use. */
+export async function openJobs(database: JobsDatabase, { schedules, onError, retry }: JobsOptions): Promise<Jobs> {
+  const reconciled = schedules && (await reconcile(database, schedules, onError));
+  const boss = await started(database, schedules !== undefined, onError);
+  return { ...jobsOn(boss, database, retry), reconciled };
 }
 
-async function started(place: Place, clock: boolean, onTrouble: (error: Error) => void): Promise<PgBoss> {
-  const { driver } = place;
+async function started(database: JobsDatabase, clock: boolean, onTrouble: (error: Error) => void): Promise<PgBoss> {
+  const { driver } = database;
   if (!driver) throw new HeldError('Another process has the warehouse.', { next: 'Wait for it to end, or stop it.' });
   const boss = new PgBoss({
     ...settings,
-    schema: jobsSchema(place.schema),
+    schema: jobsSchema(database.schema),
     schedule: clock,
     ...(driver.kind === 'pglite'
       ? { db: fromPglite(driver.pglite), backend: 'pglite' }
@@ -43,8 +43,8 @@ async function started(place: Place, clock: boolean, onTrouble: (error: Error) =
       await boss.createQueue(name, options);
       const { policy: _, ...changeable } = options;
       await boss.updateQueue(name, changeable);
-      // What the library knows of a queue it asks for once. Inside a transaction of the embedded database, which keeps
-      // all others out, it would wait for itself.
+      // pg-boss loads the metadata of a queue once and caches it. Inside a transaction of the embedded database, which
+      // excludes all other sessions, that load would deadlock.
       await boss.findJobs(name, { key: 'none', queued: true });
     }
     return boss;
@@ -54,23 +54,23 @@ async function started(place: Place, clock: boolean, onTrouble: (error: Error) =
   }
 }
 
-/** As the warehouse connects, with the library's own rules for values and number of connections. */
+/** Connects as the warehouse does, but with the library's own rules for values and its own number of connections. */
 function poolSettings(settings: Extract<Driver, { kind: 'pool' }>['settings']): ConstructorOptions {
   const { types: _types, max: _max, ...rest } = settings();
-  // The library hands on what its pool takes, and types only a part of that.
+  // The library passes all pool options on, but its types list only some of them.
   return rest as ConstructorOptions;
 }
 
 /**
- * Brings the schedules to what the config says, before any clock of this process runs: it would fire what was removed.
- * One that did not change is left alone.
+ * Makes the schedules equal to those in the config, before this process runs its scheduler, which would fire removed
+ * schedules. Unchanged schedules are not touched.
  */
 async function reconcile(
-  place: Place,
+  database: JobsDatabase,
   wanted: readonly Scheduled[],
   onTrouble: (error: Error) => void,
 ): Promise<ScheduleChanges> {
-  const boss = await started(place, false, onTrouble);
+  const boss = await started(database, false, onTrouble);
   try {
     const known = new Map((await boss.getSchedules('sync')).map((it) => [it.key, it]));
     const unscheduled = [...known.keys()].filter((key) => !wanted.some(({ sync }) => sync === key));
@@ -92,31 +92,31 @@ async function reconcile(
   }
 }
 
-/** Longer than any drain: what is under way is waited for, and a second signal ends the process. */
+/** Longer than any drain: running jobs are awaited, and a second signal ends the process. */
 const DRAIN_MS = 7 * 24 * 3_600_000;
 
-function jobsOn(boss: PgBoss, { db, schema }: Place, steady: RetryEffects): Omit<Jobs, 'reconciled'> {
+function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, steady: RetryEffects): Omit<Jobs, 'reconciled'> {
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {
     for (const { queue, data, afterSeconds } of jobs)
       await boss.send(queue, data, {
         ...(tx && { db: fromKysely(tx) }),
         ...(queue !== 'dead' && { singletonKey: keyOf(data) }),
         ...(afterSeconds !== undefined && { startAfter: afterSeconds }),
-        // The first chunks of all runs come before the second of any: a giant does not keep the others waiting.
+        // The first chunks of all runs come before the second of any, so that a large run does not delay the others.
         ...(data.kind === 'chunk' && { priority: -data.chunk }),
       });
   };
   const settle = async (queue: string, job: Attempt, follows: Follow): Promise<void> =>
     db.transaction().execute(async (tx) => {
-      // One after the other, so that of two parents that end at once the second sees the first's end.
+      // Settle one job at a time, so that of two parents that end at once, the second sees the end of the first.
       await sql`select pg_advisory_xact_lock(hashtextextended(${jobsSchema(schema)}, 0))`.execute(tx);
       const attempt = { id: job.id, retryCount: job.retryCount };
-      // The library tells how many it settled, and leaves that out of its types.
+      // The library returns how many jobs it settled, but its types omit that.
       const { affected } = (await boss.complete(queue, attempt, null, { db: fromKysely(tx) })) as { affected: number };
-      // Given to another worker meanwhile, what follows is that one's to see to.
+      // If another worker has the job now, that worker enqueues the follow-up jobs.
       if (affected > 0) await enqueue(await follows(tx), tx);
     });
-  /** The library changes the data of jobs that wait, not of one in hand. */
+  /** The library can change the data of waiting jobs only, not of active ones. */
   const keep = async (queue: string, { id, retryCount }: Attempt, data: JobData): Promise<void> => {
     await sql`update ${sql.id(jobsSchema(schema), 'job')} set data = ${JSON.stringify(data)}::jsonb
       where name = ${queue} and id = ${id}::uuid and state = 'active' and retry_count = ${retryCount}`.execute(db);
@@ -140,7 +140,7 @@ function jobsOn(boss: PgBoss, { db, schema }: Place, steady: RetryEffects): Omit
           saveData: (other) => keep(queue, job, other),
         });
         if (outcome.as === 'failed') return [{ id: job.id, status: 'failed', output: { message: outcome.because } }];
-        // Done twice, it finds the job settled: a database that is away for a moment costs nothing.
+        // Safe to repeat: a second call finds the job settled. So a short loss of the database costs nothing.
         await retryTransient(() => settle(queue, job, outcome.follows ?? nothing), steady);
         return [{ id: job.id, status: 'completed' }];
       });
@@ -157,7 +157,7 @@ function jobsOn(boss: PgBoss, { db, schema }: Place, steady: RetryEffects): Omit
         if (!job || (syncs.length > 0 && !syncs.includes(job.sync))) continue;
         await db.transaction().execute(async (tx) => {
           await boss.deleteJob('dead', id, { db: fromKysely(tx) });
-          // A chunk's run may be over; its sync finds what is left of it.
+          // A chunk's run may be over, so the sync is enqueued and continues whatever is left.
           await enqueue([{ queue: 'sync', data: syncJob(job.sync) }], tx);
         });
         put.push(job);

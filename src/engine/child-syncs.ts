@@ -1,4 +1,4 @@
-/** Which syncs wait for which: children begin when their parents are done, and wait for those that are at it. */
+/** The order of dependent syncs: children start when their parents are done, and wait for parents that are running. */
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT } from '../errors.ts';
@@ -6,10 +6,10 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Tx } from './jobs.ts';
 import { jobsSchema } from './queues.ts';
 
-type Place = Pick<Warehouse, 'schema' | 'ops'>;
+type WarehouseSchemas = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** The syncs that have a job that waits or is at work, or a run whose chunks do. */
-export async function busySyncs(db: Tx, { schema, ops }: Place): Promise<ReadonlySet<string>> {
+/** Returns the syncs with a waiting or active job, or a shared run with active chunks. */
+export async function busySyncs(db: Tx, { schema, ops }: WarehouseSchemas): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ sync: string }>`
     select distinct data ->> 'sync' as sync from ${sql.id(jobsSchema(schema), 'job')}
     where name in ('sync', 'chunk') and state in ('created', 'retry', 'active')
@@ -20,22 +20,23 @@ export async function busySyncs(db: Tx, { schema, ops }: Place): Promise<Readonl
 }
 
 /**
- * Syncs without a schedule of their own that a sync's end may begin: all their parents are idle, and ended well last. With
- * `onlyUnbegun`, for whoever may not be the first to look, those that ran since the parent did are left out.
+ * Returns the unscheduled syncs that may start when `parent` ends: all their parents are idle, and their last runs
+ * succeeded. With `onlyUnbegun`, syncs that ran since the parent are excluded, because another caller may have started
+ * them.
  */
 export async function childrenToStart(
   tx: Tx,
-  place: Place,
+  schemas: WarehouseSchemas,
   syncs: readonly SyncDefinition[],
   parent: string,
   onlyUnbegun = false,
 ): Promise<readonly string[]> {
   const children = syncs.filter(({ schedule, after }) => schedule === undefined && after.includes(parent));
   if (children.length === 0) return [];
-  const busy = await busySyncs(tx, place);
+  const busy = await busySyncs(tx, schemas);
   const { rows } = await sql<{ sync: string; id: string; well: boolean }>`
     select distinct on (sync) sync, id, coalesce(exit_code in (${EXIT.complete}, ${EXIT.rejects}), false) as well
-    from ${sql.id(place.ops, 'runs')} order by sync, id desc`.execute(tx);
+    from ${sql.id(schemas.ops, 'runs')} order by sync, id desc`.execute(tx);
   const newest = new Map(rows.map((row) => [row.sync, row]));
   const runOf = (sync: string): bigint => BigInt(newest.get(sync)?.id ?? 0);
   return children

@@ -1,4 +1,4 @@
-/** Runs whose process died without another process or job that continues them: only the scheduler notices these. */
+/** Runs whose process died, and that no other process or job continues. Only the scheduler notices them. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { busySyncs } from './child-syncs.ts';
@@ -10,7 +10,10 @@ export interface DiedRun {
   readonly because: string;
 }
 
-/** The newest run of each sync whose lease expired before its end was recorded. Syncs with a job are left to their workers. */
+/**
+ * Returns the newest run of each sync whose lease expired before its end was recorded. Syncs with a job are left to
+ * their workers.
+ */
 export async function diedRuns(warehouse: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<DiedRun[]> {
   const { db, schema } = warehouse;
   const { rows } = await sql<DiedRun>`

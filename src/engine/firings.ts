@@ -1,10 +1,13 @@
-/** When schedules fire, reckoned by the library that the job queue fires them with. */
+/** The times at which schedules fire, computed by the library that the job queue uses. */
 import { CronExpressionParser } from 'cron-parser';
 import type { SyncDefinition } from '../config/definition.ts';
 
 export type SyncSchedule = NonNullable<SyncDefinition['schedule']>;
 
-/** The next firings after an instant, at most so many; fewer of an expression that fires less often in what years one can plan for. */
+/**
+ * Returns the next firings after an instant, at most `most`; fewer for an expression that fires less often in the range
+ * of the library.
+ */
 export function firingsOf({ cron, timezone }: SyncSchedule, after: Date, most: number): readonly Date[] {
   const times = CronExpressionParser.parse(cron, { tz: timezone, currentDate: after });
   const firings: Date[] = [];

@@ -1,4 +1,4 @@
-/** Does the engine's jobs: a sync, or one chunk of a run; and says what follows from each. */
+/** Handles the engine's jobs (a sync, or one chunk of a run) and decides what follows each. */
 import type { SyncDefinition } from '../config/definition.ts';
 import { EXIT, SluiceError } from '../errors.ts';
 import { executeChunk } from '../flow/run/chunk.ts';
@@ -15,17 +15,17 @@ import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';
 import { newestRun } from './newest-run.ts';
 import { RETRY_HELD_SECONDS, decideAfter } from './job-decision.ts';
 
-/** What happens in an engine, for logs, metrics and alerts. */
+/** Events of the engine, for logs, metrics and alerts. */
 export type EngineEvent =
   | { readonly kind: 'begun'; readonly job: JobData }
-  /** A run ended; `summary` says how. */
+  /** A run ended; `summary` contains the result. */
   | { readonly kind: 'run ended'; readonly summary: SyncSummary }
-  /** A run was cut into chunks, which all workers carry out. */
+  /** A run was split into chunks, which all workers execute. */
   | { readonly kind: 'shared'; readonly sync: string }
   | { readonly kind: 'waits'; readonly sync: string; readonly because: string; readonly seconds: number }
-  /** A job that nothing but somebody's hand mends. */
+  /** A job was given up and needs a person. */
   | { readonly kind: 'given up'; readonly job: JobData }
-  /** The same, because its worker died, also when it was tried again. */
+  /** A job was given up because its workers died. */
   | { readonly kind: 'lost'; readonly job: JobData; readonly because: string }
   /** The process of a run died, and no job continues it. */
   | { readonly kind: 'died'; readonly run: DiedRun }
@@ -34,14 +34,14 @@ export type EngineEvent =
 export interface HandleContext {
   readonly invocation: Invocation;
   readonly jobs: Pick<Jobs, 'enqueue'>;
-  /** Most requests of a chunk; absent where nobody else can take part. */
+  /** Most requests of a chunk; absent if no other process can take part. */
   readonly chunkSize: number | undefined;
   readonly onEvent: (event: EngineEvent) => void;
-  /** Fires when nothing new is to be begun. */
+  /** Fires when no new work may start. */
   readonly signal: AbortSignal;
 }
 
-/** Does a job and returns what became of it; a job that is stopped half-way goes back for another worker. */
+/** Handles a job and returns its outcome. A job that is stopped half-way is enqueued again for another worker. */
 export async function handle(handling: HandleContext, { data, signal, saveData }: ActiveJob): Promise<JobOutcome> {
   const either = AbortSignal.any([handling.signal, signal]);
   const { config } = handling.invocation;
@@ -63,8 +63,8 @@ export async function handle(handling: HandleContext, { data, signal, saveData }
 }
 
 /**
- * What follows from a run that this job came to before its worker died, or lost the database, and could not say so; undefined when there is
- * something to do. To run the sync once more would buy its answers once more.
+ * Returns the outcome of a job that already ended its run, but whose worker died or lost the database before it could
+ * settle the job. Undefined if the job still has work. Running the sync again would buy its answers again.
  */
 async function doneBefore(
   handling: HandleContext,
@@ -81,8 +81,8 @@ async function doneBefore(
 }
 
 /**
- * The end of a job whose run others conclude. What follows from that run is theirs to see to; but as long as this job was
- * not settled they took the sync for busy, and left its children for whoever comes last.
+ * The outcome of a job whose run another worker concludes, and that worker enqueues what follows. But until this job
+ * was settled, that worker saw the sync as busy, so this job starts the remaining children.
  */
 function leftToOthers({ invocation }: HandleContext, { sync }: JobData): JobOutcome {
   return { as: 'done', follows: (tx) => childrenOf(invocation, tx, sync, true) };
@@ -160,9 +160,9 @@ async function handleChunk(
       return backAgain(data);
     case 'concluded': {
       if (end.summary) handling.onEvent({ kind: 'run ended', summary: end.summary });
-      // What comes of a run comes of its sync.
-      const told = end.summary ? endOf(end.summary) : { exitCode: end.exitCode, because: null, next: null };
-      return follow(handling, syncJob(data.sync, data.tries), told);
+      // The outcome of a run is the outcome of its sync.
+      const runEnd = end.summary ? endOf(end.summary) : { exitCode: end.exitCode, because: null, next: null };
+      return follow(handling, syncJob(data.sync, data.tries), runEnd);
     }
   }
 }
@@ -175,10 +175,10 @@ interface End {
 
 const endOf = ({ exitCode, error: because, next }: SyncSummary): End => ({ exitCode, because, next });
 
-/** The job without what it knew of earlier runs: it is to run its sync, whatever became of these. */
+/** The job without its knowledge of earlier runs, so that it runs its sync in any case. */
 const anew = ({ sync, tries }: SyncJob): SyncJob => syncJob(sync, tries);
 
-/** What is entered after an end, together with it. */
+/** Decides what follows a run's end; the follow-up jobs are enqueued together with the settlement of the job. */
 function follow({ invocation, onEvent }: HandleContext, data: JobData, { exitCode, because, next }: End): JobOutcome {
   const step = decideAfter(exitCode, data.tries, invocation.effects.random);
   switch (step.do) {
@@ -187,8 +187,9 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, { exitCod
     case 'follow':
       return { as: 'done', follows: (tx) => childrenOf(invocation, tx, data.sync) };
     case 'again':
-      onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'trouble', seconds: step.afterSeconds });
-      // Held by a run that an earlier worker of this job handed over in chunks, it is done when that is.
+      onEvent({ kind: 'waits', sync: data.sync, because: because ?? 'a transient error', seconds: step.afterSeconds });
+      // If an earlier worker of this job shared the run, the run holds the lease, and the job is done when the run
+      // ends.
       const left = data.kind === 'sync' && exitCode !== EXIT.held ? anew(data) : data;
       return again({ ...left, tries: step.tries }, step.afterSeconds);
     case 'give up': {

@@ -1,24 +1,24 @@
-/** What follows from how a run ended: whether its sync is tried again, and when. */
+/** Decides what follows a run: whether its sync is tried again, and when. */
 import { EXIT } from '../errors.ts';
 
-/** What is to be done after a run. */
+/** What to do after a run. */
 export type JobDecision =
-  /** It is done, and those that wait for it may begin. */
+  /** The run succeeded, and dependent syncs may start. */
   | { readonly do: 'follow' }
-  /** It is done for now; the next firing goes on with it. */
+  /** The run ends for now; the next firing continues it. */
   | { readonly do: 'rest' }
   | { readonly do: 'again'; readonly afterSeconds: number; readonly tries: number }
-  /** Nothing but somebody's hand mends it. */
+  /** The error needs a person. */
   | { readonly do: 'give up' };
 
-/** Waits double from the first to the longest; after the last of these, some three hours on, a person is due. */
+/** Waits double from the first to the longest. After the last try, about three hours later, a person must act. */
 const FIRST_WAIT_SECONDS = 15;
 const LONGEST_WAIT_SECONDS = 1800;
 const MOST_TRIES = 12;
-/** How long a lease of a process that died lasts, and a little. */
+/** Slightly longer than the lease of a dead process. */
 export const RETRY_HELD_SECONDS = 15;
 
-/** The step that an exit code asks for, of a run that met passing trouble so many times before. */
+/** Decides by exit code what follows a run; `tries` counts earlier runs that ended with a transient error. */
 export function decideAfter(exitCode: number, tries: number, random: () => number): JobDecision {
   switch (exitCode) {
     case EXIT.complete:
@@ -31,7 +31,7 @@ export function decideAfter(exitCode: number, tries: number, random: () => numbe
     case EXIT.transient: {
       if (tries >= MOST_TRIES) return { do: 'give up' };
       const most = Math.min(FIRST_WAIT_SECONDS * 2 ** tries, LONGEST_WAIT_SECONDS);
-      // Half of it by chance, so that those that failed together don't come back together.
+      // Half of the wait is random, so that syncs that failed together do not retry together.
       return { do: 'again', afterSeconds: Math.ceil(most * (0.5 + random() / 2)), tries: tries + 1 };
     }
     default:

@@ -1,9 +1,9 @@
-/** What the engine hands from one process to another: jobs, and what they ask for. */
+/** The data of jobs, which processes exchange through the queue. */
 import * as z from 'zod';
 
 const tries = z.int().min(0).default(0);
 
-/** `since` tells the sync's newest run as it was when the job was first taken in hand. */
+/** `since` is the sync's newest run at the first start of the job. */
 const sync = z.object({ kind: z.literal('sync'), sync: z.string(), tries, since: z.string().optional() });
 const chunk = z.object({
   kind: z.literal('chunk'),
@@ -15,20 +15,20 @@ const chunk = z.object({
   covered: z.int(),
   lost: z.array(z.string()),
 });
-/** Why a job was given up, kept with it. */
+/** Why a job was given up, stored with it. */
 const end = z.object({ exitCode: z.int().optional(), because: z.string().optional(), next: z.string().nullish() });
 
 const job = z.discriminatedUnion('kind', [sync, chunk]).and(end);
 
-/** `sync` runs a sync, or prepares its run; `chunk` carries out a chunk of one. `tries` counts those that met trouble that may pass. */
+/** `sync` runs a sync, or prepares its run; `chunk` executes a chunk of a run. `tries` counts transient errors. */
 export type JobData = z.output<typeof job>;
 export type SyncJob = Extract<JobData, { kind: 'sync' }>;
 export type ChunkJob = Extract<JobData, { kind: 'chunk' }>;
 
-/** The data of a job as this version knows them; undefined when it does not. */
+/** Parses the data of a job; undefined if this version does not know them. */
 export const jobOf = (data: unknown): JobData | undefined => job.safeParse(data).data;
 
-/** Where jobs wait: those that can be done, and those that were given up. */
+/** Queues of jobs: those to execute, and those that were given up. */
 export type Queue = JobData['kind'] | 'dead';
 
 export interface NewJob {
@@ -37,9 +37,9 @@ export interface NewJob {
   readonly afterSeconds?: number;
 }
 
-/** What tells a job from others of its queue: of one key only one waits or is at work. */
+/** The key of a job in its queue: at most one job of a key waits or is active. */
 export const keyOf = (data: JobData): string =>
   data.kind === 'sync' ? data.sync : `${data.runId}/${data.chunk}/${data.token}`;
 
-/** The job that runs a sync. */
+/** Creates the job that runs a sync. */
 export const syncJob = (name: string, count = 0): SyncJob => ({ kind: 'sync', sync: name, tries: count });

@@ -1,4 +1,4 @@
-/** The engine's jobs, as the rest of it sees them: what stands behind is in `boss.ts` alone. */
+/** The engine's jobs, independent of the library: only `boss.ts` uses pg-boss. */
 import type { Kysely } from 'kysely';
 import type { OperationsTables } from '../warehouse/schema/operations.ts';
 import type { SyncSchedule } from './firings.ts';
@@ -6,49 +6,49 @@ import type { JobData, NewJob, Queue } from './job.ts';
 
 export type Tx = Kysely<OperationsTables>;
 
-/** A job that this process has in hand. */
+/** A job that this process executes. */
 export interface ActiveJob {
   readonly data: JobData;
-  /** Fires when the job was taken for dead and given to another worker. */
+  /** Fires when the job was considered dead and given to another worker. */
   readonly signal: AbortSignal;
-  /** Keeps other data with the job, for whoever takes it up should this process die. */
+  /** Replaces the data of the job, for the worker that takes over if this process dies. */
   readonly saveData: (data: JobData) => Promise<void>;
 }
 
-/** What became of a job. */
+/** The outcome of a job. */
 export type JobOutcome =
-  /** It is over; what follows from it is entered in the same transaction, one such transaction at a time. */
+  /** The job is over. Its follow-up jobs are enqueued in the same transaction; these transactions run one at a time. */
   | { readonly as: 'done'; readonly follows?: (tx: Tx) => Promise<readonly NewJob[]> }
-  /** It failed for a reason of this process: it is tried again, a few times, and then given up. */
+  /** The job failed because of this process. It is retried a few times and then given up. */
   | { readonly as: 'failed'; readonly because: string };
 
-/** A sync that fires by the clock. */
+/** A sync with a schedule. */
 export interface Scheduled {
   readonly sync: string;
   readonly schedule: SyncSchedule;
 }
 
-/** What a reconciliation of the schedules changed. */
+/** The changes that made the schedules equal to those in the config. */
 export interface ScheduleChanges {
   readonly scheduled: readonly string[];
   readonly unscheduled: readonly string[];
 }
 
 export interface Jobs {
-  /** Enters jobs, in a transaction where one is given; one whose key waits or is at work already is left out. */
+  /** Enqueues jobs, inside the transaction if one is passed. A job whose key already waits or is active is ignored. */
   readonly enqueue: (jobs: readonly NewJob[], tx?: Tx) => Promise<void>;
-  /** Takes jobs of a queue in hand, so many at once, until it is closed. */
+  /** Executes jobs of a queue, at most `slots` at once, until the queue is closed. */
   readonly work: (
     queue: Exclude<Queue, 'dead'>,
     slots: number,
     handle: (job: ActiveJob) => Promise<JobOutcome>,
   ) => Promise<void>;
-  /** Removes jobs of these syncs that wait; those at work go on. */
+  /** Removes waiting jobs of these syncs; active jobs continue. */
   readonly cancel: (syncs: readonly string[]) => Promise<void>;
-  /** Puts jobs back that were given up, all or those of these syncs; returns them. */
+  /** Requeues jobs that were given up, of these syncs or of all; returns them. */
   readonly redrive: (syncs: readonly string[]) => Promise<readonly JobData[]>;
-  /** What the clock found to change when it was started; undefined without a clock. */
+  /** The changes to the schedules at the start; undefined without a scheduler. */
   readonly reconciled: ScheduleChanges | undefined;
-  /** Takes nothing more in hand, waits for what is, and lets go of the database. */
+  /** Starts no new job, waits for active ones, and closes the connections. */
   readonly close: () => Promise<void>;
 }

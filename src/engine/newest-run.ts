@@ -1,19 +1,19 @@
-/** How a sync's newest run stands: by it a job that is taken up again knows whether its work was done before its worker died. */
+/** The state of a sync's newest run. A resumed job uses it to see whether its work was done before its worker died. */
 import { sql } from 'kysely';
 import { toUserError } from '../warehouse/connect/retry-transient.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 
 export interface NewestRun {
-  /** Tells this end of this run from every other, without comparing clocks; empty where nothing ran. */
+  /** Identifies this end of this run, without comparing clocks; empty if the sync never ran. */
   readonly endKey: string;
-  /** Null while it is under way. */
+  /** Null while the run is running. */
   readonly exitCode: number | null;
   readonly error: string | null;
-  /** A chunk's worker concluded it. */
+  /** A chunk's worker concluded the run. */
   readonly byChunk: boolean;
 }
 
-/** The newest run of a sync. Throws a TransientError for a database that can't be used now. */
+/** Returns the newest run of a sync. Throws a TransientError if the database cannot be used. */
 export async function newestRun({ db, ops }: Pick<Warehouse, 'db' | 'ops'>, sync: string): Promise<NewestRun> {
   const { rows } = await sql<Omit<NewestRun, 'exitCode'> & { readonly exitCode: string | null }>`
     select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::text as "exitCode", r.error,

@@ -1,30 +1,36 @@
-/** How the queues are set up: each number with what goes wrong on either side of it. */
+/** The configuration of the queues. The comment of each number says why it is neither smaller nor larger. */
 import { createHash } from 'node:crypto';
 import type { ConstructorOptions, Queue as QueueOptions } from 'pg-boss';
 import type { Queue } from './job.ts';
 
-/** A worker silent for so long is taken for dead. Shorter, and a statement that holds an embedded process up loses its job; longer, and its work waits. */
+/**
+ * A worker that is silent this long is considered dead. If shorter, a statement that blocks an embedded process loses
+ * its job; if longer, its work waits.
+ */
 const HEARTBEAT_SECONDS = 20;
-/** How often a worker says that it is there: three may be missed. */
+/** How often a worker sends a heartbeat; three may be missed. */
 export const REFRESH_SECONDS = 5;
-/** How often the dead are looked for. With the heartbeat and the first retry, work is taken over within 35 s. */
+/** How often dead workers are searched for. With the heartbeat and the first retry, work is taken over within 35 s. */
 const MONITOR_SECONDS = 5;
-/** The longest the library allows: calls take up to 25 minutes, a run without chunks hours, and the heartbeat finds the dead. */
+/**
+ * The longest the library allows. Calls take up to 25 minutes and a run without chunks takes hours, while the heartbeat
+ * finds dead workers.
+ */
 const EXPIRE_SECONDS = 24 * 3600;
-/** Of a process that died or could not work at all: more would bring every worker down that takes the job up. */
+/** Retries after a worker died or could not work at all. With more, a job that kills its worker would kill many. */
 const RETRIES = 5;
 const RETRY_AFTER_SECONDS = 5;
 const RETRY_AFTER_AT_MOST_SECONDS = 300;
-/** What came of a job is in the ledger; its row serves nobody. */
+/** The ledger has the results of a job, so its row is not needed. */
 const DELETE_AFTER_SECONDS = 3600;
-/** What was given up waits for somebody to look. */
+/** A job that was given up waits for a person. */
 const KEEP_DEAD_SECONDS = 90 * 24 * 3600;
-/** How often a free slot looks for a job. */
+/** How often a free slot polls for a job. */
 export const POLL_SECONDS = 1;
-/** The clock looks so often what is due, and its firings are handed on so often: a firing is seconds late at most. */
+/** How often the scheduler checks for due schedules and forwards their firings: a firing is at most seconds late. */
 const CLOCK_SECONDS = 10;
 const FORWARD_SECONDS = 1;
-/** Apart from those of the runs, so that no load keeps a heartbeat waiting. */
+/** Separate from the connections of the runs, so that no load delays a heartbeat. */
 const CONNECTIONS = 4;
 
 const WORKED = {
@@ -39,14 +45,14 @@ const WORKED = {
   deadLetter: 'dead',
 } as const;
 
-/** In an order in which they can be made. */
+/** In order of creation, since the others refer to `dead`. */
 export const queues: readonly (Omit<QueueOptions, 'name'> & { readonly name: Queue })[] = [
   { name: 'dead', retentionSeconds: KEEP_DEAD_SECONDS },
   { name: 'sync', ...WORKED },
   { name: 'chunk', ...WORKED },
 ];
 
-/** Settings of the library that hold for every process. */
+/** Settings of the library for every process. */
 export const settings: ConstructorOptions = {
   supervise: true,
   superviseIntervalSeconds: MONITOR_SECONDS,
@@ -54,16 +60,16 @@ export const settings: ConstructorOptions = {
   maintenanceIntervalSeconds: DELETE_AFTER_SECONDS,
   cronMonitorIntervalSeconds: CLOCK_SECONDS,
   cronWorkerIntervalSeconds: FORWARD_SECONDS,
-  // The tables are small, and their server keeps them.
+  // The tables are small, and the server maintains them.
   reindex: false,
   monitorVacuum: false,
   max: CONNECTIONS,
 };
 
-/** The longest name of a schema that the library takes, less what is added. */
+/** The longest schema name that the library accepts, minus the suffix. */
 const LONGEST = 50 - '_jobs'.length;
 
-/** The schema of the queues, beside that of the analysts; a long name is cut, and told from others by a digest. */
+/** The schema of the queues, next to that of the analysts. A long name is truncated and made unique by a digest. */
 export function jobsSchema(schema: string): string {
   if (schema.length <= LONGEST) return `${schema}_jobs`;
   const digest = createHash('sha256').update(schema).digest('hex').slice(0, 8);

@@ -1,4 +1,4 @@
-/** The long-running roles: a clock with a worker, or a worker alone, until a signal ends them. */
+/** The long-running roles: a scheduler with a worker, or a worker alone, until a signal ends them. */
 import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
 import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
@@ -14,12 +14,12 @@ import type { ScheduleChanges } from './jobs.ts';
 import { lostJobs } from './lost-jobs.ts';
 import { ROLE_LEASE_PREFIX, WORKER_DIED } from './status.ts';
 
-/** `schedule` keeps the clock and works; `worker` works. */
+/** `schedule` runs the scheduler and works; `worker` works. */
 export type Role = 'schedule' | 'worker';
 
 export interface ServeOptions {
   readonly role: Role;
-  /** Most calls of this process at once, below what the token allows. */
+  /** Most concurrent calls of this process, at most what the token allows. */
   readonly calls?: number;
   /** Most requests of a chunk. */
   readonly chunkSize?: number;
@@ -27,23 +27,26 @@ export interface ServeOptions {
 
 export interface ServeEffects extends FlowEffects {
   readonly onEvent: (event: EngineEvent) => void;
-  /** Told once jobs are taken in hand, with what the clock found to change. */
+  /** Called once jobs are processed, with the changes to the schedules. */
   readonly onReady: (reconciled: ScheduleChanges | undefined) => void;
-  /** Told of trouble that work goes on after. */
+  /** Called with errors that the process survives. */
   readonly onError: (error: Error) => void;
 }
 
-/** Smaller, and a run of thousands is jobs all over; larger, and the last worker at it leaves the others idle for long. */
+/** If smaller, a run of thousands has too many jobs; if larger, the other workers idle while the last one works. */
 const CHUNK_SIZE = 250;
-/** Syncs at once in a process: each of them mostly waits for the service, and a long one leaves room for others. */
+/** Syncs at once in a process: each mostly waits for the service, and a long one leaves room for others. */
 const SYNC_SLOTS = 4;
-/** Chunks at once: beside those of one run there is room for another's. */
+/** Chunks at once: there is room for chunks of a second run. */
 const CHUNK_SLOTS = 2;
 
 /** How often the scheduler looks for jobs and runs whose processes died. A lease expires within 12 s. */
 const LOST_EVERY_MS = 15_000;
 
-/** Serves until the signal fires; then nothing new is sent, what is in flight is awaited and stored, and jobs go back. */
+/**
+ * Serves until the signal fires. Then nothing new is sent, calls in flight are awaited and stored, and jobs are
+ * requeued.
+ */
 export async function serve(
   config: Config,
   warehouse: Warehouse,
@@ -65,7 +68,7 @@ export async function serve(
     const jobs = await openJobs(warehouse, { onError, retry: effects, ...(role === 'schedule' && { schedules }) });
     try {
       if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
-      // Only others could take part, and an embedded warehouse has one process.
+      // Only other processes could take part, and an embedded warehouse has one process.
       const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
       const handling = { invocation: it, jobs, chunkSize: shares, onEvent, signal };
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));

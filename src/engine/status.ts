@@ -1,4 +1,7 @@
-/** How the engine stands, read from the database alone: processes, queues, chunks at work, schedules, what was given up. */
+/**
+ * The status of the engine, read from the database alone: processes, queues, active chunks, schedules and given-up
+ * jobs.
+ */
 import { sql } from 'kysely';
 import { syncLease } from '../ledger/lease.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
@@ -6,7 +9,7 @@ import { firingsOf } from './firings.ts';
 import { jobOf } from './job.ts';
 import { jobsSchema } from './queues.ts';
 
-/** Begins the names of the leases by which processes are known to be there. */
+/** Prefix of the leases that show which processes are alive. */
 export const ROLE_LEASE_PREFIX = 'role:';
 
 export interface WorkerStatus {
@@ -18,9 +21,9 @@ export interface WorkerStatus {
 
 export interface QueueStatus {
   readonly queue: string;
-  /** Ready to be taken in hand. */
+  /** Jobs that can start now. */
   readonly waiting: number;
-  /** Of which the time has yet to come: tried again later. */
+  /** Jobs whose start time is in the future, such as retries. */
   readonly later: number;
   readonly atWork: number;
 }
@@ -30,7 +33,7 @@ export interface SharedRunStatus {
   readonly runId: string;
   readonly chunks: number;
   readonly ended: number;
-  /** Chunks that a worker has in hand. */
+  /** Chunks that a worker executes. */
   readonly atWork: number;
 }
 
@@ -56,14 +59,14 @@ export interface EngineStatus {
   readonly givenUp: readonly GivenUpSync[];
 }
 
-/** Why a job was given up that nobody could say the end of. */
+/** Why a job was given up if no run recorded an end. */
 export const WORKER_DIED = 'its worker died, also when tried again';
 
-type Place = Pick<Warehouse, 'db' | 'ops' | 'schema'>;
+type WarehouseSchemas = Pick<Warehouse, 'db' | 'ops' | 'schema'>;
 
-/** How the engine of a warehouse stands; undefined where none ever ran. */
-export async function readEngineStatus(place: Place, now: Date): Promise<EngineStatus | undefined> {
-  const { db, ops, schema } = place;
+/** Returns the status of the engine of a warehouse; undefined if none ever ran. */
+export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): Promise<EngineStatus | undefined> {
+  const { db, ops, schema } = warehouse;
   const jobs = jobsSchema(schema);
   const found = await sql<{ found: boolean }>`select to_regclass(${`${jobs}.job`}) is not null as found`.execute(db);
   if (found.rows[0]?.found !== true) return undefined;

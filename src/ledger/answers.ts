@@ -1,4 +1,4 @@
-/** The answers that were kept, to the byte, and what rests of them. */
+/** The stored answers: their exact bytes, or what was kept of them. */
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
@@ -7,7 +7,7 @@ import { compressBody, sha256Of, decompressBody } from './compression.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
-/** Puts another body in the place of an answer's; null takes it away. Size and digest are then those of what is kept. */
+/** Replaces the body of an answer; null removes it. Size and digest are then those of the new body. */
 export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null, at: Date): Promise<void> {
   const packed = await compressBody(body ?? NOTHING);
   await ops
@@ -25,7 +25,10 @@ export async function replaceBody(ops: Ops, id: string, body: Uint8Array | null,
 
 const NOTHING = new Uint8Array();
 
-/** The id under which this very answer was stored; undefined when it was not. Tells how a commit ended that was cut off. */
+/**
+ * Returns the id under which exactly this answer was stored; undefined if it was not. So it shows whether an
+ * interrupted commit succeeded.
+ */
 export async function storedAnswerId(ops: Ops, requestId: string, answer: StoredBytes): Promise<string | undefined> {
   const row = await ops
     .selectFrom('answers')
@@ -37,7 +40,7 @@ export async function storedAnswerId(ops: Ops, requestId: string, answer: Stored
   return row?.id;
 }
 
-/** An answer as it rests in the vault, with what was asked. */
+/** A stored answer with its request. */
 export interface StoredAnswer {
   readonly id: string;
   readonly requestId: string;
@@ -50,17 +53,20 @@ export interface StoredAnswer {
   readonly status: number;
   /** The exact bytes that were received, decoded from any content encoding. */
   readonly body: Uint8Array;
-  /** Why the bytes are not those that were received; `body` is then what rests in the vault. */
+  /** Why the bytes differ from those that were received; `body` then holds the bytes in the database. */
   readonly damage: string | undefined;
   /** Already normalized and loaded once. */
   readonly loaded: boolean;
 }
 
-/** The answer of that id; undefined when it is not there, or its body is not there any more. */
+/** Returns the answer with that id; undefined if it does not exist or its body was removed. */
 export const readAnswer = async (ops: Ops, id: string): Promise<StoredAnswer | undefined> =>
   (await readAnswers(ops, [id])).get(id);
 
-/** The answers of these ids, by id, as `readAnswer` tells each; one statement, so the caller bounds what they weigh. */
+/**
+ * Returns the answers with these ids, by id, as `readAnswer` does. It uses one statement, so the caller must bound
+ * their total size.
+ */
 export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, StoredAnswer>> {
   const rows = await ops
     .selectFrom('answers as a')
@@ -86,7 +92,7 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
   const answers = rows.map(async (row): Promise<StoredAnswer> => {
     const stored = row.body ?? NOTHING;
     const body = await decompressBody(stored, row.encoding);
-    const whole = body !== undefined && sha256Of(body) === row.sha256;
+    const isIntact = body !== undefined && sha256Of(body) === row.sha256;
     return {
       id: row.id,
       requestId: row.request_id,
@@ -98,14 +104,17 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
       receivedAt: row.received_at,
       status: Number(row.status),
       body: body ?? stored,
-      damage: whole ? undefined : 'the bytes in the vault are not those that were received',
+      damage: isIntact ? undefined : 'the stored bytes are not those that were received',
       loaded: row.loaded,
     };
   });
   return new Map((await Promise.all(answers)).map((answer) => [answer.id, answer]));
 }
 
-/** A sync's answers that were stored and not loaded yet, oldest first, with the size of their bodies; of a chunk its own alone. */
+/**
+ * Returns a sync's stored answers that are not loaded yet, oldest first, with the size of their bodies; for a chunk
+ * only its own.
+ */
 export async function unloadedAnswers(
   ops: Ops,
   sync: string,

@@ -1,4 +1,6 @@
-/** The chunks of runs that several workers share: which are open, what stopped those that ended, and who concludes the run. */
+/**
+ * The chunks of shared runs: their states, what stopped those that ended, and which chunk's worker concludes the run.
+ */
 import { sql } from 'kysely';
 import { HeldError } from '../errors.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
@@ -6,14 +8,14 @@ import type { Run } from './runs.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { QuotedPoints } from './summary.ts';
 
-/** What stopped a chunk before everything of it was asked. */
+/** What stopped a chunk before all its requests were sent. */
 export interface ChunkStop {
   readonly exitCode: number;
   readonly because: string;
   readonly next: string | null;
 }
 
-/** Enters the chunks of a new run, by their sizes. */
+/** Records the chunks of a new run, with their sizes. */
 export async function planChunks(ops: Ops, runId: string, sizes: readonly number[]): Promise<void> {
   await ops
     .insertInto('chunks')
@@ -26,8 +28,8 @@ export async function planChunks(ops: Ops, runId: string, sizes: readonly number
 }
 
 /**
- * Opens the chunks of a run that have requests left to send, and ends its others; returns the numbers of those. None of
- * a run that was not cut, and of one of which nothing is left.
+ * Opens the chunks of a run that have planned requests, and ends its others; returns the numbers of the open ones. The
+ * result is empty if the run has no chunks or nothing is left.
  */
 export async function reopenChunks(ops: Ops, runId: string): Promise<readonly number[]> {
   const left = await ops
@@ -52,7 +54,7 @@ export async function reopenChunks(ops: Ops, runId: string): Promise<readonly nu
   return numbers;
 }
 
-/** A chunk as it stands, with its run. */
+/** The state of a chunk, with its run. */
 export interface ChunkOfRun {
   readonly run: Run & { readonly chunk: string };
   readonly runState: string;
@@ -60,7 +62,7 @@ export interface ChunkOfRun {
   readonly state: 'open' | 'ended' | 'concluded';
 }
 
-/** A chunk and its run as they stand; undefined when they are gone. */
+/** Reads a chunk and its run; undefined if it does not exist. */
 export async function readChunk(ops: Ops, runId: string, number: number): Promise<ChunkOfRun | undefined> {
   const row = await ops
     .selectFrom('runs as r')
@@ -91,7 +93,7 @@ export async function readChunk(ops: Ops, runId: string, number: number): Promis
   };
 }
 
-/** The first stop that a chunk of the run came to; it holds for those that were not begun. */
+/** Returns the first stop of a chunk of the run; it also stops chunks that have not begun. */
 export async function firstStop(ops: Ops, runId: string): Promise<ChunkStop | undefined> {
   const row = await ops
     .selectFrom('chunks')
@@ -105,8 +107,8 @@ export async function firstStop(ops: Ops, runId: string): Promise<ChunkStop | un
 }
 
 /**
- * Ends a chunk, and returns how many of its run are open still. The run's row is locked until the end of the transaction,
- * so of chunks that end at one time only the last sees that there are none.
+ * Ends a chunk, and returns how many chunks of its run are still open. It locks the run's row until the end of the
+ * transaction. If chunks end at once, only the last one sees that none is open.
  */
 export async function endChunk(
   ops: Ops,
@@ -137,20 +139,19 @@ export async function endChunk(
   return Number(open);
 }
 
-/** Locks a run and returns its state: who concludes it keeps others from doing so too. */
+/** Locks a run and returns its state, so that only one worker concludes it. */
 export async function lockRun(ops: Ops, runId: string): Promise<string | undefined> {
   const row = await ops.selectFrom('runs').select('state').where('id', '=', runId).forUpdate().executeTakeFirst();
   return row?.state;
 }
 
-/** Throws a HeldError when the run is over, and keeps it from being concluded until the transaction ends. */
+/** Throws a HeldError if the run is over, and prevents its conclusion until the transaction ends. */
 export async function assertRunning(ops: Ops, runId: string): Promise<void> {
   const row = await ops.selectFrom('runs').select('state').where('id', '=', runId).forShare().executeTakeFirst();
-  if (row?.state !== 'running')
-    throw new HeldError(`The run ${runId} is over.`, { next: 'There is nothing left to do for it.' });
+  if (row?.state !== 'running') throw new HeldError(`The run ${runId} is over.`, { next: 'It needs no further work.' });
 }
 
-/** Notes which chunk's worker concluded the run: should it die, what follows from the end is its successor's to see to. */
+/** Records which chunk's worker concluded the run. If that worker dies, its successor enqueues what follows the run. */
 export async function markConcluded(ops: Ops, runId: string, number: number): Promise<void> {
   await ops
     .updateTable('chunks')

@@ -1,15 +1,15 @@
-/** How the bytes of answers rest: compressed where that is worth it, and known by their digests. */
+/** How the bytes of answers are stored: compressed if that saves space, and identified by their digests. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gunzipSync, gzip, gzipSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
 
 /** Smaller bodies grow by compression. */
 const WORTH_COMPRESSING_BYTES = 150;
-/** Smaller ones take less time here than on their way to another thread and back. */
+/** Smaller bodies compress faster here than on another thread. */
 const WORTH_A_THREAD_BYTES = 2 ** 16;
 const packApart = promisify(gzip);
 const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
-  // Room for all of it at once: by default, clearing some takes as long as compressing a small body.
+  // One buffer for the complete output, since clearing the default buffer takes as long as compressing a small body.
   body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body, { chunkSize: body.byteLength }) : packApart(body);
 
 interface Unpacking {
@@ -17,7 +17,7 @@ interface Unpacking {
   readonly apart: (stored: Uint8Array) => Promise<Buffer>;
 }
 
-/** By encoding; some answers were stored by a version that compressed by zstd. */
+/** By encoding; an earlier version compressed with zstd. */
 const UNPACKING: ReadonlyMap<string, Unpacking> = new Map([
   ['gzip', { here: gunzipSync, apart: promisify(gunzip) }],
   ['zstd', { here: zstdDecompressSync, apart: promisify(zstdDecompress) }],
@@ -31,19 +31,19 @@ export interface CompressedBody {
   readonly encoding: 'gzip' | 'identity';
 }
 
-/** A body as it is to rest. */
+/** Returns a body in the form in which it is stored. */
 export async function compressBody(body: Uint8Array): Promise<CompressedBody> {
   return body.byteLength >= WORTH_COMPRESSING_BYTES
     ? { bytes: await pack(body), encoding: 'gzip' }
     : { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding: 'identity' };
 }
 
-/** The body as it was before it was compressed; undefined when it can't be unpacked. */
+/** Returns the body before compression; undefined if it cannot be decompressed. */
 export async function decompressBody(stored: Uint8Array, encoding: string): Promise<Uint8Array | undefined> {
   if (encoding === 'identity') return stored;
   const unpacking = UNPACKING.get(encoding);
   return unpacking && unpack(stored, unpacking).catch(() => undefined);
 }
 
-/** The SHA-256 of an answer's bytes, in hex: what the vault knows them by. */
+/** The SHA-256 of an answer's bytes, in hex; identifies the bytes in the database. */
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');

@@ -1,4 +1,4 @@
-/** What was asked of a search, slice by slice, and whether the answer was all there is. */
+/** The requested slices of each question, and whether each answer was complete. */
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
@@ -20,16 +20,16 @@ export interface CoverageSlice {
   readonly asked: number | undefined;
   readonly returned: number;
   readonly depth: number;
-  /** The answer held all there was when it was asked. */
+  /** The answer held all items that existed when it was requested. */
   readonly complete: boolean;
-  /** Why more may exist than was returned, when nothing more can be asked. */
+  /** Why more may exist than was returned, if no further request can find out. */
   readonly lowerBound: string | undefined;
-  /** The answer could not be read; `lowerBound` says why. */
+  /** The answer was unreadable; `lowerBound` says why. */
   readonly unreadable: boolean;
   readonly asOf: string;
 }
 
-/** Records slices, each of another request; one that was asked before takes the place of what it said then. */
+/** Records slices of different requests; a slice of the same request replaces its earlier record. */
 export async function recordSlices(ops: Ops, slices: readonly CoverageSlice[]): Promise<void> {
   if (slices.length === 0) return;
   const array = (of: (slice: CoverageSlice) => string | number | boolean | null) =>
@@ -74,10 +74,10 @@ export async function recordSlices(ops: Ops, slices: readonly CoverageSlice[]): 
     .execute();
 }
 
-/** What an input's slices asked for and what came. */
+/** The requested slices of an input and their results. */
 export interface InputSlices {
   readonly input: RequestBody;
-  /** The oldest first; `request` is without what has no part in how much comes. */
+  /** Oldest first; `request` omits fields that do not affect the number of items. */
   readonly slices: readonly {
     readonly request: RequestBody;
     readonly returned: number;
@@ -86,7 +86,7 @@ export interface InputSlices {
   }[];
 }
 
-/** The newest slices of a sync that are parts of a question or were full, at most so many, by input. */
+/** Returns the newest slices of a sync that are parts of a question or were full, at most `most`, by input. */
 export async function readEarlierSlices(
   ops: Ops,
   sync: string,
@@ -100,7 +100,7 @@ export async function readEarlierSlices(
     .where('c.sync', '=', sync)
     .where('c.endpoint', '=', endpoint)
     .where((eb) => eb.or([eb('c.depth', '>', '0'), eb('c.returned', '>=', eb.ref('c.asked'))]))
-    // An answer that could not be read, and "no such entity", say nothing of how much there is.
+    // An unreadable answer, or a missing entity, gives no information about the number of items.
     .where((eb) => eb.or([eb('c.returned', '>', '0'), eb('c.complete', '=', true)]))
     .where('c.unreadable', '=', false)
     .orderBy('c.id', 'desc')
@@ -117,7 +117,7 @@ export async function readEarlierSlices(
   return [...inputs.values()];
 }
 
-/** Slices of a run of which more may exist than was returned, the first so many. */
+/** Returns the first `most` slices of a run that are lower bounds. */
 export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Promise<LowerBound[]> {
   const rows = await ops
     .selectFrom('coverage')
@@ -135,7 +135,7 @@ export async function lowerBoundsOf(ops: Ops, runId: string, most: number): Prom
   }));
 }
 
-/** A slice that is a lower bound as things stand. */
+/** A slice that is currently a lower bound. */
 export interface CurrentLowerBound extends LowerBound {
   readonly sync: string;
   readonly runId: string;
@@ -144,8 +144,8 @@ export interface CurrentLowerBound extends LowerBound {
 }
 
 /**
- * Slices that are lower bounds as things stand, of one sync or of all, the newest first: no later answer told more of the
- * same or of a wider question, nor was the slice cut into parts since.
+ * Returns the slices that are currently lower bounds, of one sync or of all, newest first. A slice is one no longer if
+ * a later answer covers it and was not full, or if it was split since.
  */
 export async function currentLowerBounds(ops: Ops, sync?: string): Promise<CurrentLowerBound[]> {
   const named = await ops
@@ -155,14 +155,14 @@ export async function currentLowerBounds(ops: Ops, sync?: string): Promise<Curre
     .where('reason', 'is not', null)
     .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? ''))
     .execute();
-  const bounds = await Promise.all(named.map(({ endpoint }) => standing(ops, endpoint, sync)));
+  const bounds = await Promise.all(named.map(({ endpoint }) => boundsOfEndpoint(ops, endpoint, sync)));
   return bounds
     .flat()
     .toSorted((a, b) => (BigInt(a.id) < BigInt(b.id) ? 1 : -1))
     .map(({ bound }) => bound);
 }
 
-async function standing(
+async function boundsOfEndpoint(
   ops: Ops,
   endpoint: string,
   sync: string | undefined,
@@ -212,7 +212,7 @@ async function standing(
         .where('unreadable', '=', false)
         .groupBy(['sync', 'question', 'first_day', 'last_day']),
     )
-    // Held, so that questions are compared by one join: pair by pair it would take the square of the slices.
+    // Materialized, so that one join compares the questions; comparing each pair would take quadratic time.
     .with(
       (cte) => cte('wider').materialized(),
       (db) =>
@@ -273,13 +273,13 @@ async function standing(
   }));
 }
 
-/** The fields of an endpoint's requests by which a question is narrowed: its facets and its days. */
+/** The fields that narrow a question of an endpoint: its facets and its days. */
 function narrowingOf(endpoint: string) {
   const { paging, facets = [] } = endpointNamed(endpoint) ?? {};
   return { facets, from: paging?.days?.from, to: paging?.days?.to };
 }
 
-/** In SQL, a row for each way to leave out some of these facets; a question without them is wider, or the same. */
+/** SQL rows for each subset of these facets. A question without them is wider, or the same. */
 function partsOf(facets: readonly string[]) {
   const ways = facets.reduce<readonly (readonly string[])[]>(
     (all, it) => [...all, ...all.map((way) => [...way, it])],

@@ -1,28 +1,28 @@
-/** What was bought and is fresh still, by the question that was asked. */
+/** Finds bought answers that are still fresh, by request key. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
-/** When an answer must have been received to serve a request: not too long ago, and not in the future. */
+/** The range of receipt times that serve a request: not too long ago, and not in the future. */
 export interface Received {
   readonly since: Date;
   readonly until: Date;
 }
 
-/** The times of answers that are at most so old. */
+/** The receipt times of answers of at most this age. */
 export const receivedWithin = (maxAgeMs: number, now: Date): Received => ({
   since: new Date(now.getTime() - maxAgeMs),
   until: latestKnown(now),
 });
 
-/** Rows a statement takes at once; more would only hold more memory. */
+/** Rows per statement; more would only use more memory. */
 const CHUNK = 1000;
 
 /**
- * By request key, the newest stored answer to each of these requests that was received within its times, over all
- * syncs. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. There is none for
- * a request whose newest answer could not be read: an older one does not say what was asked for since.
+ * Returns the newest stored answer to each of these requests within its range of receipt times, over all syncs, by
+ * request key. Empty and "no such entity" answers count as bought, the latter unless `withMissing` is false. If the
+ * newest answer of a request is unreadable, it has none, since an older answer cannot replace it.
  */
 export async function freshAnswersByKey(
   ops: Ops,
@@ -39,7 +39,7 @@ export async function freshAnswersByKey(
     const rows = await ops
       .selectFrom(source.as('t'))
       .innerJoin('answers as a', 'a.request_key', 't.request_key')
-      // One whose body is gone can fill no bridge.
+      // An answer without its body cannot fill a bridge.
       .select([
         't.request_key',
         sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('id'),

@@ -1,8 +1,8 @@
-/** The points of a request's life between which a process may die and another goes on. */
+/** The steps of a request between which a process may die and another process can continue. */
 
 /**
- * Where a run is: around the commit that says `sent`, around the commit that says `stored`, and around the commit of a
- * load. On either side of each the next process finds something else.
+ * The points around the commits of `sent`, of `stored` and of a load. On either side of each commit, the next process
+ * finds a different state.
  */
 export type Checkpoint =
   | 'before_sent'
@@ -12,5 +12,5 @@ export type Checkpoint =
   | 'before_load_commit'
   | 'after_load_commit';
 
-/** Told that a run has come to a checkpoint. The reliability bench ends the process there. */
+/** Called when a run reaches a checkpoint. The reliability tests kill the process there. */
 export type OnCheckpoint = (point: Checkpoint) => void;

@@ -1,4 +1,6 @@
-/** One holder at a time for a sync: a row with a heartbeat by the database's clock and a token that fences off the late. */
+/**
+ * Leases: one holder at a time, a heartbeat by the database's clock, and a fencing token that excludes late holders.
+ */
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
 import { HeldError } from '../errors.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
@@ -6,16 +8,19 @@ import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 export interface Lease {
   readonly name: string;
   readonly holder: string;
-  /** Rises with each take-over; a load by a former holder is refused by it. */
+  /** Increases with each takeover, so that loads of a former holder are refused. */
   readonly token: string;
-  /** The lease of the whole that this one is for a part of; who lost that has lost this too. */
+  /** The outer lease, if this lease is for a part of its work; losing it loses this lease too. */
   readonly parent?: Lease;
 }
 
-/** What the lease of a sync is called. */
+/** The name of a sync's lease. */
 export const syncLease = (sync: string): string => `sync:${sync}`;
 
-/** A holder silent for so long is taken for dead. Shorter, and a pause of the machine loses the lease; longer, and others wait. */
+/**
+ * A holder that is silent this long is considered dead. If shorter, a pause of the machine loses the lease; if longer,
+ * other processes wait.
+ */
 const EXPIRES_MS = 12_000;
 /** Three heartbeats may be missed before the lease is lost. */
 export const HEARTBEAT_MS = 3_000;
@@ -23,10 +28,10 @@ export const HEARTBEAT_MS = 3_000;
 const expiry = sql<Date>`clock_timestamp() + ${sql.lit(EXPIRES_MS)} * interval '1 millisecond'`;
 
 /**
- * Takes the lease of that name; asked again by the same holder, it is given again. Throws a HeldError (exit 7) when
- * another holder is alive; `sole` takes it over all the same, for a warehouse that only one process can have open.
- * `assertDue` throws where there is no work to hold it for, and holds that off until the lease is taken: a lease that was
- * removed with its work would begin anew, with tokens that an earlier holder had.
+ * Acquires a lease; the same holder can acquire it again. Throws a HeldError (exit 7) if another holder is alive.
+ * `sole` takes it over anyway, for a warehouse that only one process can open. `assertDue` throws if there is no work
+ * for the lease, and blocks the end of that work until the lease is acquired. Otherwise a lease that was deleted after its
+ * work would start again with tokens of earlier holders.
  */
 export async function acquireLease(
   ops: Ops,
@@ -35,15 +40,15 @@ export async function acquireLease(
   sole: boolean,
   assertDue: (tx: Ops) => Promise<void> = async () => undefined,
 ): Promise<Lease> {
-  const standing = await ops
+  const current = await ops
     .selectFrom('leases')
     .select(['holder', sql<boolean>`expires_at >= clock_timestamp()`.as('alive')])
     .where('name', '=', name)
     .executeTakeFirst();
-  // Told at once: to take it, one would have to wait for its holder's load.
-  if (standing?.alive === true && standing.holder !== holder && !sole) throw heldBy(name, standing.holder);
-  const taken = await ops.transaction().execute(async (tx) => {
-    // Waits for loads that have asserted it: an update alone would not, as it changes no key.
+  // Fail immediately, since acquiring the lease would wait for its holder's load.
+  if (current?.alive === true && current.holder !== holder && !sole) throw heldBy(name, current.holder);
+  const acquired = await ops.transaction().execute(async (tx) => {
+    // Waits for loads that asserted the lease. An update alone would not wait, since it changes no key.
     await tx.selectFrom('leases').select('name').where('name', '=', name).forUpdate().execute();
     await assertDue(tx);
     return tx
@@ -62,7 +67,7 @@ export async function acquireLease(
             eb.or([
               eb.lit(sole),
               eb('leases.expires_at', '<', sql<Date>`clock_timestamp()`),
-              // Taken by a statement whose answer never came.
+              // Acquired by a statement whose result was lost.
               eb('leases.holder', '=', holder),
             ]),
           ),
@@ -70,19 +75,19 @@ export async function acquireLease(
       .returning('token')
       .executeTakeFirst();
   });
-  if (taken) return { name, holder, token: taken.token };
+  if (acquired) return { name, holder, token: acquired.token };
   const owner = await ops.selectFrom('leases').select('holder').where('name', '=', name).executeTakeFirst();
   throw heldBy(name, owner?.holder ?? 'just released');
 }
 
 const heldBy = (name: string, holder: string): HeldError =>
   new HeldError(`Another run holds the lease of ${name}: ${holder}.`, {
-    next: `Wait for it to end; should it have died, its lease ends within ${EXPIRES_MS / 1000} s.`,
+    next: `Wait for it to end; if it died, its lease expires within ${EXPIRES_MS / 1000} s.`,
   });
 
-/** Keeps the lease alive, and the one that it lies within; false when either was lost. */
+/** Renews the lease and its outer leases; false if one was lost. */
 export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {
-  for (const { name, token } of withOuter(lease)) {
+  for (const { name, token } of withOuterLeases(lease)) {
     const kept = await ops
       .updateTable('leases')
       .set({ expires_at: expiry })
@@ -95,7 +100,7 @@ export async function renewLease(ops: Ops, lease: Lease): Promise<boolean> {
   return true;
 }
 
-/** Has the lease held in another name from now on, its token as before; throws a HeldError when it was lost. */
+/** Transfers the lease to another holder with the same token; throws a HeldError if the lease was lost. */
 export async function handOver(ops: Ops, { name, token }: Lease, holder: string): Promise<void> {
   const handed = await ops
     .updateTable('leases')
@@ -108,11 +113,11 @@ export async function handOver(ops: Ops, { name, token }: Lease, holder: string)
 }
 
 /**
- * Throws a HeldError unless the lease is still ours, and the one that it lies within; inside a transaction they stay ours
- * until the end of it. Heartbeats go on meanwhile, of which a run that many processes share has many.
+ * Throws a HeldError unless this process still holds the lease and its outer leases. Inside a transaction they cannot
+ * be acquired over until its end. Heartbeats are not blocked, because a shared run has many.
  */
 export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
-  for (const { name, token } of withOuter(lease)) {
+  for (const { name, token } of withOuterLeases(lease)) {
     const held = await ops
       .selectFrom('leases')
       .select('name')
@@ -122,24 +127,25 @@ export async function assertLease(ops: Ops, lease: Lease): Promise<void> {
       .executeTakeFirst();
     if (!held)
       throw new HeldError(`The lease of ${name} was taken over by another run.`, {
-        next: 'Nothing was loaded by this one; let the other end.',
+        next: 'This run loaded nothing; let the other run finish.',
       });
   }
 }
 
-/** A condition of statements that only the holder may do. */
+/** An SQL condition that the lease and its outer leases are held. */
 export function isLeaseHeld(lease: Lease): Expression<SqlBool> {
   const eb = expressionBuilder<OpsDatabase>();
   return eb.and(
-    withOuter(lease).map(({ name, token }) =>
+    withOuterLeases(lease).map(({ name, token }) =>
       eb.exists(eb.selectFrom('leases').select('name').where('name', '=', name).where('token', '=', token)),
     ),
   );
 }
 
-const withOuter = (lease: Lease): readonly Lease[] => (lease.parent ? [...withOuter(lease.parent), lease] : [lease]);
+const withOuterLeases = (lease: Lease): readonly Lease[] =>
+  lease.parent ? [...withOuterLeases(lease.parent), lease] : [lease];
 
-/** Who holds it by now; undefined when the lease was lost. */
+/** Returns the current holder; undefined if the lease was lost. */
 export async function currentHolder(ops: Ops, { name, token }: Lease): Promise<string | undefined> {
   const row = await ops
     .selectFrom('leases')
@@ -150,7 +156,7 @@ export async function currentHolder(ops: Ops, { name, token }: Lease): Promise<s
   return row?.holder;
 }
 
-/** Removes leases of work that is over for good, whose names nobody takes again. */
+/** Deletes leases of finished work, whose names are never used again. */
 export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
   await ops
     .deleteFrom('leases')
@@ -158,23 +164,22 @@ export async function removeLeases(ops: Ops, beginning: string): Promise<void> {
     .execute();
 }
 
-/** What a rebuild of all tables and an erasure hold beside the leases of the syncs that they know of. */
+/** The lease that a rebuild and an erasure hold, besides the leases of the known syncs. */
 export const REBUILD_LEASE = 'rebuild';
 
 /**
- * Throws a HeldError while the tables are built anew or something is erased: what others load meanwhile would be gone, or
- * left. Asked with the sync's own lease in hand, and answered by a rebuild that first takes its own and then sees who has
- * one.
+ * Throws a HeldError during a rebuild or an erasure, which would lose or miss rows that are loaded meanwhile. Call it
+ * while holding the sync's lease: a rebuild first acquires its own lease and then checks for others.
  */
 export async function assertNoRebuild(ops: Ops): Promise<void> {
   const [rebuild] = await liveLeases(ops, REBUILD_LEASE);
   if (rebuild)
-    throw new HeldError(`The tables are being built anew, or something is being erased, by ${rebuild.holder}.`, {
+    throw new HeldError(`A rebuild or an erasure is running: ${rebuild.holder}.`, {
       next: 'Wait for it to end.',
     });
 }
 
-/** The leases whose names begin so and whose holders are alive. */
+/** Returns the leases with this prefix whose holders are alive. */
 export async function liveLeases(
   ops: Ops,
   beginning: string,
@@ -188,7 +193,7 @@ export async function liveLeases(
     .execute();
 }
 
-/** Gives the lease back, if it is still ours. The row stays, so that the token keeps rising. */
+/** Releases the lease if this process still holds it. The row stays, so that the token keeps increasing. */
 export async function releaseLease(ops: Ops, lease: Lease): Promise<void> {
   await ops
     .updateTable('leases')

@@ -1,4 +1,7 @@
-/** What a load leaves in the operations schema, in the load's own transaction: a set of statements, however many answers. */
+/**
+ * Records loads in the operations schema, in the load's own transaction. The number of statements does not depend on
+ * the number of answers.
+ */
 import { sql } from 'kysely';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
@@ -8,10 +11,10 @@ import { hideFromStatistics } from './planner-hints.ts';
 import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
 import type { StoredAnswer } from './answers.ts';
 
-/** One answer's load, as the books need it. */
+/** The load of one answer, with what the ledger records. */
 export interface RecordedLoad {
   readonly answer: Pick<StoredAnswer, 'id' | 'requestId' | 'sync' | 'endpoint' | 'status' | 'receivedAt' | 'loaded'>;
-  /** The contract's name of what the answer holds. */
+  /** The contract's name of the resource in the answer. */
   readonly resource: string;
   readonly batch: Pick<Batch, 'drift' | 'received' | 'rejects' | 'foreign'>;
   readonly receipt: Receipt;
@@ -19,7 +22,7 @@ export interface RecordedLoad {
   readonly settles: boolean;
 }
 
-/** The state of a request whose answer was loaded. */
+/** Returns the state of a request whose answer was loaded. */
 function loadedState({
   answer,
   receipt,
@@ -30,13 +33,13 @@ function loadedState({
 }
 
 /**
- * Records the counts of answers, their rejected items, the drift that they showed and the states of their requests. A
- * load again replaces the rejects and leaves the drift of the first time, and the counts but for items that left the
- * quarantine. Loads of one answer are recorded in their order.
+ * Records the counts of answers, their rejected items and drift, and the states of their requests. A repeated load
+ * replaces the rejected items and keeps the drift of the first load. It keeps the counts too, except for items that
+ * left the quarantine. Loads of one answer are recorded in order.
  */
 export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: Date): Promise<void> {
   const now = at.toISOString();
-  for (const each of onceEach(loads.filter(({ answer, settles }) => answer.loaded || settles))) {
+  for (const each of withoutRepeats(loads.filter(({ answer, settles }) => answer.loaded || settles))) {
     const first = each.filter(({ answer }) => !answer.loaded);
     const again = each.filter(({ answer }) => answer.loaded);
     if (first.length > 0) await recordFirst(ops, first, now);
@@ -45,8 +48,11 @@ export async function recordLoads(ops: Ops, loads: readonly RecordedLoad[], at: 
   }
 }
 
-/** The loads in as few parts as hold no answer twice: an answer that served several requests is loaded for each. */
-function onceEach(loads: readonly RecordedLoad[]): RecordedLoad[][] {
+/**
+ * Splits the loads into as few parts as possible without an answer twice in a part: an answer that served several
+ * requests is loaded for each.
+ */
+function withoutRepeats(loads: readonly RecordedLoad[]): RecordedLoad[][] {
   const parts: RecordedLoad[][] = [];
   const times = new Map<string, number>();
   for (const load of loads) {
@@ -57,7 +63,7 @@ function onceEach(loads: readonly RecordedLoad[]): RecordedLoad[][] {
   return parts;
 }
 
-/** One array a column of what the loads came to. */
+/** One array per column. */
 const counted = (loads: readonly RecordedLoad[], of: (load: RecordedLoad) => string | number) =>
   sql<string>`${arrayLiteral(loads.map(of))}`;
 
@@ -105,7 +111,7 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
   await recordDrift(ops, loads);
 }
 
-/** Items that can be read after all count as loaded, and their request is no longer one that brought nothing. */
+/** Items that can be read now count as loaded, and their request is no longer quarantined. */
 async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   const receipts = sql<{ id: string; received: string; quarantined: string }>`(select * from unnest(
     ${counted(loads, ({ answer }) => answer.id)}::bigint[],
@@ -117,7 +123,7 @@ async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string
     .select('a.id')
     .where(sql<boolean>`(a.received, a.quarantined) <> (r.received, r.quarantined)`)
     .where(sql<boolean>`r.received - r.quarantined >= a.unchanged + a.superseded`)
-    // Whoever waits for a row while holding others takes them in the same order.
+    // Lock rows in one global order to avoid deadlocks.
     .orderBy('a.id')
     .forUpdate('a')
     .execute();
@@ -132,7 +138,7 @@ async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string
   await closeRejects(ops, loads, now);
 }
 
-/** An answer that can be read after all serves its requests again, those that were given up because of it included. */
+/** An answer that can be read now serves its requests again, including those that failed because of it. */
 async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
   const readable = loads.filter(({ batch }) => !isUnreadable(batch)).map(({ answer }) => answer.id);
   if (readable.length === 0) return;
@@ -154,7 +160,7 @@ async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise
     .execute();
 }
 
-/** Puts other counts in the place of those of answers that are held. */
+/** Replaces the counts of answers whose rows are locked. */
 async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
   const receipts = sql<{
     id: string;
@@ -189,11 +195,11 @@ async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> 
     .execute();
 }
 
-/** The rejected items of the loads, one array a column. */
+/** The rejected items of the loads. */
 const rejectsOf = (loads: readonly RecordedLoad[]) =>
   loads.flatMap((load) => load.batch.rejects.map((reject) => ({ ...load, ...reject })));
 
-/** Closes the entries of items that an earlier load rejected and this one did not, and opens those of the others again. */
+/** Resolves the entries of items that an earlier load rejected and this one did not, and reopens the others. */
 async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   const rejects = rejectsOf(loads);
   const still = sql<{ answer_id: string; position: string }>`(select * from unnest(
@@ -241,7 +247,7 @@ async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<vo
     .insertInto('drift')
     .columns(['resource', 'path', 'kind', 'count', 'first_seen_at', 'last_seen_at', 'sample_type'])
     .expression(
-      // Whoever waits for a row while holding others takes them in the same order.
+      // Lock rows in one global order to avoid deadlocks.
       sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by place desc))[1]
         from unnest(
           ${array(({ resource }) => resource)}::text[],

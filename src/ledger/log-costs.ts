@@ -1,4 +1,4 @@
-/** What the request log shows of single requests: what they cost, by which token, and where the log ends. */
+/** What the request log shows about single requests: their cost and token, and where the log ends. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { LOG_ENDPOINT } from './log-reads.ts';
@@ -7,13 +7,13 @@ import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';
 
 export interface LoggedCost {
-  /** Points charged for all its rows; undefined while one is missing or not complete. */
+  /** Points charged for all its rows; undefined while a row is missing or incomplete. */
   readonly charged: number | undefined;
-  /** Rows that are surely this request. */
+  /** Number of rows that surely belong to this request. */
   readonly rows: number;
 }
 
-/** What these requests cost by the log, by id. */
+/** Returns the logged costs of these requests, by id. */
 export async function loggedCosts(
   books: ReconcileDb,
   ids: readonly string[],
@@ -28,7 +28,7 @@ export async function loggedCosts(
   );
 }
 
-/** Points that the log charged for these runs' requests. */
+/** Returns the points that the log charged for these runs' requests. */
 export async function chargedFor(books: ReconcileDb, runIds: readonly string[]): Promise<number> {
   const { requests } = reconcileTables(books);
   const { rows } = await sql<{ points: string }>`
@@ -38,7 +38,10 @@ export async function chargedFor(books: ReconcileDb, runIds: readonly string[]):
   return Number(rows[0]?.points ?? 0);
 }
 
-/** Points that may still be charged for requests other than these: those under way, and those sent since that are not in the log. */
+/**
+ * Returns the points that may still be charged for all other requests: those in flight, and those sent recently that
+ * are not in the log.
+ */
 export async function outstandingBeside(
   books: ReconcileDb,
   ids: readonly string[],
@@ -53,7 +56,7 @@ export async function outstandingBeside(
   return Number(rows[0]?.points ?? 0);
 }
 
-/** What a run's requests that were sent since an instant count, in points. */
+/** Returns the points of a run's requests that were sent since an instant. */
 export async function pointsSentSince(ops: Ops, runId: string, since: Date): Promise<number> {
   const row = await ops
     .selectFrom('requests')
@@ -64,7 +67,7 @@ export async function pointsSentSince(ops: Ops, runId: string, since: Date): Pro
   return Number(row.points);
 }
 
-/** Requests that count points and that the log does not confirm: of one run, or of all syncs since an instant. */
+/** Returns the requests with points that the log does not confirm: of one run, or of all syncs since an instant. */
 export async function unverifiedPoints(
   ops: Ops,
   which: { readonly runId: string } | { readonly since: Date },
@@ -81,14 +84,14 @@ export async function unverifiedPoints(
   return { requests: Number(row.requests), points: Number(row.points) };
 }
 
-/** The newest start among all rows that were read of the log, by the service's clock; undefined without rows. */
+/** Returns the newest start of all log rows that were read, by the service's clock; undefined without rows. */
 export async function newestStart(books: ReconcileDb): Promise<Date | undefined> {
   const { log } = reconcileTables(books);
   const { rows } = await sql<{ at: Date | null }>`select max(started_at) as at from ${log}`.execute(books.db);
   return rows[0]?.at ?? undefined;
 }
 
-/** The start of the only row of an endpoint since an instant; undefined when there are none or several. */
+/** Returns the start of the only row of an endpoint since an instant; undefined if there are none or several. */
 export async function onlyStart(books: ReconcileDb, endpoint: string, since: Date): Promise<Date | undefined> {
   const { log } = reconcileTables(books);
   const { rows } = await sql<{ at: Date }>`
@@ -99,7 +102,7 @@ export async function onlyStart(books: ReconcileDb, endpoint: string, since: Dat
   return rows.length === 1 ? rows[0]?.at : undefined;
 }
 
-/** The token of the rows that are surely these requests, by an identifier; undefined when none shows one. */
+/** Returns the token of rows that surely belong to these requests by identifier; undefined if none shows one. */
 export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promise<string | undefined> {
   const { log, matches } = reconcileTables(books);
   const { rows } = await sql<{ token_id: string }>`
@@ -110,7 +113,7 @@ export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promi
   return rows[0]?.token_id;
 }
 
-/** The balance that the answers to these runs' requests show in their headers, the newest first. */
+/** Returns the balances in the headers of the answers to these runs' requests, newest first. */
 export async function headerBalances(books: ReconcileDb, runIds: readonly string[]): Promise<(string | null)[]> {
   const { answers } = reconcileTables(books);
   const { rows } = await sql<{ points: string | null }>`
@@ -119,7 +122,7 @@ export async function headerBalances(books: ReconcileDb, runIds: readonly string
   return rows.map(({ points }) => points);
 }
 
-/** Replaces what the price list says by what the log charged, for the requests of a run whose attempts are all accounted for. */
+/** Replaces the listed price by the logged charge, for requests of a run without unresolved lost attempts. */
 export async function settleCharged(books: ReconcileDb, runId: string): Promise<void> {
   const { requests, doubts } = reconcileTables(books);
   await sql`

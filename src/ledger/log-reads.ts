@@ -1,23 +1,23 @@
-/** Readings of the request log: by its own syncs, and those that other syncs make to find out about answers they lost. */
+/** Reads of the request log: by syncs of the log, and by other syncs that resolve lost answers. */
 import { sql } from 'kysely';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
-/** The endpoint that the log is read from. */
+/** The endpoint of the request log. */
 export const LOG_ENDPOINT = 'token.requests';
 
-/** No name in a config can hold it. */
+/** A character that no sync name in a config can contain. */
 const MARK = ':';
 
-/** The name under which a sync's own readings of the log are kept; chunks of a shared run read it each for themselves. */
+/** The run name of a sync's own reads of the log; chunks of a shared run read it separately. */
 export const logReadName = (sync: string, chunk?: string): string =>
   [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
 
-/** True of what is a sync's own, and not of such a reading. */
+/** True for the runs of a sync, false for such reads. */
 export const isSync = sql<boolean>`strpos(sync, ${MARK}) = 0`;
 
 /**
- * The start of the newest row that was there when a run began or that it brought itself, RFC 3339 with microseconds by
- * the service's clock; undefined when none started after an instant.
+ * Returns the start of the newest row that existed when a run began or that the run read, by the service's clock, RFC
+ * 3339 with microseconds; undefined if no row started after `after`.
  */
 export async function newestLogged(
   ops: Ops,
@@ -33,7 +33,7 @@ export async function newestLogged(
   return rows[0]?.started_at ?? undefined;
 }
 
-/** Where the stretch begins that a run read of the log; undefined when it began with the log itself. */
+/** Returns the start of the range that a run read of the log; undefined if it read from the log's beginning. */
 export async function logReadStart(ops: Ops, runId: string): Promise<Date | undefined> {
   const row = await ops
     .selectFrom('requests')
@@ -49,8 +49,8 @@ export async function logReadStart(ops: Ops, runId: string): Promise<Date | unde
 }
 
 /**
- * SQL for the ids of the readings of other syncs, as long as no sync reads the log itself: the few stretches of the log
- * that these brought would be taken for all that was spent.
+ * SQL for the ids of other syncs' log reads, while no sync reads the log itself. Their few ranges must not pass for the
+ * complete spending.
  */
 export const standaloneLogReads = (opsSchema: string) => {
   const runs = sql.id(opsSchema, 'runs');

@@ -1,4 +1,4 @@
-/** Attempts whose answers were lost: listed when that is noticed, settled when the request log tells what became of them. */
+/** Attempts with lost answers: listed when the loss is noticed, resolved when the request log shows their outcome. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
@@ -6,23 +6,23 @@ import { LOG_ENDPOINT } from './log-reads.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { LostAnswerSummary } from './summary.ts';
 
-/** What the log says of a lost attempt. */
+/** What the log shows about a lost attempt. */
 export type LossVerdict = NonNullable<LostAnswerSummary['verdict']>;
 
 /** How the loss of an answer was noticed. */
 export interface LossRecord {
   readonly at: Date;
   readonly reason: string;
-  /** Invocations without an answer that it stands for; see `lostInvocations`. */
+  /** Number of invocations without an answer that it counts as; see `lostInvocations`. */
   readonly invocations?: number;
 }
 
-/** Whose last attempts were lost: one request's, or those of a run or a chunk that were under way or in doubt. */
+/** Which last attempts were lost: that of one request, or those of a run or chunk that were sent or in doubt. */
 export type LossScope = { readonly requestId: string } | { readonly part: RunScope };
 
 /**
- * Lists last attempts as lost, each once however often it is noticed. Of readings of the log nothing is ever known: to
- * look for them there would lead to more of them.
+ * Lists last attempts as lost, each at most once. Lost log reads are settled as unknown immediately, since looking for
+ * them would lead to more log reads.
  */
 export async function recordLosses(
   ops: Ops,
@@ -54,13 +54,13 @@ export async function recordLosses(
           'run_id',
           'sync',
           'endpoint',
-          // Ours by the same clock, but of a process whose clock is another's.
+          // The send time may come from the clock of another process.
           sql<Date>`least(sent_at, ${noticed}::timestamptz)`.as('sent_at'),
           sql<Date>`${noticed}::timestamptz`.as('noticed_at'),
           sql<string>`${reason}::text`.as('reason'),
           sql<LossVerdict | null>`case when endpoint = ${LOG_ENDPOINT} then 'unknown' end`.as('verdict'),
           sql<Date | null>`case when endpoint = ${LOG_ENDPOINT} then ${noticed}::timestamptz end`.as('settled_at'),
-          // The log is free, and a sync that did not read it any more would be blind.
+          // The log is free, and a sync that stopped reading it would miss all costs.
           sql<string>`case when endpoint = ${LOG_ENDPOINT} then 0 else ${String(invocations)}::bigint end`.as(
             'lost_invocations',
           ),
@@ -80,13 +80,13 @@ export interface LostInvocations {
   readonly requestKey: string;
   /** Invocations that ended without its answer. */
   readonly invocations: number;
-  /** True when an answer came that was larger than is taken. */
+  /** True if an answer exceeded the size limit. */
   readonly tooLarge: boolean;
-  /** How the last was lost. */
+  /** The reason of the last loss. */
   readonly reason: string;
 }
 
-/** The requests of a sync whose answers were lost since the last one that was stored, in runs of these plans. */
+/** Returns the requests of a sync whose answers were lost since the last stored one, in runs of these plans. */
 export async function lostInvocations(
   ops: Ops,
   sync: string,
@@ -126,7 +126,7 @@ export async function lostInvocations(
   }));
 }
 
-/** Lets the requests of a sync be asked again whose answers were lost. */
+/** Allows the requests of a sync with lost answers to be sent again. */
 export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
   await ops
     .updateTable('doubts')
@@ -136,30 +136,30 @@ export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
     .execute();
 }
 
-/** A lost attempt of which nothing certain is known yet. */
+/** A lost attempt without a certain verdict. */
 export interface LostAnswer {
   readonly requestId: string;
   readonly attempt: number;
   readonly endpoint: string;
   readonly sentAt: Date;
   readonly noticedAt: Date;
-  /** How long the service may have worked at it. */
+  /** How long the service may have worked on it. */
   readonly timeoutMs: number;
 }
 
 /** The contract's default. */
-const USUAL_TIMEOUT_SECONDS = 300;
+const DEFAULT_TIMEOUT_SECONDS = 300;
 
-/** Whose doubts: these requests', or those of requests that no run asks any more, sent since an instant. */
+/** Which lost attempts: those of these requests, or those since an instant whose requests no run will send again. */
 export type LostAnswerFilter =
   | { readonly requestIds: readonly string[] }
   | { readonly over: true; readonly since: Date; readonly limit: number };
 
-/** States of requests and runs in which a run will find out by itself, before it asks again. */
-const ASKED = ['planned', 'sent', 'stored', 'in_doubt'] as const;
+/** States of requests and runs in which the run itself resolves the loss before it sends the request again. */
+const PENDING_STATES = ['planned', 'sent', 'stored', 'in_doubt'] as const;
 const OPEN_RUNS = ['running', 'interrupted', 'out_of_points'] as const;
 
-/** Doubts without a certain verdict, newest first. */
+/** Returns lost attempts without a certain verdict, newest first. */
 export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promise<LostAnswer[]> {
   const open = ops
     .selectFrom('doubts as d')
@@ -176,7 +176,7 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     ? open.where('d.request_id', '=', sql<string>`any(${arrayLiteral(which.requestIds)}::bigint[])`)
     : open
         .where('d.sent_at', '>=', sql<Date>`${which.since.toISOString()}::timestamptz`)
-        .where((eb) => eb.not(eb.and([eb('r.state', 'in', [...ASKED]), eb('n.state', 'in', [...OPEN_RUNS])])))
+        .where((eb) => eb.not(eb.and([eb('r.state', 'in', [...PENDING_STATES]), eb('n.state', 'in', [...OPEN_RUNS])])))
         .limit(which.limit)
   ).execute();
   return rows.map((row) => ({
@@ -185,21 +185,21 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     endpoint: row.endpoint,
     sentAt: row.sent_at,
     noticedAt: row.noticed_at,
-    timeoutMs: 1000 * Number(row.timeout ?? USUAL_TIMEOUT_SECONDS),
+    timeoutMs: 1000 * Number(row.timeout ?? DEFAULT_TIMEOUT_SECONDS),
   }));
 }
 
-/** What was found out about a lost attempt. */
+/** The verdict on a lost attempt. */
 export interface SettledLostAnswer {
   readonly requestId: string;
   readonly attempt: number;
   readonly verdict: LossVerdict;
   readonly logId: string | null;
-  /** What it cost; null when that is not known. */
+  /** The cost in points; null if unknown. */
   readonly points: number | null;
 }
 
-/** Records verdicts. One that says the same again keeps its time. */
+/** Records verdicts. A repeated verdict keeps its time. */
 export async function settleLostAnswers(ops: Ops, settled: readonly SettledLostAnswer[], at: Date): Promise<void> {
   for (const { requestId, attempt, verdict, logId, points } of settled)
     await ops
@@ -215,7 +215,7 @@ export async function settleLostAnswers(ops: Ops, settled: readonly SettledLostA
       .execute();
 }
 
-/** The lost attempts of a run and of some requests besides, as its summary tells them, in the order of sending. */
+/** Returns the lost attempts of a run and of other given requests, for its summary, in send order. */
 export async function lostAnswersOf(
   ops: Ops,
   runId: string,

@@ -1,12 +1,12 @@
 /**
- * Brings the request log together with the ledger: which row is which request, and how sure that is. By the identifier
- * that we sent, or that the service gave with its answer; else by endpoint, time and count, where a row has one request
- * that it can be of and the request no more rows than attempts. Whatever else could be is listed as ambiguous.
+ * Matches rows of the request log with requests of the ledger, each with a kind of match. First by identifier: ours, or
+ * the one that the service returned with the answer. Then by endpoint, time and count: a row must have only one
+ * candidate request, and the request no more rows than attempts. All other candidates are listed as ambiguous.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 
-/** What a reconciliation works on: a transaction, and the names of both schemas. */
+/** What a reconciliation works on: a connection or transaction, and the names of both schemas. */
 export type ReconcileDb = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** The tables of the ledger and of the log. */
@@ -19,25 +19,28 @@ export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'o
   matches: sql.table(`${ops}.request_cost_matches`),
 });
 
-/** What rows with an identifier tell of the service. */
+/** What rows with an identifier show about the service. */
 export interface LogIdentifiers {
-  /** Its log keeps the identifiers that we send. */
+  /** The log keeps the identifiers that we send. */
   readonly areKept: boolean;
-  /** How far its clock is ahead of ours; undefined without such rows. */
+  /** How far the service's clock is ahead of ours; undefined without such rows. */
   readonly offsetMs: number | undefined;
 }
 
-/** How far a row may lie from where the clocks put it: what a request waits for a connection, or clocks may differ. */
+/**
+ * The tolerance between a row's time and its request's, with and without a known clock offset. It covers the wait for a
+ * connection and clock drift.
+ */
 const KNOWN_CLOCK_MS = 15_000;
 const UNKNOWN_CLOCK_MS = 120_000;
-/** The most that a row may lie from its request's time for the two to be brought together. */
+/** The greatest difference between the times of a row and a request that still match. */
 export const toleranceMs = ({ offsetMs }: Pick<LogIdentifiers, 'offsetMs'>): number =>
   offsetMs === undefined ? UNKNOWN_CLOCK_MS : KNOWN_CLOCK_MS;
 
-/** Newest rows that tell the service's clock. */
+/** Number of newest rows from which the clock offset is estimated. */
 const PAIRS = 200;
 
-/** What the newest rows with an identifier of ours tell. */
+/** Reads what the newest rows with our identifiers show. */
 export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIdentifiers> {
   const { log, requests, matches } = reconcileTables(database);
   const { rows } = await sql<{ ours: boolean | null; offset_ms: number | null }>`
@@ -52,10 +55,13 @@ export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIden
 
 export const instant = (at: Date): RawBuilder<Date> => sql`${at.toISOString()}::timestamptz`;
 
-/** Rows are looked at from so long before those that are decided on, and requests from as long before rows. */
+/**
+ * Margin before the period of a reconciliation: rows are included from this long before it, and requests from as long
+ * before the rows.
+ */
 const BEFORE_MS = 3_600_000;
 
-/** Requests that may be in the log from an instant on; all that were ever sent without one. */
+/** SQL for the requests that may be in the log since an instant; without one, all that were ever sent. */
 export function requestsSince(
   { requests, runs }: ReturnType<typeof reconcileTables>,
   since: Date | undefined,
@@ -66,11 +72,11 @@ export function requestsSince(
     where (n.ended_at is null or n.ended_at >= ${from}) and q.attempts > 0 and q.sent_at >= ${from})`;
 }
 
-/** Matches by identifier the requests sent since an instant that are not accounted for. */
+/** Matches by identifier the requests sent since an instant that are not matched completely. */
 export async function matchIdentifiers(database: ReconcileDb, since: Date | undefined, now: Date): Promise<void> {
   const tables = reconcileTables(database);
   const { log, answers, matches } = tables;
-  // A row is one request's: should several have been sent with one identifier, that of the nearest.
+  // A row belongs to one request. If several requests share an identifier, the nearest one gets the row.
   const enter = (pairs: RawBuilder<unknown>) =>
     sql`
       insert into ${matches} as m (request_id, log_id, sure, matched_at)
@@ -87,7 +93,8 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
     select r.id as request_id, c.id as log_id, c.started_at, r.sent_at from ${requestsSince(tables, since)} r
     join ${log} c on c.response_request_id = r.x_request_id::text
     where r.charged is null or r.attempts > 1`);
-  // A service may log an identifier of its own, and send it with the answer; one that stands for several tells nothing.
+  // A service may log an identifier of its own and send it with the answer. An identifier of several requests proves
+  // nothing.
   await enter(sql`
     select min(r.id) as request_id, c.id as log_id, min(c.started_at) as started_at, min(r.sent_at) as sent_at
     from ${requestsSince(tables, since)} r
@@ -99,10 +106,8 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
 }
 
 /**
- * SQL for whether a name in the log is that of an endpoint.
- *
- * Assumed: the log writes an endpoint as the path asked, with or without what stands before it in the service's url, with
- * slashes or dots.
+ * SQL for whether a name in the log is that of an endpoint. Assumed: the log writes an endpoint as its path, with or
+ * without a prefix from the service's URL, with slashes or dots.
  */
 export const isOfEndpoint = (logged: RawBuilder<unknown>, name: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql`right('.' || ${spelled(logged)}, length(${name}) + 1) = '.' || ${name}`;
@@ -110,14 +115,14 @@ export const isOfEndpoint = (logged: RawBuilder<unknown>, name: RawBuilder<unkno
 const spelled = (logged: RawBuilder<unknown>): RawBuilder<string> =>
   sql`btrim(translate(lower(regexp_replace(${logged}, '[?#].*$', '')), '/ ', '..'), '.')`;
 
-/** Rows with more candidates are listed with one of them, which stands for all: pairs would grow with their square. */
+/** A row with more candidates is listed with only one of them, since all pairs would be too many. */
 const MOST_LISTED = 10;
-/** Candidates are looked for among those of the same stretch of time. */
+/** Candidates are searched among requests of the same time bucket. */
 const STRETCH_SECONDS = 600;
 
 /**
- * Matches the rest by endpoint, time and count: rows and requests since an instant that have no sure other. What was
- * matched so before and does not hold any more is taken back; returns the requests whose sure matches changed so.
+ * Matches the remaining rows and requests since an instant by endpoint, time and count. Earlier such matches that no
+ * longer hold are removed. Returns the requests whose certain matches changed.
  */
 export async function matchCandidates(
   database: ReconcileDb,
@@ -128,9 +133,9 @@ export async function matchCandidates(
   const tables = reconcileTables(database);
   const { log, answers, doubts, matches } = tables;
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${instant(new Date(since.getTime() - BEFORE_MS))}`;
-  // What lies before may be another's of whom nothing is seen here.
+  // Rows before the period may belong to requests that are not read here.
   const decided = since === undefined ? sql`true` : sql`c.started_at >= ${instant(since)}`;
-  // Where identifiers are kept, only a row that has yet to get one can be ours without it.
+  // If the log keeps identifiers, only an incomplete row can be ours without one.
   const open = areKept
     ? sql`c.response_request_id is null and c.response_status_code is null and c.duration is null`
     : sql`true`;
@@ -139,7 +144,7 @@ export async function matchCandidates(
       select from ${log} c where ${from} and ${open} and not exists (
         select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
     ) or exists (select from ${matches} where sure not in ('identifier', 'in_order')) as are_open`.execute(database.db);
-  // As it is where every row has its identifier: then there is nothing to weigh up.
+  // If every row has its identifier, as usual, there is nothing to decide.
   if (some[0]?.are_open !== true) return [];
   const early = sql`${(offsetMs ?? 0) - toleranceMs({ offsetMs })}::float8 * interval '1 millisecond'`;
   const late = sql`${(offsetMs ?? 0) + toleranceMs({ offsetMs })}::float8 * interval '1 millisecond'`;

@@ -1,10 +1,10 @@
-/** Conditions whose truth the planner is not to guess from what it last learned of a table. */
+/** Conditions whose selectivity the planner must not estimate from statistics. */
 import { type Expression, type SqlBool, sql } from 'kysely';
 
 /**
- * The condition, reckoned by the planner to hold for every second row. Statistics were taken when earlier runs had ended:
- * by them a table holds no row in the state of one that is under way, and a join by key would begin with a look at them
- * all, and compare each that there is with all the keys.
+ * Returns the condition in a form that the planner expects to hold for half of the rows. The statistics were taken
+ * after earlier runs had ended, so they show no row in the states of a running one. A join by key would then scan all
+ * rows in such a state first, and compare each with all keys.
  */
 export const hideFromStatistics = (condition: Expression<SqlBool>): Expression<SqlBool> =>
   sql<SqlBool>`case when ${condition} then true else false end`;

@@ -1,4 +1,7 @@
-/** What the request log and the ledger tell of prices: samples to learn from, and what a loaded answer settles at. */
+/**
+ * What the request log and the ledger show about prices: samples to learn from, and the settled cost of a loaded
+ * answer.
+ */
 import { sql } from 'kysely';
 import type { ReturnedCount } from '../plan/pricing/price-book.ts';
 import type { PriceSample } from '../plan/pricing/price-model.ts';
@@ -8,11 +11,11 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { reconcileTables } from './match-log.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
-/** Newest rows of an endpoint that teach its price: enough for a median, few enough to learn a change from. */
+/** Newest log rows of an endpoint that are used as samples: enough for a median, and few enough to notice a change. */
 const SAMPLES = 1000;
-/** Newest rows of the log, of all endpoints, among which they are looked for: the log has no order by endpoint. */
+/** Newest log rows of all endpoints that are searched, since the log has no index by endpoint. */
 const LOOKED_AT = 50_000;
-/** An endpoint asked too seldom to be among them is found by way of its last runs, and some requests of each. */
+/** If an endpoint is rare among them, its last runs lead to further rows, with some requests of each. */
 const RUNS = 10;
 const REQUESTS_EACH = 200;
 
@@ -26,8 +29,8 @@ interface Row {
 }
 
 /**
- * The newest rows of the log that teach what an endpoint's calls cost, newest first. Which request of the ledger a row is
- * tells what was asked; where that is not sure, the row teaches by what came back alone.
+ * Returns the newest log rows that show the price of an endpoint's calls, newest first. The matching request shows the
+ * requested count; a row without a certain match counts only by its returned items.
  */
 export async function readSamples(
   { db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
@@ -74,16 +77,16 @@ export async function readSamples(
   return rows.flatMap((row) => sampleOf(row) ?? []);
 }
 
-/** Assumed: the log names an endpoint by its path, as the contract writes it; other spellings of it are understood too. */
+/** Assumed: the log names an endpoint by its path as in the contract; other spellings are accepted too. */
 const loggedAs = (name: string, path: string): string[] => [
   ...new Set([path, path.slice(1), path.replace(/^\/api/, ''), path.replace(/^\/api\//, ''), name]),
 ];
 
-/** Undefined for a row that teaches nothing: one under way, one that failed unpaid, or a gift. */
+/** Undefined for a row that shows no price: incomplete, failed without a charge, or free of charge. */
 function sampleOf({ cost, is_paid: isPaid, status, returned, asked, is_own: isOwn }: Row): PriceSample | undefined {
   const outcome = outcomeOf(status === null ? undefined : Number(status));
   if (outcome === undefined || (outcome === 'failed' && isPaid !== true)) return undefined;
-  // Assumed: what has a price and was not charged is charged another time. A price of 0 needs no charge.
+  // Assumed: an uncharged row with a price is charged later. A price of 0 needs no charge.
   if (isPaid !== true && Number(cost) > 0 && outcome === 'answered') return undefined;
   return {
     asked: count(asked),
@@ -103,10 +106,10 @@ function outcomeOf(status: number | undefined): PriceSample['outcome'] | undefin
 const count = (text: string | null): number | undefined =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
-/** The sync's newest answers to look at for how full they are. */
+/** Newest answers of the sync from which the usual number of items is learned. */
 const ANSWERS = 200;
 
-/** How many items a sync's last answers had, of those that it asked for before any was cut into parts. */
+/** Returns how many items a sync's last answers had, for requests that were not parts. */
 export async function readReturned(ops: Ops, sync: string): Promise<ReturnedCount[]> {
   const newest = ops
     .selectFrom('coverage')
@@ -128,7 +131,7 @@ export async function readReturned(ops: Ops, sync: string): Promise<ReturnedCoun
   }));
 }
 
-/** What an attempt at a request cost, and what was set aside for it. */
+/** The cost of an attempt, and the points reserved for it. */
 export interface SettledPoints {
   readonly requestId: string;
   readonly points: number;
@@ -136,7 +139,7 @@ export interface SettledPoints {
 }
 
 /**
- * Puts what answers cost in the place of what was set aside for them. Of a request sent once that is all it cost,
+ * Replaces the reserved points of requests with their cost. For a request with one attempt, that is its total cost,
  * whatever the price was when it was sent.
  */
 export async function settlePoints(ops: Ops, settled: readonly SettledPoints[]): Promise<void> {
@@ -156,7 +159,7 @@ export async function settlePoints(ops: Ops, settled: readonly SettledPoints[]):
     .from(source.as('t'))
     .set({ points: costs })
     .whereRef('requests.id', '=', 't.id')
-    // It stands already where it was sent once at an unchanged price.
+    // Skips rows that already hold the cost, such as a single attempt at an unchanged price.
     .where(sql<boolean>`requests.points is distinct from ${costs}`)
     .execute();
 }

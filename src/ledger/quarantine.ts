@@ -1,4 +1,4 @@
-/** What could not be understood, and why; the items themselves stay in the vault. */
+/** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer } from './answers.ts';
 
@@ -10,7 +10,7 @@ export interface QuarantineEntry {
   readonly sync: string;
   readonly endpoint: string;
   readonly resource: string;
-  /** Place in the answer, from 0; null when the whole answer is rejected. */
+  /** Index in the answer, from 0; null if the complete answer is rejected. */
   readonly position: number | null;
   /** RFC 6901 pointer into the answer. */
   readonly pointer: string;
@@ -52,7 +52,7 @@ const rejectedOf = (row: {
   at: row.created_at,
 });
 
-/** Open entries, newest first. */
+/** Returns open entries, newest first. */
 export async function listQuarantine(warehouse: Where, limit: number): Promise<QuarantineEntry[]> {
   const rows = await operationsOf(warehouse)
     .selectFrom('quarantine')
@@ -64,7 +64,7 @@ export async function listQuarantine(warehouse: Where, limit: number): Promise<Q
   return rows.map(rejectedOf);
 }
 
-/** An entry with the whole answer that holds it; undefined when there is no such entry. */
+/** Returns an entry with the body of its answer; undefined if there is no such entry. */
 export async function showQuarantine(
   warehouse: Where,
   id: string,

@@ -1,4 +1,4 @@
-/** What earlier runs asked of the questions of a sync: how many requests each took, and which stored answers were full. */
+/** The questions of a sync's earlier runs: how many requests each took, and which stored answers were full. */
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { countOf } from '../service/endpoint.ts';
@@ -10,11 +10,11 @@ export interface QuestionSent {
   readonly requestKey: string;
   readonly request: RequestBody;
   readonly input: RequestBody;
-  /** By request, the `count` that it asked for. */
+  /** The `count` of each request. */
   readonly counts: readonly (number | undefined)[];
 }
 
-/** The questions of the last run of a sync that asked for something and ended. */
+/** Returns the questions of a sync's last run that sent requests and ended. */
 export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSent[]> {
   const last = await ops
     .selectFrom('runs')
@@ -47,7 +47,7 @@ export async function questionsSent(ops: Ops, sync: string): Promise<QuestionSen
   return [...new Set(questions.values())];
 }
 
-/** Of these answers, those that were as long as asked. */
+/** Returns those of these answers that were full. */
 export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await ops
     .selectFrom('answers')
@@ -58,7 +58,7 @@ export async function fullAnswers(ops: Ops, answerIds: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Of these request keys, those with an answer that could not be read. A run asks such a request as it is. */
+/** Returns those of these request keys that have an unreadable answer. A run repeats such a request unchanged. */
 export async function unreadKeys(ops: Ops, requestKeys: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await ops
     .selectFrom('answers')

@@ -1,4 +1,4 @@
-/** The ledger: every request, known before it is sent, with its state, its attempts and what came of it. */
+/** The ledger: every request, recorded before it is sent, with its state, attempts and result. */
 import { setImmediate as sent } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
@@ -10,7 +10,7 @@ import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { type FailingRequest, UNREADABLE } from './unreadable-answers.ts';
 
-/** A request as the ledger holds it, without its answer. */
+/** A request in the ledger, without its answer. */
 export interface LedgerRequest {
   readonly id: string;
   readonly requestKey: string;
@@ -20,34 +20,34 @@ export interface LedgerRequest {
   readonly attempts: number;
   /** The id that its attempts carry; null before the first. */
   readonly xRequestId: string | null;
-  /** An earlier answer to it could not be read, so it is asked again as it was. */
+  /** An earlier answer was unreadable, so the request is sent again unchanged. */
   readonly asksAgain?: boolean;
 }
 
 /** What stored answers mean for the requests of a plan, by request key. */
 export interface AnswerAvailability {
-  /** The answer that serves. */
+  /** The answer that serves the request. */
   readonly fresh: ReadonlyMap<string, string>;
-  /** Requests that are asked no more for now, since their last answers could not be read. */
+  /** Requests that are not sent now because their last answers were unreadable. */
   readonly failing: ReadonlyMap<string, FailingRequest>;
 }
 
-/** Rows a statement takes at once; more would only hold more memory. */
+/** Rows per statement; more would only use more memory. */
 const CHUNK = 1000;
 
-/** What tasks are entered with. */
+/** Options for planning tasks. */
 export interface PlanRequestsOptions {
   readonly at: Date;
-  /** The request that led to them, whose chunk is theirs too. */
+  /** The request that led to the tasks; they belong to its chunk. */
   readonly parentId?: string;
   readonly freshAnswers?: AnswerAvailability;
-  /** By place among the tasks, the chunk of the run that each belongs to; absent of a run that is not shared. */
+  /** The chunk of each task, by index; absent for a run that is not shared. */
   readonly chunks?: readonly number[];
 }
 
 /**
- * Enters tasks into the ledger as planned, as fresh when a stored answer serves them, or as failed when their last answers
- * could not be read; one already there in this run is left alone. Returns how many were new.
+ * Adds tasks to the ledger: as planned, as fresh if a stored answer serves them, or as failed if their last answers
+ * were unreadable. A task that is already in this run is ignored. Returns how many were new.
  */
 export async function planRequests(
   ops: Ops,
@@ -58,21 +58,21 @@ export async function planRequests(
   let added = 0;
   let entered = Promise.resolve(0);
   for (let start = 0; start < tasks.length; start += CHUNK) {
-    // Made while the database is at work on those before.
+    // Prepared while the database executes the statement before.
     const entry = entryOf(ops, run, tasks.slice(start, start + CHUNK), {
       ...more,
       ...(more.chunks && { chunks: more.chunks.slice(start, start + CHUNK) }),
     });
     added += await entered;
     entered = entry.executeTakeFirst().then(({ numInsertedOrUpdatedRows }) => Number(numInsertedOrUpdatedRows ?? 0n));
-    // It fails where it is waited for.
+    // The error is thrown where the promise is awaited.
     entered.catch(() => undefined);
     await sent();
   }
   return added + (await entered);
 }
 
-/** The statement that enters a few tasks. */
+/** The statement that adds one chunk of tasks. */
 function entryOf(
   ops: Ops,
   run: { readonly id: string; readonly sync: string; readonly endpoint: string },
@@ -143,7 +143,7 @@ function entryOf(
           ),
           sql<string | null>`case when t.error is not null then ${UNREADABLE}::text end`.as('failure_class'),
           't.error',
-          sql<string | null>`case when t.error is not null then ${askedAgainBy(run.sync)}::text end`.as('next'),
+          sql<string | null>`case when t.error is not null then ${nextStepOf(run.sync)}::text end`.as('next'),
           parentId === undefined
             ? 't.chunk'
             : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
@@ -155,17 +155,17 @@ function entryOf(
 const errorOf = (failing: FailingRequest | undefined): string | null =>
   failing === undefined ? null : `its last ${failing.times} answers could not be read: ${failing.reason}`;
 
-const askedAgainBy = (sync: string): string =>
-  `It is not asked again until max_age has passed; sluice sync --refresh ${sync} asks again now.`;
+const nextStepOf = (sync: string): string =>
+  `It is not sent again until max_age has passed; sluice sync --refresh ${sync} sends it now.`;
 
 /**
- * Requests of a run after the given id that were never sent, in the order planned; at most so many, and none only when
- * there are no more.
+ * Returns requests of a run after the given id that were never sent, in plan order, at most `limit`. The result is
+ * empty only if there are no more.
  */
 export async function openRequests(ops: Ops, part: RunScope, afterId: string, limit: number): Promise<LedgerRequest[]> {
   const open = planned(ops, part).where('attempts', '=', '0');
   for (let after = afterId; ; ) {
-    // Most requests of a run have ids in a row. Without the second bound, each page would sort all that is open.
+    // Most requests of a run have consecutive ids. Without the upper bound, each page would sort all open requests.
     const upTo = String(BigInt(after) + BigInt(limit));
     const rows = await open.where('id', '>', after).where('id', '<=', upTo).execute();
     if (rows.length > 0) return ledgerRequests(rows);
@@ -180,7 +180,7 @@ export async function openRequests(ops: Ops, part: RunScope, afterId: string, li
   }
 }
 
-/** Requests of a run that were sent and are planned again, in the order planned. */
+/** Returns requests of a run that were sent and are planned again, in plan order. */
 export async function triedRequests(ops: Ops, part: RunScope): Promise<LedgerRequest[]> {
   return ledgerRequests(await planned(ops, part).where('attempts', '>', '0').execute());
 }
@@ -217,10 +217,10 @@ function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['exe
   }));
 }
 
-/** The states of a request that is not settled; nothing moves one that is. */
+/** The states of a request that is not settled; a settled request never changes. */
 export const UNSETTLED_STATES: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
 
-/** The end of a request that brought no answer to load, or its return to the plan. */
+/** The end of a request without an answer to load, or its return to the plan. */
 export interface Settlement {
   readonly state: Extract<RequestState, 'planned' | 'missing' | 'failed' | 'in_doubt' | 'skipped' | 'abandoned'>;
   readonly at: Date;
@@ -228,35 +228,36 @@ export interface Settlement {
   readonly failureClass?: string;
   readonly error?: string;
   readonly next?: string;
-  /** What the attempt is known to have cost less than was set aside for it. */
+  /** Reserved points that the attempt surely did not cost. */
   readonly pointsBack?: number;
 }
 
-/** Records how a request ended, or that it is planned again; one that was settled meanwhile is left as it is. */
-export async function settleRequest(ops: Ops, id: string, it: Settlement): Promise<void> {
+/** Records how a request ended, or that it is planned again; a request that was settled meanwhile stays as it is. */
+export async function settleRequest(ops: Ops, id: string, settlement: Settlement): Promise<void> {
   await ops
     .updateTable('requests')
     .set({
-      state: it.state,
-      finished_at: it.state === 'planned' || it.state === 'in_doubt' ? null : it.at.toISOString(),
-      status: it.status === undefined ? null : String(it.status),
-      failure_class: it.failureClass ?? null,
-      error: it.error ?? null,
-      next: it.next ?? null,
-      points: sql`greatest(coalesce(points, 0) - ${String(it.pointsBack ?? 0)}::numeric, 0)`,
+      state: settlement.state,
+      finished_at:
+        settlement.state === 'planned' || settlement.state === 'in_doubt' ? null : settlement.at.toISOString(),
+      status: settlement.status === undefined ? null : String(settlement.status),
+      failure_class: settlement.failureClass ?? null,
+      error: settlement.error ?? null,
+      next: settlement.next ?? null,
+      points: sql`greatest(coalesce(points, 0) - ${String(settlement.pointsBack ?? 0)}::numeric, 0)`,
     })
     .where('id', '=', id)
     .where('state', 'in', [...UNSETTLED_STATES])
     .execute();
 }
 
-/** Records that a stored answer serves a planned request after all; false when it is no longer ours to settle. */
+/** Records that a stored answer serves a planned request; false if the lease was lost or the request changed. */
 export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: string, at: Date): Promise<boolean> {
   const served = await ops
     .updateTable('requests')
     .set({ state: 'fresh', answer_id: answerId, finished_at: at.toISOString() })
     .where('id', '=', id)
-    // Also when it is so already: the answer to the commit may have been lost.
+    // Also true if it is already recorded, since the result of an earlier commit may have been lost.
     .where((eb) =>
       eb.or([eb('state', '=', 'planned'), eb.and([eb('state', '=', 'fresh'), eb('answer_id', '=', answerId)])]),
     )
@@ -266,7 +267,7 @@ export async function markFresh(ops: Ops, lease: Lease, id: string, answerId: st
   return served !== undefined;
 }
 
-/** Requests of a run by state. */
+/** Counts the requests of a run by state. */
 export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<Partial<Record<RequestState, number>>>> {
   const rows = await ops
     .selectFrom('requests')
@@ -277,7 +278,7 @@ export async function countByState(ops: Ops, part: RunScope): Promise<Readonly<P
   return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]));
 }
 
-/** Moves every request of a run from one state to another and returns their ids. */
+/** Moves all requests of a run in some states to another state, and returns their ids. */
 export async function moveRequests(
   ops: Ops,
   part: RunScope,

@@ -1,9 +1,9 @@
-/** What a question to the ledger is about: a run, or of a run that is shared one chunk. */
+/** The scope of a ledger query: a run, or one chunk of a shared run. */
 import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 import type { OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 export interface RunScope {
-  /** The run. */
+  /** The run's id. */
   readonly id: string;
   readonly chunk?: string;
 }

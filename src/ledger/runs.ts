@@ -1,4 +1,4 @@
-/** Runs: one row for each time a sync was carried out, continued where it was cut short. */
+/** Runs: one row for each execution of a sync, continued after an interruption. */
 import { sql } from 'kysely';
 import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './lost-answers.ts';
@@ -10,25 +10,25 @@ import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
   readonly id: string;
-  /** Digest of the definition that its plan was made by. */
+  /** Digest of the definition of its plan. */
   readonly definitionHash: string;
   readonly sync: string;
   readonly endpoint: string;
-  /** The UTC day on which the plan was made; it stays when the run is continued. */
+  /** The UTC day of the plan; unchanged when the run is continued. */
   readonly today: string;
   /** RFC 3339, by the database's clock. */
   readonly startedAt: string;
   readonly continued: boolean;
-  /** What it was quoted at when it began; null when it was not. */
+  /** The quote at its start; null if there was none. */
   readonly quote: QuotedPoints | null;
-  /** Of a run that is shared, the chunk that is meant; absent, the whole run is. */
+  /** For a shared run, one chunk of it; absent, the complete run. */
   readonly chunk?: string;
 }
 
-/** A run left open for longer is given up: its plan no longer says what one would ask today. */
+/** An older open run is abandoned, because a plan made today would differ. */
 const CONTINUED_WITHIN_MS = 24 * 3_600_000;
 
-/** States of a run whose plan is not done: it crashed, was stopped, or ran out of points or luck. */
+/** States of a run with an unfinished plan: it crashed, was stopped, ran out of points or met transient errors. */
 export const OPEN_STATES: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
 
 export interface RunRequest {
@@ -36,22 +36,22 @@ export interface RunRequest {
   readonly endpoint: string;
   readonly definitionHash: string;
   readonly holder: string;
-  /** The plan asks for days up to `today`. */
+  /** The plan requests days up to `today`. */
   readonly asksForDays?: boolean;
   readonly now: Date;
 }
 
 export interface NewRun extends RunRequest {
   readonly quote?: QuotedPoints;
-  /** The spools of the process that begins it. */
+  /** The spools of the process that starts it. */
   readonly spools?: readonly SpoolPlace[];
 }
 
-/** What the runs that were left open come to. */
+/** The result of handling open runs. */
 export interface ContinuedRun {
-  /** The one to go on with; undefined when there is none. */
+  /** The run to continue; undefined if there is none. */
   readonly run: Run | undefined;
-  /** Requests of runs that were given up whose answers never arrived: they may have been paid for. */
+  /** Requests of abandoned runs whose answers never arrived; they may have been charged. */
   readonly lost: readonly string[];
 }
 
@@ -65,9 +65,9 @@ export interface OpenRun {
 }
 
 /**
- * The open runs of a sync, and of them the one to be continued: of the same definition, or of one of `also`. There is
- * none when the definition changed, when it is older than 24 hours, or when it asks for days of the future, as one does
- * that began by a clock that was ahead.
+ * Returns the open runs of a sync, and the one to continue: its definition hash is the current one or one of `also`.
+ * None is continued if the definition changed, or if the run is older than 24 hours. A run whose plan names future days
+ * is not continued either, since a clock was ahead when it started.
  */
 export async function openRuns(
   ops: Ops,
@@ -93,9 +93,8 @@ export async function openRuns(
 }
 
 /**
- * The open run of a sync, to be continued; open requests of its other runs are abandoned. The caller holds the sync's
- * lease, and a transaction, so that no run is given up by half. `beforeGivingUp` may throw, for a run that must not be
- * given up.
+ * Continues the open run of a sync, and abandons its other open runs. Hold the sync's lease and use a transaction, so
+ * that no run is abandoned partly. `beforeGivingUp` may throw for a run that must not be abandoned.
  */
 export async function continueRun(
   ops: Ops,
@@ -115,7 +114,7 @@ export async function continueRun(
   await ops
     .updateTable('runs')
     .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
-    // Of a clock that was ahead; the true start is not known.
+    // A clock that was ahead set the start time, so the true start is unknown.
     .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
     .where('id', '=', last.id)
     .execute();
@@ -126,7 +125,7 @@ export async function continueRun(
   return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
 }
 
-/** The syncs whose names begin so that have open runs. */
+/** Returns the syncs whose names have this prefix and that have open runs. */
 export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly string[]> {
   const rows = await ops
     .selectFrom('runs')
@@ -138,7 +137,7 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
   return rows.map(({ sync }) => sync);
 }
 
-/** A new run; enter its plan in the same transaction, so that no run is ever half planned. */
+/** Creates a run. Record its plan in the same transaction, so that no run is planned partly. */
 export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   const startedAt = it.now.toISOString();
   const today = startedAt.slice(0, 10);
@@ -161,7 +160,7 @@ export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
   return { id: run.id, definitionHash, sync, endpoint, today, startedAt, continued: false, quote };
 }
 
-/** Returns the requests that may have been paid for without an answer. */
+/** Returns the requests that may have been charged without an answer. */
 async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> {
   await recordLosses(
     ops,
@@ -174,7 +173,7 @@ async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> 
   return lost;
 }
 
-/** Sums over a run's requests and answers, the parts of a continued run together. */
+/** Totals of a run's requests and answers, including all invocations of a continued run. */
 export interface RunTotals {
   readonly planned: number;
   readonly fresh: number;
@@ -198,13 +197,13 @@ export interface RunTotals {
   readonly points: number;
 }
 
-/** What the ledger and the vault hold of a run. */
+/** Computes the totals of a run from the ledger and the stored answers. */
 export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
   const count = (condition: string) => sql<string>`count(*) filter (where ${sql.raw(condition)})`;
   const requests = await ops
     .selectFrom('requests')
     .select([
-      // Parts stand in the plan for the questions that were cut into them.
+      // Parts replace split questions in the plan.
       sql<string>`count(*) filter (where not ${isSplit('requests')})`.as('planned'),
       count("state = 'fresh'").as('fresh'),
       sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
@@ -258,7 +257,7 @@ export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
   };
 }
 
-/** Writes how a run ended, with its sums. */
+/** Records how a run ended, with its totals. */
 export async function endRun(
   ops: Ops,
   runId: string,

@@ -1,10 +1,10 @@
-/** Takes a question out of the plan because its parts are asked in its place. */
+/** Removes a question from the plan because its parts are requested instead. */
 import { sql } from 'kysely';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /**
- * Settles a planned request that was never sent as skipped, with why; returns its depth, or undefined when it is not
- * planned any more. Plan its parts in the same transaction.
+ * Settles a planned request that was never sent as skipped, with the reason; returns its depth, or undefined if it is
+ * no longer planned. Plan its parts in the same transaction.
  */
 export async function skipForSplit(ops: Ops, id: string, because: string, at: Date): Promise<number | undefined> {
   const skipped = await ops
@@ -18,6 +18,6 @@ export async function skipForSplit(ops: Ops, id: string, because: string, at: Da
   return skipped && Number(skipped.depth);
 }
 
-/** True, in SQL, of a request that was skipped for its parts; `requests` is the name by which the query knows the ledger. */
+/** SQL condition that a request was skipped for its parts; `requests` is the table's alias in the query. */
 export const isSplit = (requests: string) =>
   sql<boolean>`(${sql.ref(`${requests}.state`)} = 'skipped' and ${sql.ref(`${requests}.attempts`)} = 0 and ${sql.ref(`${requests}.next`)} is not null)`;

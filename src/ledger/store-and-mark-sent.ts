@@ -1,7 +1,7 @@
 /**
- * What comes and what goes, in the ledger and the vault: every paid answer is kept to the byte before anything else is
- * tried on it, and every request is known to be sent before it is. Each is one statement, for many at a time; both are
- * one too, so that the call that follows an answer waits for one commit.
+ * Stores answers and marks requests as sent. Every paid answer is stored exactly before any other work on it, and every
+ * request is recorded as sent before it leaves. Each operation is one statement for many rows; both also exist as one
+ * statement, so that the call after an answer waits for only one commit.
  */
 import { type QueryCreator, sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
@@ -12,7 +12,7 @@ import { compressBody, sha256Of } from './compression.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
 
-/** An answer as the client hands it over. */
+/** An answer from the client. */
 export interface StoredBytes {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface StoredBytes {
   readonly tookMs: number;
 }
 
-/** An answer with the request that it answers. */
+/** An answer with its request. */
 export interface AnswerToStore {
   readonly requestId: string;
   readonly answer: StoredBytes;
@@ -30,7 +30,7 @@ export interface AnswerToStore {
 /** A request that is about to be sent. */
 export interface RequestToSend {
   readonly id: string;
-  /** Sent with each of its attempts. */
+  /** The identifier sent with each of its attempts. */
   readonly requestId: string;
   readonly at: Date;
   /** The most that the attempt can cost. */
@@ -38,9 +38,9 @@ export interface RequestToSend {
 }
 
 /**
- * Commits the exact bytes of answers and marks their requests as stored; returns the answers' ids in the same order,
- * which rise in the order of storing; undefined for a request that the ledger does not have. They were paid for, so they
- * are kept whatever became of the requests meanwhile.
+ * Commits the exact bytes of answers and marks their requests as stored. Returns the answers' ids in the same order,
+ * increasing; undefined for a request that the ledger does not have. Answers were paid for, so they are stored whatever
+ * the state of their requests.
  */
 export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]): Promise<(string | undefined)[]> {
   const { rows } = await ops.executeQuery(storingIn(ops)(await answerValues(storing)));
@@ -48,8 +48,8 @@ export async function storeAnswers(ops: Ops, storing: readonly AnswerToStore[]):
 }
 
 /**
- * Commits that these requests are about to be sent; none may be sent before. Returns the ids of those that may be: none
- * when the lease was lost, and without those that somebody else settled.
+ * Commits that these requests are about to be sent; none may be sent before. Returns the ids that may be sent: none if
+ * the lease was lost, and not those that another process settled.
  */
 export async function markSent(
   ops: Ops,
@@ -60,7 +60,7 @@ export async function markSent(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Does both, of different requests, in one commit. */
+/** Stores answers and marks other requests as sent, in one commit. */
 export async function storeAndMarkSent(
   ops: Ops,
   lease: Lease,
@@ -103,7 +103,7 @@ async function answerValues(storing: readonly AnswerToStore[]) {
   const answers = storing.map(({ answer }) => answer);
   let end = 1;
   const starts = packed.map(({ bytes }) => (end += bytes.byteLength) - bytes.byteLength);
-  // The bodies go as one value and are cut apart there: an array of them would be sent as text, at twice the size.
+  // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
   const bodies = packed.length === 1 ? packed[0]?.bytes : Buffer.concat(packed.map(({ bytes }) => bytes));
   return {
     bodies,
@@ -151,7 +151,7 @@ const bothBy = memoizeByObject((lease: Lease) =>
   ),
 );
 
-/** The new answers, as `answer`. */
+/** The statement's new answers, as `answer`. */
 function answered(ops: Ops, given: AnswerParameters) {
   const source = sql<{
     place: string;

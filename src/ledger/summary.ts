@@ -1,4 +1,4 @@
-/** What a command that ran syncs says of them: to people, to schedulers, and in the warehouse. */
+/** The summary of a command that ran syncs: for people, for schedulers and in the warehouse. */
 
 export type RunState = 'running' | 'complete' | 'partial' | 'out_of_points' | 'failed' | 'interrupted' | 'abandoned';
 
@@ -9,53 +9,53 @@ export interface SyncSummary {
   readonly runId: string | null;
   readonly state: RunState;
   readonly exitCode: number;
-  /** True when an interrupted run was taken up again. */
+  /** True if an interrupted run was continued. */
   readonly continued: boolean;
-  /** Requests in the plan, those that paging added included. */
+  /** Requests in the plan, including those that paging added. */
   readonly planned: number;
-  /** Of them: served by a stored answer that is fresh enough. */
+  /** Planned requests that a fresh stored answer serves. */
   readonly fresh: number;
-  /** Of them: sent, each counted once however often it was tried. */
+  /** Planned requests that were sent, each counted once. */
   readonly asked: number;
-  /** Attempts, each of those of a request that was tried again. */
+  /** Attempts, including retries. */
   readonly sent: number;
   /** Answers stored and loaded. */
   readonly answers: number;
   readonly received: number;
   readonly loaded: number;
-  /** Of the loaded ones, those whose rows were there and said something else. */
+  /** Loaded items whose rows existed with other values. */
   readonly changed: number;
   readonly unchanged: number;
   readonly superseded: number;
   readonly quarantined: number;
-  /** Inputs for which the service knows no entity. */
+  /** Inputs whose entity the service does not know. */
   readonly missing: number;
-  /** Inputs that failed for good. */
+  /** Inputs that failed permanently. */
   readonly failed: number;
-  /** Requests whose outcome is unknown and stays listed. */
+  /** Requests whose outcome is unknown and that stay listed. */
   readonly inDoubt: number;
-  /** Slices of which more may exist than was returned, those whose answer could not be read included. */
+  /** Slices that are lower bounds, including those with unreadable answers. */
   readonly truncated: number;
-  /** Requests whose answer could not be read, those that are asked no more for it included. */
+  /** Requests with unreadable answers, including those that are not sent again because of that. */
   readonly unreadable: number;
-  /** Requests not sent when the run stopped: those that stay planned, and those skipped because their endpoint was given up. */
+  /** Requests not sent when the run stopped: still planned, or skipped because their endpoint was given up. */
   readonly left: number;
-  /** Points of the run so far: what the request log charged where that is known, else by the price book. */
+  /** Points of the run so far: as charged in the request log if known, otherwise by the price list. */
   readonly points: number;
-  /** Of a run that is continued, the points of this invocation, for which limits per run hold. */
+  /** For a continued run, the points of this invocation, which the limits per run apply to. */
   readonly pointsNow?: number;
-  /** Where a limit in points is set: requests whose cost the request log has not confirmed, and what they count. */
+  /** If a limit in points is set: requests whose cost the log has not confirmed, with their counted points. */
   readonly unverified?: UnverifiedPoints;
-  /** What the plan was quoted at before anything was sent, in points; null for a run that was not begun. */
+  /** The quote of the plan before anything was sent, in points; null for a run that was not started. */
   readonly quote: QuotedPoints | null;
-  /** Attempts of this run whose answers were lost, each with what the request log says became of it. */
+  /** Attempts of this run with lost answers, each with its outcome in the request log. */
   readonly doubts: readonly LostAnswerSummary[];
-  /** Slices of this run of which more may exist than was returned, at most 20. */
+  /** Slices of this run that are lower bounds, at most 20. */
   readonly lowerBounds: readonly LowerBound[];
-  /** What is missing because an answer could not be read, at most 20 requests. */
+  /** Requests with unreadable answers, at most 20. */
   readonly gaps: readonly Gap[];
   readonly tookMs: number;
-  /** Why it ended as it did, when not complete. */
+  /** Why the run ended as it did; null if complete. */
   readonly error: string | null;
   /** What to do next, in one sentence. */
   readonly next: string | null;
@@ -70,17 +70,17 @@ export interface UnverifiedPoints {
 
 /** Points that a plan may cost. */
 export interface QuotedPoints {
-  /** Requests that it would send, those left out that paging and splitting may add. */
+  /** Requests that the plan would send, without those that paging and splitting may add. */
   readonly requests: number;
-  /** Nine times in ten they cost from `low` to `high`. */
+  /** The cost is from `low` to `high` nine times in ten. */
   readonly low: number;
   readonly likely: number;
   readonly high: number;
-  /** The most, paging and splitting left out. */
+  /** The most without paging and splitting. */
   readonly most: number;
-  /** How sure: by guesses alone, by few rows of the log, or by many that agree. */
+  /** Confidence: from guesses alone, few log rows, or many that agree. */
   readonly sure: 'guess' | 'some' | 'good';
-  /** Rows of the log that tell. */
+  /** Number of log rows used. */
   readonly samples: number;
 }
 
@@ -88,7 +88,7 @@ export interface QuotedPoints {
 export interface LostAnswerSummary {
   readonly requestId: string;
   readonly attempt: number;
-  /** The fields that tell the request from the others of its sync. */
+  /** The fields that distinguish the request from others of its sync. */
   readonly input: unknown;
   readonly sentAt: string;
   readonly reason: string;
@@ -101,20 +101,20 @@ export interface LowerBound {
   readonly filters: unknown;
   readonly returned: number;
   readonly reason: string;
-  /** True where the answer could not be read, so that nothing is known of the slice. */
+  /** True if the answer was unreadable, so nothing is known about the slice. */
   readonly unreadable?: true;
 }
 
-/** A request whose answer could not be read. */
+/** A request with an unreadable answer. */
 export interface Gap {
   /** The canonical request, without its `count`. */
   readonly filters: unknown;
-  /** The fields that tell the request from the others of its sync. */
+  /** The fields that distinguish the request from others of its sync. */
   readonly input: unknown;
-  /** The answer, as it was stored. */
+  /** The id of the stored answer. */
   readonly answerId: string;
   readonly reason: string;
-  /** True when this run did not ask it any more: only `--refresh` does, until `max_age` has passed. */
+  /** True if this run did not send the request again: only `--refresh` does, until `max_age` has passed. */
   readonly failing: boolean;
 }
 
@@ -124,7 +124,7 @@ export interface Summary {
   readonly tookMs: number;
 }
 
-/** What a run tells while it is under way. */
+/** The progress of a run. */
 export interface Progress {
   readonly sync: string;
   /** Requests ended and planned so far, in this run. */
@@ -137,7 +137,7 @@ export interface Progress {
   readonly oldestSentAt: Date | undefined;
 }
 
-/** Something that a run has to tell apart from its counts. */
+/** A message of a run besides its counts. */
 export interface Notice {
   readonly level: 'info' | 'warn';
   readonly message: string;

@@ -1,4 +1,4 @@
-/** Answers that could not be read: which requests are asked no more for that, and what a run lacks because of it. */
+/** Unreadable answers: which requests are not sent again because of them, and what a run lacks. */
 import { sql } from 'kysely';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
@@ -7,37 +7,37 @@ import type { Received } from './fresh-answers.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { Gap } from './summary.ts';
 
-/** A request is asked so often within `max_age` while its answers cannot be read: once, and twice more. */
+/** How often a request is sent within `max_age` while its answers are unreadable: once, and two more times. */
 export const MAX_UNREADABLE = 3;
 
-/** The failure class of a request that is not asked because its last answers could not be read. */
+/** The failure class of a request that is not sent because its last answers were unreadable. */
 export const UNREADABLE = 'unreadable';
 
-type Judged = Pick<Batch, 'received' | 'rejects' | 'foreign'>;
+type ParsedBatch = Pick<Batch, 'received' | 'rejects' | 'foreign'>;
 
-/** True of an answer of which nothing could be read: it is quarantined whole, or no item is one of the endpoint. */
-export const isUnreadable = ({ received, rejects, foreign }: Judged): boolean =>
+/** True if nothing of an answer could be read: it is quarantined completely, or no item belongs to the endpoint. */
+export const isUnreadable = ({ received, rejects, foreign }: ParsedBatch): boolean =>
   rejects.some(({ position }) => position === undefined) || (received > 0 && foreign === received);
 
-/** The reason why nothing of an answer could be read; undefined for one of which something could. */
-export const unreadableReason = (batch: Judged): string | undefined =>
+/** Returns why nothing of an answer could be read; undefined if something could. */
+export const unreadableReason = (batch: ParsedBatch): string | undefined =>
   isUnreadable(batch) ? batch.rejects[0]?.reason : undefined;
 
-/** A request that is asked no more for now. */
+/** A request that is not sent now. */
 export interface FailingRequest {
   /** The newest of its answers. */
   readonly answerId: string;
-  /** Answers within `max_age` that could not be read. */
+  /** Number of unreadable answers within `max_age`. */
   readonly times: number;
   readonly reason: string;
 }
 
-/** Rows a statement takes at once. */
+/** Rows per statement. */
 const CHUNK = 1000;
 
 /**
- * By request key, each of these requests that was answered `MAX_UNREADABLE` times within its times without an answer
- * that could be read. The caller leaves out what a readable answer serves.
+ * Returns those of these requests with at least `MAX_UNREADABLE` unreadable answers within their range of times, by
+ * request key. The caller excludes requests that a readable answer serves.
  */
 export async function failingRequests(
   ops: Ops,
@@ -70,7 +70,7 @@ export async function failingRequests(
   return found;
 }
 
-const NO_REASON = 'it is quarantined whole';
+const NO_REASON = 'the complete answer is quarantined';
 
 async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (answerIds.length === 0) return new Map();
@@ -85,33 +85,34 @@ async function reasonsOf(ops: Ops, answerIds: readonly string[]): Promise<Readon
   return new Map(rows.map(({ answer_id: id, reason }) => [id, reason]));
 }
 
-/** Requests of a run whose answer could not be read, with that answer. */
+/** Requests of a run with unreadable answers, with those answers. */
 const unanswered = (ops: Ops, runIds: readonly string[]) =>
   ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
     .where('r.run_id', '=', sql<string>`any(${arrayLiteral(runIds)}::bigint[])`)
-    // As the partial index has it.
+    // Written as in the predicate of the partial index.
     .where('a.unreadable', '=', sql<boolean>`true`)
     .where('r.state', 'in', ['quarantined', 'fresh', 'failed']);
 
-/** What the unreadable answers of a run come to. */
+/** Totals of a run's unreadable answers. */
 export interface UnreadableSum {
   readonly requests: number;
-  /** Of these, the requests that are asked no more. */
+  /** Those of the requests that are not sent again. */
   readonly failing: number;
-  /** Items that they asked for, beyond those that the counts of the run hold for them. */
+  /** Requested items beyond those that the run's counts already include for them. */
   readonly items: number;
 }
 
-/** Sums up the requests of a run whose answer could not be read; each weighs as many items as it asked for. */
+/** Totals a run's requests with unreadable answers; each weighs as many items as it requested. */
 export async function unreadableSum(ops: Ops, runId: string): Promise<UnreadableSum> {
   const weight = sql`coalesce((r.body ->> 'count')::bigint, (r.body ->> 'limit')::bigint, 1)`;
   const row = await unanswered(ops, [runId])
     .select([
       sql<string>`count(*)`.as('requests'),
       sql<string>`count(*) filter (where r.state = 'failed')`.as('failing'),
-      // The items of an answer are received and rejected, a request that failed is one reject; another run counts the rest.
+      // The run counts the items of its own answer as received and rejected, and a failed request as one reject. A
+      // fresh answer counts in another run.
       sql<string>`coalesce(sum(greatest(0, ${weight} - case r.state when 'fresh' then 0 when 'failed' then 1
         else coalesce(a.received, 1) end)), 0)`.as('items'),
     ])
@@ -119,12 +120,12 @@ export async function unreadableSum(ops: Ops, runId: string): Promise<Unreadable
   return { requests: Number(row.requests), failing: Number(row.failing), items: Number(row.items) };
 }
 
-/** A gap with the sync that has it. */
+/** A gap with its sync. */
 export interface SyncGap extends Gap {
   readonly sync: string;
 }
 
-/** The requests of these runs whose answer could not be read, the first so many. */
+/** Returns the first `most` requests of these runs with unreadable answers. */
 export async function gapsOf(ops: Ops, runIds: readonly string[], most: number): Promise<SyncGap[]> {
   if (runIds.length === 0) return [];
   const rows = await unanswered(ops, runIds)
@@ -143,7 +144,7 @@ export async function gapsOf(ops: Ops, runIds: readonly string[], most: number):
   });
 }
 
-/** Records the slices of requests that a run did not ask because their last answers could not be read. */
+/** Records the slices of requests that a run did not send because their last answers were unreadable. */
 export async function recordFailingSlices(ops: Ops, runId: string): Promise<void> {
   await ops
     .insertInto('coverage')
@@ -191,16 +192,16 @@ export async function recordFailingSlices(ops: Ops, runId: string): Promise<void
     .execute();
 }
 
-/** An answer that was loaded again, as the coverage needs it. */
+/** An answer that was loaded again, with the data for the coverage. */
 export interface ReparsedSlice {
   readonly answerId: string;
   readonly requestKey: string;
   readonly receipt: Pick<Receipt, 'received'>;
-  /** It holds all there was when it was asked. */
+  /** The answer held all items that existed when it was requested. */
   readonly complete: boolean;
 }
 
-/** Corrects the slices of answers that could not be read at first and now can. */
+/** Corrects the slices of answers that were unreadable and can now be read. */
 export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
   const source = sql<{ answer_id: string; request_key: string; returned: string; complete: boolean }>`(
@@ -232,7 +233,7 @@ export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[])
     .execute();
 }
 
-/** Removes the slices that earlier walks of a sync could not read; call it once a later walk has read them all. */
+/** Removes the unreadable slices of a sync's earlier walks; call it after a later walk read all pages. */
 export async function removeReadPages(ops: Ops, sync: string, beforeRun: string): Promise<void> {
   await ops
     .deleteFrom('coverage')

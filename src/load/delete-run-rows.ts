@@ -1,7 +1,7 @@
-/** Takes rows out of the analyst tables again that are a part of something and would be read as the whole of it. */
+/** Deletes analyst rows that cover only a part of something and would be read as the complete data. */
 import { type Kysely, sql } from 'kysely';
 
-/** Where rows are withdrawn, and which: those that runs wrote. */
+/** The table, and the runs whose rows are deleted. */
 export interface RunRows {
   readonly schema: string;
   readonly table: string;
@@ -9,7 +9,7 @@ export interface RunRows {
   readonly runs: ReturnType<typeof sql>;
 }
 
-/** Deletes the rows of one root table that these runs wrote; what they told stays in the vault. */
+/** Deletes the rows of one root table that these runs wrote; the stored answers keep their contents. */
 export async function deleteRunRows<D>(db: Kysely<D>, { schema, table, runs }: RunRows): Promise<void> {
   await sql`delete from ${sql.id(schema, table)} where _run_id in (${runs})`.execute(db);
 }

@@ -1,8 +1,8 @@
-/** Which answers may be loaded together; pure. */
+/** Decides which answers may be loaded together; pure. */
 import { rootTables } from '../warehouse/schema/tables.ts';
 import type { Batch } from '../normalize/batch.ts';
 
-/** How much one group may hold, so that memory and the time for which rows are locked stay bounded. */
+/** The limits of one group, which bound memory and the duration of row locks. */
 export interface LoadLimits {
   /** Rows of root tables, child tables and bridges. */
   readonly rows: number;
@@ -11,26 +11,28 @@ export interface LoadLimits {
   readonly answers?: number;
 }
 
-/** Enough for the cost of statements and commits to vanish, with rows locked for well under a second. */
+/**
+ * Large enough that the cost of statements and commits is negligible, while rows are locked for well under a second.
+ */
 export const DEFAULT_LOAD_LIMITS: LoadLimits = { rows: 5_000, bytes: 8 * 2 ** 20 };
 
-/** An answer's rows, and how long it was. */
+/** An answer's rows, and its size. */
 export interface SizedBatch {
   readonly batch: Batch;
   readonly bytes: number;
 }
 
-/** Answers that may be loaded together, in their order. */
+/** Answers that may be loaded together, in order. */
 export interface Group<T> {
   readonly answers: readonly T[];
-  /** Adds the next answer; false when it may not be loaded with those that are here. */
+  /** Adds the next answer; false if it may not be loaded with those of the group. */
   readonly admit: (answer: T) => boolean;
 }
 
 /**
- * An empty group. The next answer may not join it when it would touch a set that one of the group touches, the rows of one
- * owner or the bridge of one question, because what an answer finds there depends on what the one before left; nor when
- * the group would grow beyond the bounds. An answer that is beyond them by itself is a group of its own.
+ * Creates an empty group. An answer may not join if it shares a set with the group: the rows of one owner, or the
+ * bridge of one question. The result of such an answer depends on the one before it. It may not join either if the
+ * group would exceed the limits; an answer that exceeds them alone is a group of its own.
  */
 export function openGroup<T extends SizedBatch>(most: LoadLimits): Group<T> {
   const answers: T[] = [];
@@ -57,7 +59,7 @@ const ownedTables = rootTables.flatMap(({ name, resource }) =>
   resource.owner ? [{ table: name, owner: resource.owner }] : [],
 );
 
-/** What answers touch: their sets, and the entities that they show. */
+/** Returns what answers touch: their sets and their entities. */
 export const conflictKeys = (answers: readonly Pick<SizedBatch, 'batch'>[]): ReadonlySet<string> =>
   new Set(
     answers.flatMap(({ batch }) => [
@@ -77,11 +79,11 @@ function setsOf({ bridge, owner, roots }: Batch): ReadonlySet<string> {
   ]);
 }
 
-/** As many rows as an answer can come to. */
+/** The most rows that an answer can write. */
 function rowsIn({ roots, bridge }: Batch): number {
   let rows = bridge?.rows.length ?? 0;
-  for (const told of roots.values())
-    for (const { lists } of told) {
+  for (const rootRows of roots.values())
+    for (const { lists } of rootRows) {
       rows += 1;
       for (const list of Object.values(lists)) rows += list.length;
     }

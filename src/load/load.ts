@@ -1,4 +1,7 @@
-/** Batches in, receipts out: writes the rows of many answers inside the caller's transaction, a set of statements a table. */
+/**
+ * Loads batches and returns receipts: writes the rows of many answers in the caller's transaction, with a few
+ * statements per table.
+ */
 import { bridgeTables, rootTables } from '../warehouse/schema/tables.ts';
 import type { RootTable } from '../warehouse/schema/table-types.ts';
 import { type ReceiptBuilder, type LoadItem, openReceiptBuilder } from './merge/receipt-builder.ts';
@@ -14,14 +17,14 @@ import { type DeletedRow, writeTable } from './write-table.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 
 /**
- * Writes all rows of the answers of a group, what others refer to first, and returns a receipt for each. Rows and
- * receipts are those that loading one answer after the other would give; `openGroup` says which answers may be loaded
- * together. What did not change is not written; what a newer answer said is not overwritten. Throws a TransientError
- * when other writers get in between too often; the database's own errors pass through, and nothing is then committed.
+ * Writes all rows of a group of answers, referenced tables first, and returns a receipt for each. Rows and receipts
+ * equal those of loading the answers one by one; `openGroup` decides which answers may be loaded together. Unchanged
+ * rows are not written, and values of newer answers are not overwritten. Throws a TransientError if other writers
+ * interfere too often. Database errors are thrown unchanged, and then nothing is committed.
  */
 export async function load(executor: SqlExecutor, schema: string, group: readonly LoadItem[]): Promise<Receipt[]> {
   const receipts = group.map(({ batch }) => openReceiptBuilder(batch));
-  const wrote = (answer: number, table: string, rows: number): void => receipts[answer]?.addWritten(table, rows);
+  const addWritten = (answer: number, table: string, rows: number): void => receipts[answer]?.addWritten(table, rows);
   await executor.write(BY_INDEX, []);
   const contexts = group.map(({ context }) => context);
   const targets = rootTables
@@ -31,56 +34,56 @@ export async function load(executor: SqlExecutor, schema: string, group: readonl
   try {
     for (const target of targets) await loadTable(target, group, receipts, prefetched.get(target.table));
   } finally {
-    // None may ask for anything when the transaction has ended.
+    // No statement may start after the end of the transaction.
     await Promise.allSettled([...prefetched.values()].map(({ changeSet }) => changeSet));
   }
   for (const table of bridgeTables)
-    await loadBridges(executor, schema, table, group, (answer, rows) => wrote(answer, table.name, rows));
+    await loadBridges(executor, schema, table, group, (answer, rows) => addWritten(answer, table.name, rows));
   await executor.drain();
   return receipts.map((it) => it.build());
 }
 
 /**
- * Rows are found by their keys. Left to itself, the planner reads tables of up to some hundred thousand rows whole, see
- * `lookedUp`; what is held, written or deleted can't be fenced as what is read is. All four, or it would compare each
- * key with each row of a small table.
+ * Rows must be found by key. By default, the planner scans tables of up to some hundred thousand rows, see `lookedUp`.
+ * Statements that lock, write or delete rows cannot be fenced as reads can. All four settings are needed; otherwise it
+ * would compare each key with each row of a small table.
  */
 const BY_INDEX = `select ${['hashjoin', 'mergejoin', 'material', 'seqscan']
   .map((plan) => `set_config('enable_${plan}', 'off', true)`)
   .join(', ')}`;
 
-/** What the answers show of a table's entities, and what becomes of these. */
+/** The observations of a table's entities, and the change set for them. */
 interface PrefetchedTable {
   readonly seen: ReadonlyMap<string, readonly Observation[]>;
   readonly changeSet: Promise<ChangeSet>;
 }
 
 /**
- * Has tables looked at before their turn, so that the database reads while what was found is judged, and one drafted after
- * the other, which goes on while rows of those before are written. Not one with rows of owners: it is looked at when they
- * are held.
+ * Reads tables early, so that the database works while earlier results are compared. Change sets are built one after
+ * the other, while rows of earlier tables are written. Tables with owned rows are excluded, since they must be read
+ * after locking their sets.
  */
 function prefetchTables(
   targets: readonly MergeTarget[],
   group: readonly LoadItem[],
 ): ReadonlyMap<RootTable, PrefetchedTable> {
-  const looks = targets
+  const lookups = targets
     .filter(({ table }) => !group.some(({ batch }) => batch.owner?.table === table.name))
     .map((target) => lookUp(target, observationsOf(target.table, group, new Set())))
     .filter(({ ids }) => ids.length > 0);
   let before: Promise<unknown> | undefined;
   return new Map(
-    looks.map((look) => {
-      const { target, seen } = look;
+    lookups.map((lookup) => {
+      const { target, seen } = lookup;
       const { yieldToEventLoop } = target.executor;
-      const draft = buildWhenReady(look, before && { turn: before, pause: yieldToEventLoop });
-      before = draft.then(async ({ lists }) => {
+      const changeSet = buildWhenReady(lookup, before && { turn: before, pause: yieldToEventLoop });
+      before = changeSet.then(async ({ lists }) => {
         await yieldToEventLoop();
         lists();
       });
-      // A table before it may fail first.
+      // An earlier table may fail first.
       before.catch(() => undefined);
-      return [target.table, { seen, changeSet: draft }];
+      return [target.table, { seen, changeSet }];
     }),
   );
 }
@@ -95,19 +98,22 @@ interface StoredLookup {
 
 function lookUp(target: MergeTarget, seen: PrefetchedTable['seen']): StoredLookup {
   const ids = [...seen.keys()].toSorted();
-  const resting = readStoredFor(target, ids, seen);
-  // It fails where it is waited for.
-  resting.catch(() => undefined);
-  return { target, seen, ids, stored: resting };
+  const storedRows = readStoredFor(target, ids, seen);
+  // The error is thrown where the promise is awaited.
+  storedRows.catch(() => undefined);
+  return { target, seen, ids, stored: storedRows };
 }
 
-/** Drafts a table; behind another one it waits for its turn, and lets the load go on between its parts. */
+/**
+ * Builds the change set of a table. Behind another table, it waits for that one and yields to the load between its
+ * parts.
+ */
 async function buildWhenReady(
-  { target, seen, ids, stored: resting }: StoredLookup,
+  { target, seen, ids, stored: storedRows }: StoredLookup,
   behind?: { readonly turn: Promise<unknown>; readonly pause: () => Promise<unknown> },
 ): Promise<ChangeSet> {
   await behind?.turn;
-  return buildChangeSet(target, ids, seen, await resting, behind?.pause);
+  return buildChangeSet(target, ids, seen, await storedRows, behind?.pause);
 }
 
 async function loadTable(
@@ -120,18 +126,18 @@ async function loadTable(
   const sets = ownedSets(executor, schema, table, group);
   const late = await sets.late();
   for (const answer of late) receipts[answer]?.addSuperseded(itemsIn(table, group[answer]));
-  const goneOf = (): Promise<readonly DeletedRow[]> => sets.deletedRows(late);
+  const findDeleted = (): Promise<readonly DeletedRow[]> => sets.deletedRows(late);
   const { seen, changeSet } = prefetched ?? buildNow(target, observationsOf(table, group, late));
-  const { results, deleted } = await writeTable(target, seen, await changeSet, goneOf);
+  const { results, deleted } = await writeTable(target, seen, await changeSet, findDeleted);
   const added = new Set(results.filter(({ stored }) => !stored).map(({ id }) => id));
   await writeDailyRows(executor, schema, table, contexts, seen, added);
   for (const { steps } of results)
     for (const { answer, items, change, lists } of steps) {
-      const book = receipts[answer];
-      book?.addItems(change, items);
+      const builder = receipts[answer];
+      builder?.addItems(change, items);
       if (change === 'unchanged' || change === 'superseded') continue;
-      book?.addWritten(table.name, 1);
-      for (const [index, rows] of lists) book?.addWritten(table.children[index]?.name ?? '', rows.length);
+      builder?.addWritten(table.name, 1);
+      for (const [index, rows] of lists) builder?.addWritten(table.children[index]?.name ?? '', rows.length);
     }
   for (const { answer } of deleted) receipts[answer]?.addWritten(table.name, 1);
 }
@@ -144,7 +150,7 @@ const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): Prefetche
 const itemsIn = (table: RootTable, loading: LoadItem | undefined): number =>
   (loading?.batch.roots.get(table.name) ?? []).filter(({ item }) => item !== undefined).length;
 
-/** What the answers show of each entity, in their order; those that are late show nothing. */
+/** Returns the observations of each entity, in the order of answers, without those of late answers. */
 function observationsOf(
   table: RootTable,
   group: readonly LoadItem[],
@@ -155,12 +161,12 @@ function observationsOf(
     if (late.has(answer)) continue;
     for (const row of batch.roots.get(table.name) ?? []) {
       const items = row.item === undefined ? 0 : 1;
-      const sightings = seen.get(row.id);
-      const last = sightings?.at(-1);
+      const observations = seen.get(row.id);
+      const last = observations?.at(-1);
       if (last?.answer === answer) {
         last.rows.push(row);
         last.items += items;
-      } else if (sightings) sightings.push({ answer, rows: [row], items });
+      } else if (observations) observations.push({ answer, rows: [row], items });
       else seen.set(row.id, [{ answer, rows: [row], items }]);
     }
   }

@@ -1,4 +1,6 @@
-/** Makes the digests of rows anew that were written by others than the loader, so that a load again finds them unchanged. */
+/**
+ * Recomputes the digests of rows that other code than the loader wrote, so that a repeated load finds them unchanged.
+ */
 import type { ChildRow } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { quoted } from '../warehouse/sql/identifiers.ts';
@@ -8,10 +10,10 @@ import { keyOf, rowsOfOwners, type RowTexts } from './sets/owned-sets.ts';
 import { cellOf, loadHeads, keyArrays, loadStates } from './merge/stored-rows.ts';
 import type { SqlExecutor } from './sql/executor.ts';
 
-/** Rows that are read and written at once. */
+/** Rows per statement. */
 const CHUNK = 500;
 
-/** Writes the digests that these rows would have, had the loader written them as they are. */
+/** Writes the digests that the loader would have written for the current rows. */
 export async function rehash(
   run: SqlExecutor,
   schema: string,
@@ -32,9 +34,9 @@ async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, id
     const state = states.get(id);
     if (!state) return [];
     const stored = digestsFrom(parts);
-    // A list that was never told has no rows, and is not the same as one without any.
-    const told = lists.filter((_, index) => (stored.lists[index] ?? null) !== null);
-    const rows = Object.fromEntries(told.map(([child, of]) => [child.name, of.get(id) ?? []]));
+    // A list that was never reported has no rows, but differs from an empty list.
+    const reported = lists.filter((_, index) => (stored.lists[index] ?? null) !== null);
+    const rows = Object.fromEntries(reported.map(([child, of]) => [child.name, of.get(id) ?? []]));
     const digests = digestsOf(table, { ...state, lists: rows }, stored);
     return [{ id, parts: digests.text, content: contentHash(table, digests) }];
   });
@@ -56,7 +58,7 @@ async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, id
   );
 }
 
-/** The rows of a list by their parent, as the normalizer makes them. */
+/** The rows of a list by parent, as the normalizer makes them. */
 async function listsOf(
   run: SqlExecutor,
   schema: string,

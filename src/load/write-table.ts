@@ -1,4 +1,4 @@
-/** Writes the rows of one root table that many answers tell together, and the lists of those that changed. */
+/** Writes the rows of one root table from many answers, and the lists of changed rows. */
 import { TransientError } from '../errors.ts';
 import { logChanges } from './history/change-log.ts';
 import { arraysOf, type ChangeSet, buildChangeSet, listsOf, type ListWrite, rowsOf } from './merge/changeset.ts';
@@ -16,18 +16,18 @@ export interface DeletedRow {
 
 export interface WriteResult {
   readonly results: readonly MergeResult[];
-  /** Those that were there and are deleted. */
+  /** Rows that existed and were deleted. */
   readonly deleted: readonly DeletedRow[];
 }
 
-/** Others may write between a look and a lock; so often in a row, it is no longer chance. */
-const ROUNDS = 8;
+/** Other writers may change rows between a read and a lock; this many times in a row is not chance. */
+const MAX_ROUNDS = 8;
 
 /**
- * Writes sightings of one table's entities and takes out what is gone, in key order; returns what became of each. Rows
- * that did not change are only read. `first` is the draft of all of them by a look that may have been a while ago.
- * `goneOf` is asked once, when new rows are in and before any other is held. Throws a TransientError when other writers
- * keep getting in between.
+ * Writes observations of one table's entities and deletes missing rows, in key order; returns the result for each.
+ * Unchanged rows are only read. `first` is the change set of all entities, from a read that may be outdated. `goneOf`
+ * is called once, after new rows are inserted and before other rows are locked. Throws a TransientError if other
+ * writers keep interfering.
  */
 export async function writeTable(
   target: MergeTarget,
@@ -38,46 +38,46 @@ export async function writeTable(
   const { executor, schema, table, contexts } = target;
   const results: MergeResult[] = [];
   let deleted: readonly DeletedRow[] | undefined;
-  let draft = first;
-  for (let round = 0; deleted === undefined || draft.results.length > 0; round += 1) {
-    if (round === ROUNDS)
+  let changeSet = first;
+  for (let round = 0; deleted === undefined || changeSet.results.length > 0; round += 1) {
+    if (round === MAX_ROUNDS)
       throw new TransientError(`other writers keep changing the same rows of ${table.name}`, {
         next: 'Run the sync again.',
       });
-    const { updates } = draft;
-    const inserting = insert(target, draft.inserts);
-    // It fails where it is waited for.
+    const { updates } = changeSet;
+    const inserting = insert(target, changeSet.inserts);
+    // The error is thrown where the promise is awaited.
     inserting.catch(() => undefined);
     await executor.yieldToEventLoop();
-    const lists = draft.lists();
+    const lists = changeSet.lists();
     const late = await inserting;
-    // Whoever waits for a row while holding others takes them in key order, so those that were lost go first or not at all.
-    let taken: readonly DeletedRow[] = [];
+    // Rows must be locked in key order to avoid deadlocks. So if an insert conflicted, no row is updated in this round.
+    let lockedForDeletion: readonly DeletedRow[] = [];
     if (late.size > 0) for (const { id } of updates) late.add(id);
     else {
       const gone: readonly DeletedRow[] = deleted ? [] : await goneOf();
       const held = await hold(target, updates, gone);
       for (const id of held.late) late.add(id);
-      taken = held.gone;
-      deleted ??= taken;
+      lockedForDeletion = held.gone;
+      deleted ??= lockedForDeletion;
     }
     const isOpen = ({ id }: MergeResult): boolean => late.has(id);
-    const settled = draft.results.filter((result) => !isOpen(result));
+    const settled = changeSet.results.filter((result) => !isOpen(result));
     await logChanges(executor, schema, table, contexts, seen, settled);
     await update(
       target,
       updates.filter((result) => !isOpen(result)),
-      taken,
+      lockedForDeletion,
     );
     for (const list of late.size === 0 ? lists : listsOf(table, settled.filter(hasWrite)))
       await writeList(executor, schema, list);
     results.push(...settled);
-    draft = await rebuildChangeSet(target, draft.results.filter(isOpen), seen);
+    changeSet = await rebuildChangeSet(target, changeSet.results.filter(isOpen), seen);
   }
   return { results, deleted };
 }
 
-/** Looks again at those of which others wrote. */
+/** Reads and compares the rows again that other writers changed. */
 async function rebuildChangeSet(
   target: MergeTarget,
   open: readonly MergeResult[],
@@ -88,8 +88,8 @@ async function rebuildChangeSet(
 }
 
 /**
- * Adds the new rows, before any other is touched: a row that was there may now refer to one that was not. Returns the
- * ids that somebody else has added meanwhile.
+ * Inserts the new rows before any other is written, since an existing row may now refer to a new one. Returns the ids
+ * that another writer inserted meanwhile.
  */
 async function insert(target: MergeTarget, inserts: readonly PendingWrite[]): Promise<Set<string>> {
   if (inserts.length === 0) return new Set();
@@ -110,7 +110,10 @@ async function insert(target: MergeTarget, inserts: readonly PendingWrite[]): Pr
   return new Set(inserts.filter(isLost).map(({ id }) => id));
 }
 
-/** Locks what is to be updated or deleted, and tells what somebody else wrote in the meantime and what is gone indeed. */
+/**
+ * Locks rows to update or delete. Returns the updates that other writers made outdated, and the rows that may still be
+ * deleted.
+ */
 async function hold(
   { executor, schema, table, contexts }: MergeTarget,
   updates: readonly PendingWrite[],
@@ -127,7 +130,7 @@ async function hold(
   return { late: updates.filter(isLate).map(({ id }) => id), gone: gone.filter(isGone) };
 }
 
-/** Writes rows that are held, and deletes those that are gone. */
+/** Updates locked rows, and deletes the missing ones. */
 async function update(
   target: MergeTarget,
   updates: readonly PendingWrite[],

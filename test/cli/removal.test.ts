@@ -52,7 +52,7 @@ const groups = async (): Promise<unknown[]> =>
 
 describe('forget', () => {
   it.each([
-    [['people', 'x'], 2, 'people is no table of entities', 'Name one of '],
+    [['people', 'x'], 2, 'people is not a table of entities', 'Name one of '],
     [
       ['pronet_groups', 'x'],
       2,

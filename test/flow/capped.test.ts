@@ -75,9 +75,9 @@ describe('twenty thousand filings', () => {
       const missing = world.filings.filter((it) => !keys.has(String(itemOf(it)['accession_number'])));
       expect(missing.filter(({ id }) => !below.has(id))).toEqual([]);
       expect(missing.length).toBeLessThan(world.filings.length / 50);
-      const [split] = scene.notices.filter(({ message }) => message.includes('as long as asked'));
+      const [split] = scene.notices.filter(({ message }) => message.includes('was full with'));
       expect(split?.message).toMatch(
-        /^an answer was as long as asked, 100 items; about \d+ requests for at most \d+ points follow/,
+        /^an answer was full with 100 items; its parts need about \d+ requests for at most \d+ points/,
       );
       expect(scene.notices.length).toBeLessThan(5);
     },
@@ -105,7 +105,7 @@ eachWarehouse('a window that was cut', (open) => {
     for (const { attempts, next, error, parts } of cut) {
       expect({ attempts: Number(attempts), error }).toEqual({ attempts: 0, error: null });
       expect(next).toMatch(
-        /^(predicted to hold about \d+ items: the first of about \d+ parts is cut off|(predicted to hold about \d+ items: )?cut into \d+ parts)$/,
+        /^(predicted to hold about \d+ items: the first of about \d+ parts is split off|(predicted to hold about \d+ items: )?split into \d+ parts)$/,
       );
       expect(parts).toBeGreaterThanOrEqual(2);
     }
@@ -147,7 +147,9 @@ eachWarehouse('a window that was cut', (open) => {
     expect(again).toMatchObject({ exitCode: 0, truncated: 0 });
     expect(bodies).not.toContain(whole);
     expect(bodies.length).toBeLessThan(arrived);
-    expect(scene.notices.at(-1)?.message).toMatch(/^a question is taken to hold about \d+ items; about \d+ requests/);
+    expect(scene.notices.at(-1)?.message).toMatch(
+      /^a question is expected to have about \d+ items; its parts need about \d+ requests/,
+    );
   });
 });
 

@@ -168,7 +168,7 @@ eachWarehouse('forgetting', (open, kind) => {
     expect(scene.notices).toContainEqual({
       level: 'info',
       sync: 'groups',
-      message: 'requests left out because they name what was forgotten: 1',
+      message: 'requests left out because they name a forgotten entity: 1',
     });
     const receipts = JSON.stringify(await select(warehouse, 'select * from sluice_ops.erasures'));
     expect(gone.filter((text) => text.length > 4 && receipts.includes(text))).toEqual([]);
@@ -241,7 +241,7 @@ eachWarehouse('forgetting', (open, kind) => {
 
   it('says what is wrong with what it is given, and waits for nobody', async () => {
     expect(() => targetOf('people', ['x'])).toThrow(UsageError);
-    expect(() => targetOf('people', ['x'])).toThrow('people is no table of entities');
+    expect(() => targetOf('people', ['x'])).toThrow('people is not a table of entities');
     expect(() => targetOf('pronet_users', ['x'])).toThrow('the key of pronet_users has 2 parts, 1 given');
     expect(() => targetOf('fact_request_costs', ['x'])).toThrow(UsageError);
     expect(() => targetOf('pronet_user_educations', ['a', 'b', '1'])).toThrow(UsageError);

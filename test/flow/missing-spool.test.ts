@@ -131,7 +131,7 @@ eachWarehouse('a spool of the ledger', (open) => {
     expect(run).toMatchObject({ exitCode: 0, answers: 5, inDoubt: 0 });
     expect(bought(scene)).toHaveLength(files.length);
     expect(scene.notices.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining(`is given up: the answers to ${files.length} requests count as lost`),
+      expect.stringContaining(`is abandoned: the answers to ${files.length} requests count as lost`),
     );
   });
 

@@ -73,7 +73,7 @@ eachWarehouse('a database that fails with calls in flight', (open) => {
             error: expect.stringMatching(
               /^answers could not be stored \(connect ECONNREFUSED 127.0.0.1:5432\): \d kept in \S+spool$/,
             ),
-            next: 'Run the sync again when the database is well: what is kept is taken in first, and not bought again.',
+            next: 'Run the sync again when the database is available: it loads the kept answers first and does not buy them again.',
           },
           { exitCode: 5, error: expect.stringMatching(/^not started: answers could not be stored/), sent: 0 },
         ],
@@ -189,7 +189,7 @@ eachWarehouse('what waits on the disk', (open) => {
     const other = `${service()}\nsyncs: { user: { endpoint: microblog.user, request: { user: acme_labs } } }\n`;
     expect(await scene.sync(other, { effects: { spool } })).toMatchObject({ exitCode: 0 });
     expect(scene.notices.map(({ message }) => message)).toEqual([
-      `${files.length} answers in ${spool.folder} are of syncs that the config does not name; they stay there`,
+      `${files.length} answers in ${spool.folder} belong to syncs that the config does not name; they stay there`,
     ]);
     expect(await scene.sync(TWO, { names: ['user'], effects: { spool } })).toMatchObject({ exitCode: 0 });
     expect(scene.notices).toHaveLength(1);

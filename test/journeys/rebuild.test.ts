@@ -129,7 +129,7 @@ eachWarehouse('a rebuild among objects of users', (open) => {
     [
       'no answer that gave it',
       [`update sluice.pronet_groups set _answer_id = 999 where urn_value = 'invented'`],
-      '1 row of sluice.pronet_groups that no stored answer gave',
+      '1 row of sluice.pronet_groups without a stored answer',
     ],
   ])('refuses by name to delete a row with %s, and changes nothing', async (_, made, named) => {
     const scene = await lived(await open());

@@ -1,4 +1,4 @@
-/** Collects the facts of a scenario once it is over, from the sandbox and the warehouse. */
+/** Collects the facts of a finished scenario from the sandbox and the warehouse. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { normalize, rejectedWhole } from '../../src/normalize/normalize.ts';
@@ -18,13 +18,13 @@ import { select } from '../flow/rows.ts';
 import type { Arrival, Doubt, Entry, Facts, LeaseMove, Logged, Move, Row, StoredAnswer } from './facts.ts';
 import { type Change, changesOf } from './recording.ts';
 
-/** The part of the facts that only the scenario knows. */
+/** The facts that only the scenario knows. */
 export interface Bounds extends Pick<Facts, 'maxAgeMs' | 'mostLost' | 'differing'> {
-  /** A sync reads the log, so the table of costs is to hold all of it. */
+  /** A sync reads the log, so the table of costs must hold all of it. */
   readonly readsLog: boolean;
 }
 
-/** Everything that the checker wants to know. Nothing may be under way any more. */
+/** Collects all facts for the checker. No call may be in flight any more. */
 export async function factsOf(
   warehouse: Warehouse,
   requests: readonly LoggedRequest[],
@@ -46,7 +46,7 @@ export async function factsOf(
   };
 }
 
-/** The log's own requests are not in it. */
+/** The log does not list its own requests. */
 const LOG = 'token.requests';
 
 function arrivalOf({ number, arrivedAt, endpoint: name, body, requestId, sha256, cost }: LoggedRequest): Arrival {
@@ -56,7 +56,7 @@ function arrivalOf({ number, arrivedAt, endpoint: name, body, requestId, sha256,
   return { number, atMs: arrivedAt.getTime(), endpoint: endpoint.name, requestKey: key, requestId, sha256, cost };
 }
 
-/** A query comes as texts; the contract says which of them are numbers. */
+/** A query consists of texts; the contract defines which of them are numbers. */
 function askedOf(endpoint: Endpoint, body: RequestBody): RequestBody {
   if (endpoint.method !== 'GET') return body;
   const validated = validateQuery(endpoint, new URLSearchParams(body as Record<string, string>));
@@ -125,7 +125,7 @@ async function answersOf(warehouse: Warehouse, changes: readonly Change[]): Prom
   for (const { id, sha256, ...counts } of counted) {
     const answer = await readAnswer(ops, id);
     const endpoint = endpointNamed(answer?.endpoint ?? '');
-    if (!answer || !endpoint) throw new Error(`answer ${id} is not in the vault`);
+    if (!answer || !endpoint) throw new Error(`answer ${id} is not stored`);
     const { requestId: entryId, requestKey, request, sync } = answer;
     const batch =
       answer.status === 412

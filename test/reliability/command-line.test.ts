@@ -6,11 +6,11 @@ import { wantedBy } from './command-line.ts';
 const run = (...words: string[]) =>
   spawnSync(process.execPath, [fileURLToPath(new URL('./run.ts', import.meta.url)), ...words], { encoding: 'utf8' });
 
-test('numbers and titles are taken as they are said, and the rest by default', async () => {
-  await expect(wantedBy(['--seed', '7', '--only', 'Both spoiled', '--date', '2026-01-02'])).resolves.toMatchObject({
+test('the command line sets numbers and titles, and the rest has defaults', async () => {
+  await expect(wantedBy(['--seed', '7', '--only', 'Faults of both', '--date', '2026-01-02'])).resolves.toMatchObject({
     seed: 7,
     share: 1,
-    only: 'Both spoiled',
+    only: 'Faults of both',
     date: '2026-01-02',
     output: 'docs/reliability.md',
   });
@@ -18,10 +18,10 @@ test('numbers and titles are taken as they are said, and the rest by default', a
 
 test.each([
   [['--sed', '1'], 'Unknown argument: sed'],
-  [['--seed', 'x'], '--seed takes a whole number.'],
-  [['--share', '0'], '--share takes a number above 0 and at most 1.'],
-  [['--share', '2'], '--share takes a number above 0 and at most 1.'],
-])('%j is refused before anything is started', (words, why) => {
+  [['--seed', 'x'], '--seed must be an integer.'],
+  [['--share', '0'], '--share must be above 0 and at most 1.'],
+  [['--share', '2'], '--share must be above 0 and at most 1.'],
+])('%j is refused before a scenario starts', (words, why) => {
   const { status, stderr } = run(...words);
   expect(status).toBe(1);
   expect(stderr).toContain(why);

@@ -1,4 +1,4 @@
-/** The words of `npm run reliability`. */
+/** The arguments of `npm run reliability`. */
 import yargs from 'yargs';
 
 export interface Wanted {
@@ -9,28 +9,28 @@ export interface Wanted {
   readonly output: string;
 }
 
-/** What the command line asks for; says what is wrong with it and ends the process where it can't be done. */
+/** Parses the command line; prints an error and ends the process if it is invalid. */
 export const wantedBy = (words: readonly string[]): Promise<Wanted> =>
   Promise.resolve(
     yargs([...words])
       .scriptName('npm run reliability --')
-      .usage('$0 [options]\n\nKills, spoils and races syncs, and judges what they leave by what was promised.')
-      .option('seed', { type: 'number', default: 1, describe: 'what moments, points and faults are drawn by' })
-      .option('share', { type: 'number', default: 1, describe: 'the part of the full counts to do' })
+      .usage('$0 [options]\n\nKill, disturb and race syncs, and check the results against the promises.')
+      .option('seed', { type: 'number', default: 1, describe: 'seed of the random moments, points and faults' })
+      .option('share', { type: 'number', default: 1, describe: 'share of the full number of scenarios to run' })
       .option('only', {
         type: 'string',
         default: '',
-        describe: 'part of the title of the groups to do; absent, all are done',
+        describe: 'run only groups with this text in their title; absent, run all',
       })
       .option('date', {
         type: 'string',
         default: new Date().toISOString().slice(0, 10),
-        describe: 'the day to put on the page',
+        describe: 'date on the page',
       })
-      .option('output', { type: 'string', default: 'docs/reliability.md', describe: 'the page that is written' })
+      .option('output', { type: 'string', default: 'docs/reliability.md', describe: 'path of the page to write' })
       .check(({ seed, share }) => {
-        if (!Number.isSafeInteger(seed)) throw new Error('--seed takes a whole number.');
-        if (!(share > 0 && share <= 1)) throw new Error('--share takes a number above 0 and at most 1.');
+        if (!Number.isSafeInteger(seed)) throw new Error('--seed must be an integer.');
+        if (!(share > 0 && share <= 1)) throw new Error('--share must be above 0 and at most 1.');
         return true;
       })
       .version(false)

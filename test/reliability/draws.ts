@@ -1,15 +1,15 @@
-/** Randomness that a seed repeats: what the bench draws, it can draw again. */
+/** Random draws that a seed repeats. */
 
 export interface Draws {
-  /** From 0 up to and without the bound. */
+  /** From 0 up to the bound, without the bound. */
   readonly below: (bound: number) => number;
-  /** From the first to the last, both of them possible. */
+  /** From the first to the last, both included. */
   readonly between: (first: number, last: number) => number;
   readonly chance: (share: number) => boolean;
   readonly pick: <T>(list: readonly T[]) => T;
 }
 
-/** Draws of a seed; those of another name are independent of them. */
+/** The draws of a seed; draws of another name are independent of them. */
 export function drawsOf(seed: number, name: string): Draws {
   let state = Buffer.from(name).reduce((sum, byte) => Math.imul(sum ^ byte, 0x01000193), seed | 0);
   // Mulberry32: small, and good enough to spread moments.

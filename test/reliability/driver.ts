@@ -1,4 +1,7 @@
-/** A process of its own that runs the syncs of a config, or works on their jobs, and ends itself by SIGKILL at a checkpoint if it is told so. */
+/**
+ * A separate process that runs the syncs of a config, or works on their jobs, and kills itself at a checkpoint if
+ * ordered.
+ */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,24 +15,24 @@ import { runSyncs } from '../../src/syncs.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 
-/** What the process is told to do, as JSON in its first argument; the config's variables come by the environment. */
+/** The order of the process, as JSON in its first argument; the environment has the config's variables. */
 export interface Order {
   readonly config: string;
-  /** Where it dies: the nth time that it comes to that point, from 1. */
+  /** Where the process dies: the nth time it reaches that point, from 1. */
   readonly die?: { readonly at: Checkpoint; readonly nth: number };
-  /** No wait but the heartbeat's is longer than this, so that many retries fit into a bench. */
+  /** The longest wait, except the heartbeat's, so that many retries fit into a scenario. */
   readonly longestWaitMs?: number;
-  /** Works on jobs until it is asked to end, and says no summary; absent, it runs every sync once. */
+  /** Works on jobs until SIGTERM, and sends no summary; absent, it runs every sync once. */
   readonly role?: Role;
   /** Most requests of a chunk. */
   readonly chunkSize?: number;
-  /** How far the clock of the process is ahead of the true one; negative, behind. */
+  /** How far the process's clock is ahead of the true one; negative if behind. */
   readonly clockAheadMs?: number;
-  /** By how much the clock steps once the process has read it a hundred times. */
+  /** The step of the clock once the process has read it a hundred times. */
   readonly clockStepMs?: number;
 }
 
-/** What it says: once when it begins, once when it ends. */
+/** The messages of the process: one at the start, one at the end. */
 export type Said = { readonly began: true } | { readonly summary: Summary; readonly notices: readonly string[] };
 
 const order = JSON.parse(process.argv[2] ?? '') as Order;
@@ -43,7 +46,7 @@ const {
   clockStepMs = 0,
 } = order;
 let clockReads = 0;
-/** The process's own clock, which may be wrong; what is stored goes by the warehouse's. */
+/** The process's own clock, which may be wrong; stored times use the warehouse's clock. */
 const processNow = (): Date => {
   clockReads += 1;
   return new Date(Date.now() + clockAheadMs + (clockReads > 100 ? clockStepMs : 0));

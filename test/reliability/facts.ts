@@ -1,4 +1,7 @@
-/** What is known of a scenario once it is over: what the service saw, what the ledger and the leases went through, what the tables hold. */
+/**
+ * The facts of a finished scenario: what the service received, how the ledger and the leases changed, and what the
+ * tables hold.
+ */
 
 /** A request as it reached the service. */
 export interface Arrival {
@@ -8,12 +11,12 @@ export interface Arrival {
   readonly requestKey: string;
   /** The `x-request-id` that it carried. */
   readonly requestId: string;
-  /** Of the body that the service meant to send; null when it sent none. */
+  /** Digest of the body that the service sent; null if it sent none. */
   readonly sha256: string | null;
   readonly cost: number;
 }
 
-/** A row of the ledger as it stands at the end. */
+/** A row of the ledger at the end. */
 export interface Entry {
   readonly id: string;
   readonly runId: string;
@@ -22,9 +25,9 @@ export interface Entry {
   readonly requestId: string | null;
   readonly state: string;
   readonly attempts: number;
-  /** Requests that its answer, or its being cut unasked, led to. */
+  /** Number of follow-up requests, from its answer or because it was split. */
   readonly parts: number;
-  /** Asked of the log to find out about lost answers: given up rather than asked until it is answered. */
+  /** A request of the log to resolve lost answers; it is abandoned instead of repeated. */
   readonly isLogReading: boolean;
 }
 
@@ -38,7 +41,7 @@ export interface Move {
   readonly attempts: number;
 }
 
-/** A change of a lease: taken, renewed, given back or declared expired. */
+/** A change of a lease: acquired, renewed, released or set to expired. */
 export interface LeaseMove {
   readonly atMs: number;
   readonly name: string;
@@ -53,15 +56,15 @@ export interface StoredAnswer {
   readonly requestKey: string;
   readonly storedAtMs: number;
   readonly receivedAtMs: number;
-  /** As the vault says, and as its bytes are. */
+  /** The recorded digest, and the digest of the stored bytes. */
   readonly sha256: string;
   readonly sha256OfBytes: string;
   readonly loaded: boolean;
   readonly counts: Readonly<Record<'received' | 'loaded' | 'unchanged' | 'superseded' | 'quarantined', number>>;
-  /** Items in its bytes, and items of it in quarantine. */
+  /** Items in its bytes, and its items in quarantine. */
   readonly items: number;
   readonly rejects: number;
-  /** The rows that its bytes tell of: table and key. */
+  /** The rows that its bytes contain: table and key. */
   readonly tells: ReadonlySet<string>;
 }
 
@@ -77,7 +80,7 @@ export interface Doubt {
   readonly attempt: number;
 }
 
-/** A request as the log of the service, or the table made from it, tells it. */
+/** A request in the log of the service, or in the table of costs. */
 export interface Logged {
   readonly path: string;
   readonly requestId: string;
@@ -89,19 +92,19 @@ export interface Facts {
   readonly entries: readonly Entry[];
   readonly moves: readonly Move[];
   readonly leases: readonly LeaseMove[];
-  /** Only one process can have the warehouse open: whoever takes a lease over there, its holder is dead. */
+  /** Only one process can have the warehouse open, so the previous holder of a lease is dead. */
   readonly soleOwner: boolean;
   readonly answers: readonly StoredAnswer[];
   readonly rows: readonly Row[];
   /** Attempts that are listed as lost. */
   readonly doubts: readonly Doubt[];
-  /** The service's log, and the table of costs; both empty when no sync reads the log. */
+  /** The service's log, and the table of costs; both empty if no sync reads the log. */
   readonly log: readonly Logged[];
   readonly costs: readonly Logged[];
-  /** How long an answer of a sync is fresh; absent, only its own run may not ask again. */
+  /** How long an answer of a sync is fresh; absent, only its own run may not repeat the request. */
   readonly maxAgeMs: Readonly<Record<string, number>>;
-  /** Most answers that the disturbances can have lost: calls in flight, once for each death, and answers spoiled on their way. */
+  /** Most answers that the disturbances can have lost: calls in flight, once for each kill, and disturbed answers. */
   readonly mostLost: number;
-  /** Tables in which the warehouse differs from that of the undisturbed run. */
+  /** Tables that differ from those of the undisturbed run. */
   readonly differing: readonly string[];
 }

@@ -1,4 +1,7 @@
-/** The short form of the fault proxies: whatever they do on the way, the run comes to the same end and buys nothing twice without telling. */
+/**
+ * The short form of the fault proxies: whatever the faults, the run completes with the same result and pays twice only
+ * for listed losses.
+ */
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { drawsOf } from './draws.ts';
 import { groundOn } from './ground.ts';
@@ -9,7 +12,7 @@ import { shortConfig } from './workload.ts';
 
 const SEED = 5;
 
-describe('a run behind proxies that spoil', () => {
+describe('a run behind fault proxies', () => {
   const ground = groundOn(inject('postgresUrl'));
   let oracle: Oracle;
   beforeAll(async () => {
@@ -18,11 +21,14 @@ describe('a run behind proxies that spoil', () => {
   afterAll(() => ground.end());
 
   it.each<[string, Spoil]>([
-    ['answers of the service', { http: randomExchanges(drawsOf(SEED, 'answers')) }],
-    ['connections to the database', { postgres: randomConnections(drawsOf(SEED, 'connections')) }],
-    ['both', { http: randomExchanges(drawsOf(SEED, 'both')), postgres: randomConnections(drawsOf(SEED, 'both')) }],
-    ['the replies to commits', { postgres: lostCommits }],
-  ])('%s comes to its end', { timeout: 300_000 }, async (_, spoil) => {
+    ['that disturb the service', { http: randomExchanges(drawsOf(SEED, 'answers')) }],
+    ['that disturb the database', { postgres: randomConnections(drawsOf(SEED, 'connections')) }],
+    [
+      'that disturb both',
+      { http: randomExchanges(drawsOf(SEED, 'both')), postgres: randomConnections(drawsOf(SEED, 'both')) },
+    ],
+    ['that drop replies to commits', { postgres: lostCommits }],
+  ])('%s completes', { timeout: 300_000 }, async (_, spoil) => {
     const { violations, figures, befell } = await spoiled(ground, spoil, oracle, shortConfig);
     expect(violations).toEqual([]);
     expect(figures.sentAgainAfterStored).toBe(0);

@@ -1,4 +1,4 @@
-/** The short form of a full disk, where this user may mount one. */
+/** The short form of a full disk, if this user may mount one. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';

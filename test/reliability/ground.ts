@@ -1,4 +1,4 @@
-/** Warehouses for scenarios, of both kinds: migrated once, recording, copied for each. */
+/** Warehouses for scenarios, of both kinds: migrated once, with recording, and copied for each. */
 import { randomBytes } from 'node:crypto';
 import { chmod, cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { type OpenEffects, openWarehouse, type Warehouse } from '../../src/wareh
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { installRecording } from './recording.ts';
 
-/** A warehouse of a scenario's own. */
+/** The warehouse of one scenario. */
 export interface Place {
   readonly kind: Warehouse['kind'];
   readonly url: string;
@@ -19,7 +19,7 @@ export interface Place {
 
 export interface Ground {
   readonly place: (kind: Warehouse['kind']) => Promise<Place>;
-  /** Removes the templates; places are their users' to drop. */
+  /** Removes the templates; the scenarios drop their own warehouses. */
   readonly end: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ const effects: OpenEffects = {
   sleep: (ms, signal) => wait(ms, undefined, signal && { signal }),
 };
 
-/** Opens a place, gives it to the work, and closes it. */
+/** Opens a warehouse, passes it to the work, and closes it. */
 export async function looking<T>(url: string, look: (warehouse: Warehouse) => Promise<T>): Promise<T> {
   const warehouse = await openWarehouse({ url: new Secret(url), schema: 'sluice' }, effects);
   try {
@@ -38,7 +38,7 @@ export async function looking<T>(url: string, look: (warehouse: Warehouse) => Pr
   }
 }
 
-/** Places on the Postgres at the url, which may create databases, and in folders of the system's temporary one. */
+/** Creates warehouses on the Postgres server at the URL, which may create databases, and in temporary folders. */
 export function groundOn(server: string): Ground {
   const onServer = async (statement: string): Promise<void> => {
     const client = new Client({ connectionString: server });

@@ -1,4 +1,4 @@
-/** The kinds of scenarios at their full length, each summed up in figures and in the promises that were broken. */
+/** The kinds of scenarios at full length, each with its figures and the broken promises. */
 import pLimit from 'p-limit';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { type Draws, drawsOf } from './draws.ts';
@@ -12,34 +12,34 @@ import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
 import { killedWorkers } from './scenarios/workers.ts';
 import { twoWriters } from './scenarios/writers.ts';
 
-/** What one kind of scenario came to. */
+/** The result of one kind of scenario. */
 export interface Group {
   readonly title: string;
   /** What was done, and how often. */
   readonly done: string;
-  /** Figures by name, in the order to be shown. */
+  /** Figures by name, in display order. */
   readonly figures: Readonly<Record<string, string | number>>;
-  /** Promises that were broken, in words. */
+  /** Descriptions of broken promises. */
   readonly broken: readonly string[];
 }
 
 export interface Bench {
   readonly ground: Ground;
   readonly seed: number;
-  /** What the tables hold after an undisturbed run. */
+  /** The contents of the tables after an undisturbed run. */
   readonly oracle: Oracle;
   readonly onProgress: (line: string) => void;
 }
 
-/** Scenarios at once: each has a process of Sluice, and they share one Postgres. */
+/** Concurrent scenarios: each has a process of Sluice, and they share one Postgres server. */
 const AT_ONCE = 2;
 
-/** Second starts shorter than this end at once. */
+/** The longest duration of a second start that is refused. */
 const AT_ONCE_MS = 2_000;
 /** A dead holder is replaced within this time. */
 const REPLACED_WITHIN_MS = 15_000;
 
-/** Kills, each list of deaths in a run of its own. */
+/** Runs with kills, each list of kills in a run of its own. */
 export function killGroup(
   bench: Bench,
   { title, done, kind }: { readonly title: string; readonly done: string; readonly kind: Warehouse['kind'] },
@@ -48,7 +48,7 @@ export function killGroup(
   return deathGroup(bench, { title, done }, all, (deaths) => killed(bench.ground, kind, deaths, bench.oracle));
 }
 
-/** Kills of workers that share runs in chunks, each list of deaths on jobs of its own. */
+/** Kills of workers that share runs in chunks, each list of kills on jobs of its own. */
 export function workerGroup(
   bench: Bench,
   { title, done, inCompany }: { readonly title: string; readonly done: string; readonly inCompany: boolean },
@@ -73,19 +73,19 @@ async function deathGroup(
     figures: {
       runs: results.length,
       kills: sum(({ died }) => died),
-      'oracle equal': results.filter(({ differing }) => differing.length === 0).length,
+      'runs with the same tables': results.filter(({ differing }) => differing.length === 0).length,
       requests: sum(({ figures }) => figures.arrivals),
       'sent again after storage': sum(({ figures }) => figures.sentAgainAfterStored),
       'in doubt': sum(({ figures }) => figures.inDoubt),
-      'most in doubt by kill': Math.max(0, ...results.map(({ figures }) => figures.mostInDoubtAtOnce)),
-      'asked again': sum(({ figures }) => figures.askedAgain),
+      'most in doubt after one kill': Math.max(0, ...results.map(({ figures }) => figures.mostInDoubtAtOnce)),
+      'sent again after a loss': sum(({ figures }) => figures.askedAgain),
       'median time': seconds(median(results.map(({ tookMs }) => tookMs))),
     },
     broken,
   };
 }
 
-/** So many rounds of eight starts at once. */
+/** Rounds of eight simultaneous starts. */
 export async function startGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const it = await startedAtOnce(bench.ground, 8);
@@ -97,7 +97,7 @@ export async function startGroup(bench: Bench, title: string, rounds: number): P
   const codes = results.flatMap((it) => it.codes);
   return {
     title,
-    done: 'Processes of `sluice sync` on one warehouse; the service answers when seven have ended.',
+    done: 'Eight processes of `sluice sync` start on one warehouse; the service answers when seven have ended.',
     figures: {
       rounds: results.length,
       'exit 0': codes.filter((code) => code === 0).length,
@@ -108,7 +108,7 @@ export async function startGroup(bench: Bench, title: string, rounds: number): P
   };
 }
 
-/** Embedded warehouses on small disks, each full from the start or filled under the sync. */
+/** Embedded warehouses on small disks, full from the start or filled during the sync. */
 export async function diskGroup(bench: Bench, title: string, cases: readonly DiskCase[]): Promise<Group> {
   const one = async (disk: DiskCase) => {
     const end = await fullDisk(disk);
@@ -119,7 +119,7 @@ export async function diskGroup(bench: Bench, title: string, cases: readonly Dis
     results.reduce((total, end) => total + of(end), 0);
   return {
     title,
-    done: 'An embedded warehouse on a tmpfs of 50 to 320 MiB; half of them are filled by another program. Then the disk gets room, and the sync runs again.',
+    done: 'An embedded warehouse is on a tmpfs of 50 to 320 MiB; another program fills half of the disks. Then the disk is enlarged, and the sync runs again.',
     figures: {
       disks: results.length,
       'exit 5': results.filter(({ codes }) => codes[0] === 5).length,
@@ -132,7 +132,7 @@ export async function diskGroup(bench: Bench, title: string, cases: readonly Dis
   };
 }
 
-/** A second start beside a holder at work, measured as a whole process. */
+/** A second start while a process is running, measured as a complete process. */
 export async function secondStartGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const { code, tookMs } = await startedSecond(bench.ground);
@@ -145,7 +145,7 @@ export async function secondStartGroup(bench: Bench, title: string, rounds: numb
   const { results, broken } = await each(bench, title, numbered(rounds), one, String, 1);
   return {
     title,
-    done: 'One more process of `sluice sync` while another is at work, from its start to its end.',
+    done: 'A second process of `sluice sync` starts while the first one runs; its duration is measured.',
     figures: {
       rounds: results.length,
       slowest: seconds(Math.max(...results.map(({ tookMs }) => tookMs))),
@@ -155,7 +155,7 @@ export async function secondStartGroup(bench: Bench, title: string, rounds: numb
   };
 }
 
-/** Dead holders, with the true expiry of their leases waited for. */
+/** Dead holders, waiting for the real expiry of their leases. */
 export async function replaceGroup(bench: Bench, title: string, rounds: number): Promise<Group> {
   const one = async () => {
     const it = await replaced(bench.ground);
@@ -165,13 +165,13 @@ export async function replaceGroup(bench: Bench, title: string, rounds: number):
   const { results, broken } = await each(bench, title, numbered(rounds), one, String);
   return {
     title,
-    done: 'kill -9 right after a heartbeat; processes are started, a second after each other’s end, until one gets the lease. Nothing is declared expired.',
+    done: 'kill -9 hits the holder right after a heartbeat. Then processes start, each a second after the end of the one before, until one gets the lease. The lease expires by itself.',
     figures: {
       rounds: results.length,
-      'slowest take-over': seconds(Math.max(...results.map(({ takenOverMs }) => takenOverMs))),
+      'slowest takeover': seconds(Math.max(...results.map(({ takenOverMs }) => takenOverMs))),
       allowed: seconds(REPLACED_WITHIN_MS),
-      'slowest to the next request': seconds(Math.max(...results.map(({ workingMs }) => workingMs))),
-      'starts refused before': results.reduce((sum, { refused }) => sum + refused, 0),
+      'slowest next request': seconds(Math.max(...results.map(({ workingMs }) => workingMs))),
+      'starts refused': results.reduce((sum, { refused }) => sum + refused, 0),
     },
     broken,
   };
@@ -183,14 +183,14 @@ export async function writerGroup(bench: Bench, title: string, rounds: number): 
     const it = await twoWriters(bench.ground, rounds);
     const violations = [
       ...(it.deadlocks === 0 ? [] : [`${it.deadlocks} deadlocks`]),
-      ...(it.unaccounted === 0 ? [] : [`${it.unaccounted} answers not accounted for`]),
+      ...(it.unaccounted === 0 ? [] : [`${it.unaccounted} answers without complete counts`]),
     ];
     return { ...it, violations };
   };
   const { results, broken } = await each(bench, title, [1], one, String);
   return {
     title,
-    done: 'Answers of two syncs that tell of the same posts, people and companies in opposite orders, loaded at once.',
+    done: 'Answers of two syncs contain the same posts, people and companies in opposite orders and are loaded at once.',
     figures: {
       rounds: results.reduce((sum, it) => sum + it.rounds, 0),
       deadlocks: results.reduce((sum, it) => sum + it.deadlocks, 0),
@@ -216,21 +216,21 @@ export async function faultGroup(
     results.reduce((total, it) => total + of(it), 0);
   return {
     title,
-    done: `${done} Processes are started until one ends with 0.`,
+    done: `${done} Processes start until one exits with 0.`,
     figures: {
       runs: results.length,
       processes: sum((it) => it.runs),
-      'oracle equal': results.filter(({ differing }) => differing.length === 0).length,
+      'runs with the same tables': results.filter(({ differing }) => differing.length === 0).length,
       'sent again after storage': sum(({ figures }) => figures.sentAgainAfterStored),
       'in doubt': sum(({ figures }) => figures.inDoubt),
-      'asked again': sum(({ figures }) => figures.askedAgain),
+      'sent again after a loss': sum(({ figures }) => figures.askedAgain),
       ...Object.fromEntries([...befell].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
     broken,
   };
 }
 
-/** Runs against services that answer in odd ways, each with draws of its own. */
+/** Runs against services with odd answers, each with draws of its own. */
 export async function oddGroup(
   bench: Bench,
   { title, done }: { readonly title: string; readonly done: string },
@@ -253,7 +253,7 @@ export async function oddGroup(
   };
 }
 
-/** Runs in unusual settings, or by wrong clocks, each with draws of its own. */
+/** Runs with unusual settings or wrong clocks, each with draws of its own. */
 export async function settingsGroup(
   bench: Bench,
   { title, done }: { readonly title: string; readonly done: string },
@@ -265,7 +265,7 @@ export async function settingsGroup(
   return { title, done, figures: { runs: results.length }, broken };
 }
 
-/** Plays a scenario for each input; one that fails altogether counts as a broken promise. */
+/** Runs a scenario for each input; an error counts as a broken promise. */
 async function each<I, R extends { readonly violations: readonly string[] }>(
   { onProgress }: Bench,
   title: string,

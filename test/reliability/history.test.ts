@@ -1,4 +1,4 @@
-/** The checker itself: a sound history passes, and each way of breaking a promise is told. */
+/** The checker itself: it accepts a correct history and reports each kind of broken promise. */
 import { describe, expect, it } from 'vitest';
 import type { Facts, LeaseMove, StoredAnswer } from './facts.ts';
 import { figuresOf, violationsOf } from './history.ts';
@@ -28,7 +28,7 @@ const lease = (atMs: number, holder: string, token: number, expiresAtMs: number)
   expiresAtMs,
 });
 
-/** A run that died with its second request under way, and the one that went on. */
+/** A run that died with its second request in flight, and its continuation. */
 const sound: Facts = {
   arrivals: [
     { number: 1, atMs: 110, endpoint: 'e', requestKey: 'first', requestId: 'x1', sha256: 'aa', cost: 1 },
@@ -105,7 +105,7 @@ const [, other] = sound.entries as [Facts['entries'][0], Facts['entries'][0]];
 const withAnswer = (changed: Partial<StoredAnswer>): Partial<Facts> => ({
   answers: [{ ...answer, ...changed }, ...sound.answers.slice(1)],
 });
-/** A later run of the same sync that asks the first question again. */
+/** A later run of the same sync that repeats the first request. */
 const askedAnew = (atMs: number): Partial<Facts> => ({
   arrivals: [...sound.arrivals, { ...first, number: 4, atMs, requestId: 'x3', sha256: 'dd' }],
   entries: [...sound.entries, { ...other, id: '3', runId: '2', requestKey: 'first', requestId: 'x3', attempts: 1 }],
@@ -128,8 +128,8 @@ const askedAnew = (atMs: number): Partial<Facts> => ({
   ],
 });
 
-describe('a history', () => {
-  it('in which everything is as it should be, breaks no promise', () => {
+describe('a history in the checker', () => {
+  it('breaks no promise if it is correct', () => {
     expect(violationsOf(sound)).toEqual([]);
     expect(figuresOf(sound)).toEqual({
       arrivals: 3,
@@ -143,11 +143,11 @@ describe('a history', () => {
     });
   });
 
-  it('in which a later run asks anew what is no longer fresh, breaks none', () => {
+  it('breaks no promise if a later run repeats a request that is no longer fresh', () => {
     expect(violationsOf({ ...sound, ...askedAnew(answer.receivedAtMs + HOUR_MS + 1) })).toEqual([]);
   });
 
-  it('in which a question was cut into parts before it was asked, breaks none', () => {
+  it('breaks no promise if a question was split before it was sent', () => {
     const cut = { ...other, id: '8', requestId: null, state: 'skipped', parts: 2 };
     expect(violationsOf({ ...sound, entries: [...sound.entries, cut] })).toEqual([]);
     expect(violationsOf({ ...sound, entries: [...sound.entries, { ...cut, parts: 0 }] })).toEqual([
@@ -155,12 +155,12 @@ describe('a history', () => {
     ]);
   });
 
-  it('in which a reading of the log was given up, breaks none', () => {
+  it('breaks no promise if a log read was abandoned', () => {
     const reading = { ...other, id: '9', requestId: null, state: 'abandoned', isLogReading: true };
     expect(violationsOf({ ...sound, entries: [...sound.entries, reading] })).toEqual([]);
   });
 
-  it('in which a reading of the log was sent and given up, breaks none as long as it is listed', () => {
+  it('breaks no promise if a log read was sent and abandoned, as long as it is listed', () => {
     const reading = { ...other, id: '9', requestId: 'x9', requestKey: 'log', state: 'abandoned', isLogReading: true };
     const arrival = { ...first, number: 4, atMs: 20_050, requestKey: 'log', requestId: 'x9' };
     const moved = (from: string, to: string, atMs: number) => ({ entryId: '9', from, to, atMs, attempts: 1 });
@@ -175,35 +175,35 @@ describe('a history', () => {
     expect(violationsOf(facts)).toEqual(['attempt 1 at request 9 was lost and is not listed']);
   });
 
-  it('with a warehouse that only one process can have open, knows that the holder before is dead', () => {
+  it('may take over a lease at once in a warehouse that only one process can open', () => {
     const leases = [lease(90, 'one', 1, 12_090), lease(200, 'two', 2, 12_200)];
     expect(violationsOf({ ...sound, leases, soleOwner: true })).toEqual([]);
   });
 
   const doctored: Readonly<Record<string, readonly [Partial<Facts>, readonly string[]]>> = {
-    'asks again what was stored': [
+    'repeats a stored request': [
       { arrivals: [first, second, third, { ...first, number: 4, atMs: 20_050 }] },
       [
         'arrival 4: first was stored before and fresh',
-        'arrival 4 is the 2. of its request, and the ledger had said sent 1 times',
-        'request 1 reached the service 2 times, and 1 answers and doubts are known',
+        'arrival 4 is the 2. of its request, and the ledger had recorded sent 1 times',
+        'request 1 reached the service 2 times, and 1 answers and losses are recorded',
       ],
     ],
-    'asks in a later run what is still fresh': [askedAnew(HOUR_MS), ['arrival 4: first was stored before and fresh']],
-    'sends before the ledger says so': [
+    'repeats a fresh request in a later run': [askedAnew(HOUR_MS), ['arrival 4: first was stored before and fresh']],
+    'sends before the ledger records it': [
       { arrivals: [{ ...first, atMs: 103 }, second, third] },
-      ['arrival 1 is the 1. of its request, and the ledger had said sent 0 times'],
+      ['arrival 1 is the 1. of its request, and the ledger had recorded sent 0 times'],
     ],
-    'sends what the ledger does not know': [
+    'sends a request that the ledger does not have': [
       { arrivals: [...sound.arrivals, { ...first, number: 4, requestKey: 'third', requestId: 'x9' }] },
       ['arrival 4 carries an id that the ledger does not know'],
     ],
-    'asks something else than its row says': [
+    'sends another request than its row': [
       { arrivals: [{ ...first, requestKey: 'third' }, second, third] },
-      ['arrival 1 asks something else than its row of the ledger'],
+      ['arrival 1 is another request than its row of the ledger'],
     ],
     'loses an attempt without listing it': [{ doubts: [] }, ['attempt 1 at request 2 was lost and is not listed']],
-    'lists another attempt than the one that was lost': [
+    'lists another attempt than the lost one': [
       { doubts: [{ entryId: '2', attempt: 2 }] },
       ['attempt 1 at request 2 was lost and is not listed'],
     ],
@@ -213,52 +213,58 @@ describe('a history', () => {
           .map((move) => (move.to === 'in_doubt' ? { ...move, to: 'planned' } : move))
           .filter(({ from }) => from !== 'in_doubt'),
       },
-      ['request 2 reached the service 2 times, and 1 answers and doubts are known'],
+      ['request 2 reached the service 2 times, and 1 answers and losses are recorded'],
     ],
-    'loses more than can be lost': [{ mostLost: 0 }, ['1 attempts in doubt, where at most 0 can have been lost']],
-    'keeps other bytes than it says': [
+    'loses more attempts than the disturbances can': [
+      { mostLost: 0 },
+      ['1 attempts in doubt, where at most 0 can have been lost'],
+    ],
+    'stores bytes with another digest than recorded': [
       withAnswer({ sha256OfBytes: 'ee' }),
-      ['answer 5: its bytes have another digest than the vault says'],
+      ['answer 5: its bytes have another digest than the one recorded'],
     ],
-    'keeps other bytes than were sent': [
+    'stores other bytes than were sent': [
       withAnswer({ sha256: 'ee', sha256OfBytes: 'ee' }),
       ['answer 5: the service sent no such bytes for it'],
     ],
-    'keeps the bytes of another request': [
+    'stores the bytes of another request': [
       withAnswer({ sha256: 'bb', sha256OfBytes: 'bb' }),
       ['answer 5: the service sent no such bytes for it'],
     ],
-    'files an answer under another question': [
+    'stores an answer under another request': [
       withAnswer({ requestKey: 'third' }),
-      ['answer 5 is filed under another question than its request'],
+      ['answer 5 is stored under another request key than its request'],
     ],
     'stores an answer twice': [
       { answers: [...sound.answers, { ...answer, id: '7' }] },
       ['request 1 has more answers than it reached the service'],
     ],
-    'has a row that its answer does not hold': [
+    'has a row that its answer does not contain': [
       { rows: [{ row: group(1001), answerId: '6' }] },
-      ['pronet_groups group 1001 names answer 6, which does not hold it'],
+      ['pronet_groups group 1001 names answer 6, which does not contain it'],
     ],
-    'has a row of an answer that is not there': [
+    'has a row of a missing answer': [
       { rows: [{ row: group(1001), answerId: '9' }] },
-      ['pronet_groups group 1001 names answer 9, which does not hold it'],
+      ['pronet_groups group 1001 names answer 9, which does not contain it'],
     ],
     'drops an item': [
       withAnswer({ counts: { ...counts, loaded: 0 } }),
-      ['answer 5: 2 received, 0 + 0 + 0 + 1 accounted for'],
+      ['answer 5: 2 received, 0 + 0 + 0 + 1 counted'],
     ],
     'counts fewer items than the bytes hold': [
       withAnswer({ items: 3 }),
       ['answer 5: 3 items in its bytes, 2 received'],
     ],
-    'rejects an item without keeping it': [withAnswer({ rejects: 0 }), ['answer 5: 1 quarantined, 0 in quarantine']],
+    'rejects an item without quarantining it': [
+      withAnswer({ rejects: 0 }),
+      ['answer 5: 1 quarantined, 0 in quarantine'],
+    ],
     'never loads an answer': [withAnswer({ loaded: false }), ['answer 5 was never loaded']],
     'leaves a request open': [
       { entries: [...sound.entries.slice(0, 1), { ...other, state: 'in_doubt' }] },
       ['request 2 ended as in_doubt'],
     ],
-    'takes a lease over while its holder is alive': [
+    'takes over a lease while its holder is alive': [
       { leases: [lease(90, 'one', 1, 12_090), lease(12_089, 'two', 2, 24_000)] },
       ['sync:groups: two took it over while one was alive'],
     ],
@@ -266,15 +272,15 @@ describe('a history', () => {
       { leases: [lease(90, 'one', 1, 12_090), lease(13_000, 'two', 1, 25_000)] },
       ['sync:groups: one and two share token 1'],
     ],
-    'lets a token fall or leap': [
+    'lets a token decrease or skip': [
       { leases: [lease(90, 'one', 5, 95), lease(100, 'two', 4, 105), lease(110, 'three', 6, 120)] },
-      ['sync:groups: the token fell from 5 to 4', 'sync:groups: the token leapt from 4 to 6'],
+      ['sync:groups: the token decreased from 5 to 4', 'sync:groups: the token skipped from 4 to 6'],
     ],
-    'moves a request as none may': [
+    'makes a forbidden state change': [
       { moves: [...sound.moves, { atMs: 1, entryId: '1', from: 'loaded', to: 'planned', attempts: 1 }] },
       ['request 1 went from loaded to planned'],
     ],
-    'has a cost that the service never logged, and lacks one that it did': [
+    'has a cost that the service never logged, and lacks a logged one': [
       { costs: [{ path: '/e', requestId: 'x1', cost: 2 }] },
       ['the log has 1 of /e x1 at 1, the table of costs 0', 'the log has 0 of /e x1 at 2, the table of costs 1'],
     ],
@@ -284,10 +290,10 @@ describe('a history', () => {
     ],
     'ends with other rows than an undisturbed run': [
       { differing: ['pronet_users'] },
-      ['pronet_users is not as after an undisturbed run'],
+      ['pronet_users differs from an undisturbed run'],
     ],
   };
-  it.each(Object.entries(doctored))('that %s is told of', (_, [changed, told]) => {
-    expect(violationsOf({ ...sound, ...changed })).toEqual(told);
+  it.each(Object.entries(doctored))('is reported if it %s', (_, [changed, reported]) => {
+    expect(violationsOf({ ...sound, ...changed })).toEqual(reported);
   });
 });

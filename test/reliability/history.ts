@@ -1,29 +1,29 @@
 /**
- * The history of a scenario, merged from what the service saw, what the ledger and the leases went through, and what the
- * tables hold; and every way in which it breaks a promise. Pure: whoever collected the facts, the same are judged alike.
+ * Checks the history of a scenario, merged from what the service received, how the ledger and the leases changed, and
+ * what the tables hold. It returns every broken promise. Pure, so the same facts get the same verdict.
  */
 
 import type { Arrival, Doubt, Entry, Facts, LeaseMove, Logged, Move } from './facts.ts';
 
-/** The clocks that tell an arrival cut microseconds off. */
+/** The clocks of arrivals truncate microseconds. */
 const CLOCK_MS = 1;
 
-/** What happened to a scenario in figures. */
+/** The figures of a scenario. */
 export interface Figures {
   readonly arrivals: number;
   readonly answers: number;
   readonly rows: number;
-  /** Questions that reached the service again because their answer was lost. */
+  /** Requests that reached the service again because their answer was lost. */
   readonly askedAgain: number;
   readonly sentAgainAfterStored: number;
   readonly inDoubt: number;
-  /** Most attempts that were found lost after one death: between a take-over of a lease and the next. */
+  /** Most attempts that were found lost after one kill: between one takeover of a lease and the next. */
   readonly mostInDoubtAtOnce: number;
   /** When a lease last got another holder. */
   readonly lastTakeOverAtMs: number | undefined;
 }
 
-/** Every promise that the history breaks, in words; none when all of them hold. */
+/** Returns a description of every broken promise; empty if all hold. */
 export function violationsOf(facts: Facts): string[] {
   return [
     ...sentAgain(facts).map(({ number, requestKey }) => `arrival ${number}: ${requestKey} was stored before and fresh`),
@@ -37,11 +37,11 @@ export function violationsOf(facts: Facts): string[] {
     ...unsettled(facts),
     ...tooManyLost(facts),
     ...logMismatch(facts),
-    ...facts.differing.map((table) => `${table} is not as after an undisturbed run`),
+    ...facts.differing.map((table) => `${table} differs from an undisturbed run`),
   ];
 }
 
-/** The figures of a history. */
+/** Returns the figures of a history. */
 export function figuresOf(facts: Facts): Figures {
   const ids = facts.arrivals.map(({ requestId }) => requestId);
   return {
@@ -56,7 +56,7 @@ export function figuresOf(facts: Facts): Figures {
   };
 }
 
-/** The changes of leases with which another holder came. */
+/** Changes of leases that brought another holder. */
 function takeOvers({ leases }: Facts): LeaseMove[] {
   const tokens = new Map<string, number>();
   return leases.filter(({ name, token }) => {
@@ -76,7 +76,7 @@ function mostAtOnce(facts: Facts): number {
   return Math.max(0, ...found.values());
 }
 
-/** Arrivals of what had been stored: by the same run, or while it was fresh for the sync that asks. */
+/** Arrivals that had a stored answer: in the same run, or while it was fresh for the requesting sync. */
 function sentAgain({ arrivals, answers, entries, maxAgeMs }: Facts): Arrival[] {
   const entryOf = new Map(entries.map((it) => [it.id, it]));
   const byRequest = new Map(entries.map((it) => [it.requestId, it]));
@@ -92,7 +92,7 @@ function sentAgain({ arrivals, answers, entries, maxAgeMs }: Facts): Arrival[] {
   });
 }
 
-/** Arrivals of which the ledger did not say `sent` before. */
+/** Arrivals without an earlier `sent` in the ledger. */
 function unannounced({ arrivals, entries, moves }: Facts): string[] {
   const byRequest = new Map(entries.map((it) => [it.requestId, it]));
   const sent = grouped(
@@ -102,29 +102,29 @@ function unannounced({ arrivals, entries, moves }: Facts): string[] {
   const times = new Map<string, number>();
   return arrivals.flatMap(({ number, endpoint, requestId, requestKey, atMs }) => {
     const entry = byRequest.get(requestId);
-    // Looking into the log, to settle what is in doubt, is no request of a plan, and costs nothing.
+    // A lookup in the log, to resolve a lost answer, is not a planned request, and costs nothing.
     if (!entry && endpoint === 'token.requests') return [];
     if (!entry) return [`arrival ${number} carries an id that the ledger does not know`];
-    if (entry.requestKey !== requestKey) return [`arrival ${number} asks something else than its row of the ledger`];
+    if (entry.requestKey !== requestKey) return [`arrival ${number} is another request than its row of the ledger`];
     const nth = (times.get(entry.id) ?? 0) + 1;
     times.set(entry.id, nth);
     const announced = (sent.get(entry.id) ?? []).filter((move) => move.atMs <= atMs + CLOCK_MS).length;
     return announced >= nth
       ? []
-      : [`arrival ${number} is the ${nth}. of its request, and the ledger had said sent ${announced} times`];
+      : [`arrival ${number} is the ${nth}. of its request, and the ledger had recorded sent ${announced} times`];
   });
 }
 
-/** The changes of the ledger that took an attempt for lost. */
+/** Changes of the ledger that treated an attempt as lost. */
 const lostMoves = ({ moves }: Facts): Move[] => moves.filter(({ from, to }) => from === 'sent' && to === 'in_doubt');
 
-/** Those, and the attempts of readings of the log that were given up: nobody looks for these. */
+/** Those, and abandoned attempts of log reads, which are never looked up. */
 const lostAttempts = ({ moves }: Facts): Doubt[] =>
   moves
     .filter(({ from, to }) => from === 'sent' && (to === 'in_doubt' || to === 'abandoned'))
     .map(({ entryId, attempts }) => ({ entryId, attempt: attempts }));
 
-/** Lost attempts that are not listed, and arrivals of which neither an answer nor a doubt is left. */
+/** Lost attempts that are not listed, and arrivals without an answer or a loss. */
 function forgotten(facts: Facts): string[] {
   const listed = new Set(facts.doubts.map(({ entryId, attempt }) => `${entryId}/${attempt}`));
   const lost = lostAttempts(facts);
@@ -140,21 +140,22 @@ function forgotten(facts: Facts): string[] {
       const known = (answers.get(id) ?? []).length + (lostOf.get(id) ?? []).length;
       return came <= known
         ? []
-        : [`request ${id} reached the service ${came} times, and ${known} answers and doubts are known`];
+        : [`request ${id} reached the service ${came} times, and ${known} answers and losses are recorded`];
     }),
   ];
 }
 
-/** Answers whose bytes are not what the service sent for that request. */
+/** Answers whose bytes differ from what the service sent for that request. */
 function wrongBytes({ answers, arrivals, entries }: Facts): string[] {
   const entryOf = new Map(entries.map((it) => [it.id, it]));
   const sent = grouped(arrivals, ({ requestId }) => requestId);
   const stored = grouped(answers, ({ entryId }) => entryId);
   return [
     ...answers.flatMap(({ id, entryId, requestKey, sha256, sha256OfBytes }) => {
-      if (sha256 !== sha256OfBytes) return [`answer ${id}: its bytes have another digest than the vault says`];
+      if (sha256 !== sha256OfBytes) return [`answer ${id}: its bytes have another digest than the one recorded`];
       const entry = entryOf.get(entryId);
-      if (entry?.requestKey !== requestKey) return [`answer ${id} is filed under another question than its request`];
+      if (entry?.requestKey !== requestKey)
+        return [`answer ${id} is stored under another request key than its request`];
       const sources = sent.get(entry.requestId ?? '') ?? [];
       return sources.some((it) => it.sha256 === sha256) ? [] : [`answer ${id}: the service sent no such bytes for it`];
     }),
@@ -164,15 +165,15 @@ function wrongBytes({ answers, arrivals, entries }: Facts): string[] {
   ];
 }
 
-/** Rows whose answer does not tell of them. */
+/** Rows that their answer does not contain. */
 function strangers({ rows, answers }: Facts): string[] {
   const tells = new Map(answers.map((it) => [it.id, it.tells]));
   return rows
     .filter(({ row, answerId }) => tells.get(answerId)?.has(row) !== true)
-    .map(({ row, answerId }) => `${row.replaceAll('\0', ' ')} names answer ${answerId}, which does not hold it`);
+    .map(({ row, answerId }) => `${row.replaceAll('\0', ' ')} names answer ${answerId}, which does not contain it`);
 }
 
-/** Answers whose items are not all accounted for. */
+/** Answers whose counts do not add up. */
 const miscounted = ({ answers }: Facts): string[] =>
   answers
     .filter(({ loaded }) => loaded)
@@ -181,14 +182,14 @@ const miscounted = ({ answers }: Facts): string[] =>
       const said: string[] = [];
       if (received !== loaded + unchanged + superseded + quarantined)
         said.push(
-          `answer ${id}: ${received} received, ${loaded} + ${unchanged} + ${superseded} + ${quarantined} accounted for`,
+          `answer ${id}: ${received} received, ${loaded} + ${unchanged} + ${superseded} + ${quarantined} counted`,
         );
       if (received !== items) said.push(`answer ${id}: ${items} items in its bytes, ${received} received`);
       if (quarantined !== rejects) said.push(`answer ${id}: ${quarantined} quarantined, ${rejects} in quarantine`);
       return said;
     });
 
-/** Take-overs of leases that were alive, tokens that do not rise, and holders that share one. */
+/** Takeovers of live leases, tokens that do not increase, and holders that share one. */
 function overlaps({ leases, soleOwner }: Facts): string[] {
   const said: string[] = [];
   const last = new Map<string, LeaseMove>();
@@ -196,13 +197,13 @@ function overlaps({ leases, soleOwner }: Facts): string[] {
     const before = last.get(move.name);
     last.set(move.name, move);
     if (!before) continue;
-    // A run that workers share holds its sync's lease from then on, and keeps it for them all.
+    // A shared run holds its sync's lease from then on, for all its workers.
     if (move.token === before.token && move.holder !== before.holder && !move.holder.startsWith('run/'))
       said.push(`${move.name}: ${before.holder} and ${move.holder} share token ${move.token}`);
-    if (move.token < before.token) said.push(`${move.name}: the token fell from ${before.token} to ${move.token}`);
+    if (move.token < before.token) said.push(`${move.name}: the token decreased from ${before.token} to ${move.token}`);
     if (move.token > before.token && move.token !== before.token + 1)
-      said.push(`${move.name}: the token leapt from ${before.token} to ${move.token}`);
-    // The same holder takes it again when the answer to its first commit was lost.
+      said.push(`${move.name}: the token skipped from ${before.token} to ${move.token}`);
+    // The same holder acquires it again if the result of its first commit was lost.
     const isOthers = move.holder !== before.holder;
     if (move.token > before.token && isOthers && before.expiresAtMs > move.atMs && !soleOwner)
       said.push(`${move.name}: ${move.holder} took it over while ${before.holder} was alive`);
@@ -210,7 +211,7 @@ function overlaps({ leases, soleOwner }: Facts): string[] {
   return said;
 }
 
-/** Where a request may go from each state; the first is where it begins. */
+/** The allowed changes from each state; the first entry is the start. */
 const WAYS: Readonly<Record<string, readonly string[]>> = {
   '': ['planned', 'fresh'],
   planned: ['sent', 'abandoned', 'skipped', 'stored'],
@@ -218,13 +219,13 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   in_doubt: ['planned', 'sent', 'stored', 'abandoned'],
   stored: ['loaded', 'empty', 'quarantined', 'missing'],
   quarantined: ['loaded', 'stored'],
-  // A second answer, of an attempt that counted as lost, is kept too.
+  // A second answer, to an attempt that counted as lost, is stored too.
   loaded: ['stored'],
   empty: ['stored'],
   missing: ['stored'],
 };
 
-/** Changes of the ledger that no request may make. */
+/** Forbidden state changes in the ledger. */
 const wrongMoves = ({ moves }: Facts): string[] =>
   moves
     .filter(({ from, to }) => WAYS[from ?? '']?.includes(to) !== true)
@@ -232,11 +233,11 @@ const wrongMoves = ({ moves }: Facts): string[] =>
 
 const FINAL = ['loaded', 'empty', 'missing', 'fresh'];
 
-/** What is skipped is asked in parts instead. */
+/** A skipped request is requested in parts instead. */
 const hasEnded = ({ state, parts, isLogReading }: Entry): boolean =>
   isLogReading || FINAL.includes(state) || (state === 'skipped' && parts > 0);
 
-/** Requests that did not come to their end. */
+/** Requests that did not end. */
 const unsettled = ({ entries, answers }: Facts): string[] => [
   ...entries.filter((it) => !hasEnded(it)).map(({ id, state }) => `request ${id} ended as ${state}`),
   ...answers.filter(({ loaded }) => !loaded).map(({ id }) => `answer ${id} was never loaded`),
@@ -249,7 +250,7 @@ function tooManyLost(facts: Facts): string[] {
     : [`${lost} attempts in doubt, where at most ${facts.mostLost} can have been lost`];
 }
 
-/** Rows of the service's log that are not in the table of costs, and the other way round. */
+/** Rows of the service's log that are not in the table of costs, and vice versa. */
 function logMismatch({ log, costs }: Facts): string[] {
   const count = (list: readonly Logged[]): Map<string, number> => {
     const times = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** An HTTP proxy that spoils single exchanges on purpose: it sees where a request ends and an answer begins. */
+/** An HTTP proxy that disturbs single exchanges: it knows where a request ends and an answer begins. */
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,33 +8,33 @@ import { setTimeout as wait } from 'node:timers/promises';
 export type ExchangeTrouble =
   /** The right answer, this much later. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** The connection is reset and the service never sees the request. */
+  /** The connection is reset, and the service never gets the request. */
   | { readonly kind: 'refuse' }
-  /** The service does the work; its answer is dropped and the connection reset. */
+  /** The service handles the request; its answer is dropped, and the connection is reset. */
   | { readonly kind: 'swallow' }
-  /** The service does the work; the connection ends in order, or is reset, after this many bytes of the body. */
+  /** The service handles the request; the connection is closed, or reset, after this many bytes of the body. */
   | { readonly kind: 'cut' | 'reset'; readonly bytes: number }
-  /** The service does the work; nothing comes for so long, then the connection is reset. */
+  /** The service handles the request; nothing arrives for this long, then the connection is reset. */
   | { readonly kind: 'silence'; readonly ms: number }
-  /** Half the body is delivered; then the teller is told and nothing more comes. */
+  /** Half of the body is delivered, `onHalf` is called, and nothing more arrives. */
   | { readonly kind: 'half'; readonly onHalf: () => void };
 
-/** The trouble of the nth exchange, from 1; undefined leaves it alone. */
+/** The fault of the nth exchange, from 1; undefined for none. */
 export type ExchangeScript = (exchange: number) => ExchangeTrouble | undefined;
 
 export interface HttpProxy {
   /** Without a trailing slash. */
   readonly url: string;
   readonly setScript: (script: ExchangeScript) => void;
-  /** How often each kind of trouble came about. */
+  /** How often each kind of fault occurred. */
   readonly befell: () => Readonly<Record<string, number>>;
   readonly close: () => Promise<void>;
 }
 
-/** What was written is on its way to the client before anything else happens. */
+/** Time for written bytes to reach the client before anything else happens. */
 const READ_MS = 25;
 
-/** Listens on a free port of the loopback and passes exchanges on to the service at the url. */
+/** Listens on a free loopback port and passes exchanges on to the service at the URL. */
 export async function startHttpProxy(service: string, first: ExchangeScript = () => undefined): Promise<HttpProxy> {
   const agent = new Agent({ keepAlive: true });
   const befell = new Map<string, number>();
@@ -100,7 +100,7 @@ async function exchange(
   }
 }
 
-/** Sends headers and a part of the body, and gives the client time to read it. */
+/** Sends headers and a part of the body, and gives the client time to read them. */
 async function begin(response: ServerResponse, part: Buffer): Promise<void> {
   response.flushHeaders();
   if (part.length > 0) response.write(part);

@@ -14,10 +14,10 @@ import { IN_FLIGHT, shortConfig } from './workload.ts';
 const SEED = 3;
 /** With one endpoint each. */
 const SYNCS = 10;
-/** Dozens of processes, on a machine that runs other tests beside. */
+/** Dozens of processes, on a machine that runs other tests at the same time. */
 const PATIENT = { timeout: 300_000 };
 
-describe('a run that is killed with SIGKILL ends, when it is run again, as if nobody had', () => {
+describe('a run that was killed with SIGKILL gives the same result when it is continued', () => {
   const ground = groundOn(inject('postgresUrl'));
   const draws = drawsOf(SEED, 'short form');
   let oracle: Oracle;
@@ -34,34 +34,38 @@ describe('a run that is killed with SIGKILL ends, when it is run again, as if no
     expect(figures.inDoubt).toBeLessThanOrEqual(died * IN_FLIGHT);
     if (deaths.some((death) => 'at' in death)) expect(died).toBe(deaths.length);
   };
-  /** A load takes the answers that are there, however many, so there may be no more loads than syncs. */
+  /** A load takes all waiting answers, so there may be as few loads as syncs. */
   const somewhere = (at: KillPoint, least: number): Death => ({
     at,
     nth: draws.between(least, at.endsWith('load_commit') ? SYNCS : requests - 20),
   });
   const two = pLimit(2);
 
-  it('at each named point', PATIENT, async () => {
+  it('after a kill at each named point', PATIENT, async () => {
     await Promise.all(KILL_POINTS.map((at) => two(() => expectSame('postgres', somewhere(at, 1)))));
   });
 
-  it('at random moments, also again and again', PATIENT, async () => {
+  it('after one or several kills at random moments', PATIENT, async () => {
     const once = Array.from({ length: countOf(2, 5) }, () => [randomDeath(draws, requests)]);
     const often = Array.from({ length: countOf(2, 5) }, () => randomDeath(draws, Math.round(requests / 5)));
     await Promise.all([...once, often].map((deaths) => two(() => expectSame('postgres', ...deaths))));
   });
 
-  it('at each named point, of workers that share runs in chunks, one after the other', PATIENT, async () => {
-    const deaths = KILL_POINTS.map((at): Death => ({ at, nth: draws.between(1, 4) }));
-    const { violations, figures, died } = await killedWorkers(ground, deaths, oracle, {
-      configOf: shortConfig,
-      chunkSize: 4,
-      inCompany: false,
-    });
-    expect({ deaths, violations }).toEqual({ deaths, violations: [] });
-    expect(figures.sentAgainAfterStored).toBe(0);
-    expect(died).toBe(deaths.length);
-  });
+  it(
+    'after kills at each named point, one after the other, of workers that share runs in chunks',
+    PATIENT,
+    async () => {
+      const deaths = KILL_POINTS.map((at): Death => ({ at, nth: draws.between(1, 4) }));
+      const { violations, figures, died } = await killedWorkers(ground, deaths, oracle, {
+        configOf: shortConfig,
+        chunkSize: 4,
+        inCompany: false,
+      });
+      expect({ deaths, violations }).toEqual({ deaths, violations: [] });
+      expect(figures.sentAgainAfterStored).toBe(0);
+      expect(died).toBe(deaths.length);
+    },
+  );
 
   it.each(['before_store', 'before_load_commit'] as const)('in an embedded warehouse (%s)', PATIENT, (at) =>
     expectSame('embedded', somewhere(at, 2)),

@@ -1,5 +1,5 @@
 /**
- * Shows, by a real clock, that a call is not cut at 300 s: a service that takes 301 s for a request whose `timeout` is
+ * Shows, by a real clock, that a call is not cut off at 300 s: a service takes 301 s for a request whose `timeout` is
  * the contract's 300. Five minutes are too long for the suite: `node test/reliability/long-call.ts [SECONDS]`.
  */
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
     );
   });
 });
-// The server's own limits are not what is tried here.
+// The limits of the test server must not interfere.
 server.requestTimeout = 0;
 server.timeout = 0;
 await new Promise<void>((resolve) => {

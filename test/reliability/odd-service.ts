@@ -1,4 +1,4 @@
-/** A service whose every answer a scenario writes itself, down to the bytes, and that keeps its own books. */
+/** A service whose answers a scenario writes byte by byte, with a request log of its own. */
 import { randomUUID } from 'node:crypto';
 import net from 'node:net';
 
@@ -10,7 +10,7 @@ export interface Call {
 }
 
 export interface Reply {
-  /** What is written to the socket, byte for byte. */
+  /** The exact bytes for the socket. */
   readonly bytes: string;
   /** Points that the call costs (default: 1). */
   readonly points?: number;
@@ -20,7 +20,7 @@ export interface Reply {
 
 export interface OddService {
   readonly url: string;
-  /** Calls that cost points, in the order of their arrival. */
+  /** Calls that cost points, in order of arrival. */
   readonly calls: () => readonly Call[];
   readonly pointsSpent: () => number;
   readonly close: () => Promise<void>;
@@ -36,7 +36,7 @@ export const ok = (body: string, headers: Readonly<Record<string, string>> = {})
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n${body}`;
 
-/** Starts a service on loopback. Its request log is true and immediate, and reading it costs nothing. */
+/** Starts a service on loopback. Its request log is correct and immediate, and reading it costs nothing. */
 export async function startOddService(reply: (call: Call) => Reply): Promise<OddService> {
   const calls: Call[] = [];
   const log: Readonly<Record<string, unknown>>[] = [];

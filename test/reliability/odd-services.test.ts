@@ -1,4 +1,4 @@
-/** The short form of the odd services: one draw of each scenario of the bench. */
+/** The short form of the odd services: one draw of each scenario. */
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { drawsOf } from './draws.ts';
 import { groundOn } from './ground.ts';
@@ -15,7 +15,7 @@ describe('a service that answers in odd ways', () => {
     ['odd transports', oddTransports],
     ['names that look alike', lookAlikeNames],
     ['prices that the config does not know', wrongPrices],
-  ])('breaks no promise by %s', { timeout: 240_000 }, async (title, scenario) => {
+  ])('does not break a promise by %s', { timeout: 240_000 }, async (title, scenario) => {
     const { violations, calls } = await scenario(ground, drawsOf(SEED, title));
     expect(violations).toEqual([]);
     expect(calls).toBeGreaterThan(0);

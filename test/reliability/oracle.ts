@@ -1,4 +1,4 @@
-/** What the analysts' tables hold, as one digest: equal when two warehouses hold the same rows. */
+/** The contents of the analyst tables as one digest, which is equal if two warehouses hold the same rows. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -12,16 +12,19 @@ export interface Oracle {
   readonly tables: Readonly<Record<string, string>>;
 }
 
-/** Columns that tell when, by which run and from which answer a row came; two runs of the same differ in them. */
+/** Columns with the time, run and answer of a row; they differ between two equal runs. */
 const OF_THE_RUN = ['_first_seen_at', '_changed_at', '_run_id', '_answer_id', '_seen_at', '_earlier', 'changed_at'];
 
-/** The service gives its log's rows ids and times of the day; `logMismatch` in `history.ts` holds them against the service's own record. */
+/**
+ * The service chooses ids and times in its log; `logMismatch` in `history.ts` compares them with the service's own
+ * record.
+ */
 const OF_THE_DAY = ['fact_request_costs'];
 
-/** Tables of numbers by day; a run and the undisturbed one before it may lie on two days, or across midnight. */
+/** Tables of daily numbers; a run may be on another day than the undisturbed one, or cross midnight. */
 const BY_DAY = new Set(rootTables.flatMap(({ daily }) => (daily ? [daily.name] : [])));
 
-/** Digests every analyst table, rows in one order, without the columns that tell of the run. */
+/** Digests every analyst table in a fixed row order, without the columns of the run. */
 export async function oracleOf(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Oracle> {
   const compared = tables.filter(({ name }) => !OF_THE_DAY.includes(name));
   const each = compared.map((table) => digestQuery(warehouse.schema, table));
@@ -43,7 +46,7 @@ const digestQuery = (schema: string, table: Table) => {
     from (select ${isByDay ? sql`distinct` : sql``} ${sql.join(columns)} from ${sql.table(`${schema}.${table.name}`)}) x`;
 };
 
-/** The tables in which two warehouses differ. */
+/** Returns the tables in which two warehouses differ. */
 export function differences(one: Oracle, other: Oracle): string[] {
   const names = [...new Set([...Object.keys(one.tables), ...Object.keys(other.tables)])];
   return names.filter((name) => one.tables[name] !== other.tables[name]);

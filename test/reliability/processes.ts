@@ -1,4 +1,4 @@
-/** Starts processes of Sluice and watches how they end. */
+/** Starts processes of Sluice and observes how they end. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -17,32 +17,32 @@ export interface Surroundings {
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** What it came to; absent when it did not get so far. */
+  /** Its summary; absent if it did not finish. */
   readonly summary: Summary | undefined;
   readonly notices: readonly string[];
-  /** What it wrote to its streams. */
+  /** Its output on both streams. */
   readonly wrote: string;
   readonly tookMs: number;
 }
 
 export interface Process {
-  /** Resolves when it has opened its warehouse, or ended before. */
+  /** Resolves when the process has opened its warehouse, or has ended. */
   readonly began: Promise<void>;
   readonly ended: Promise<Ended>;
   readonly kill: () => void;
-  /** Asks it to end in order. */
+  /** Asks the process to stop in order. */
   readonly stop: () => void;
   readonly pid: number | undefined;
 }
 
-/** Compiled sources of all processes, so that each starts in a part of the time. */
+/** Compiled sources of all processes, which shorten each start. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/reliability', import.meta.url));
 
-/** Runs the syncs of a config in a process that can be told where to die. */
+/** Runs the syncs of a config in a process that can be ordered to die. */
 export const startDriver = (order: Order, surroundings: Surroundings): Process =>
   start(new URL('driver.ts', import.meta.url), [JSON.stringify(order)], surroundings);
 
-/** Runs `sluice` with these words, as people do. */
+/** Runs `sluice` with these arguments, as users do. */
 export const startSluice = (words: readonly string[], surroundings: Surroundings): Process =>
   start(new URL('../../src/main.js', import.meta.url), words, surroundings);
 
@@ -62,7 +62,7 @@ function start(program: URL, words: readonly string[], { serviceUrl, warehouseUr
       DATABASE_URL: warehouseUrl,
     },
   });
-  let told: Extract<Said, { summary: Summary }> | undefined;
+  let last: Extract<Said, { summary: Summary }> | undefined;
   let wrote = '';
   const keep = (text: Buffer): void => {
     wrote += text.toString();
@@ -72,15 +72,15 @@ function start(program: URL, words: readonly string[], { serviceUrl, warehouseUr
   const began = Promise.withResolvers<void>();
   child.on('message', (said: Said) => {
     if ('began' in said) began.resolve();
-    else told = said;
+    else last = said;
   });
   const ended = once(child, 'close').then(([code, signal]) => {
     began.resolve();
     return {
       code: code as number | null,
       signal: signal as NodeJS.Signals | null,
-      summary: told?.summary,
-      notices: told?.notices ?? [],
+      summary: last?.summary,
+      notices: last?.notices ?? [],
       wrote,
       tookMs: performance.now() - startedAt,
     };

@@ -1,4 +1,4 @@
-/** The proxies do to connections and exchanges what they are told to, and leave the others alone. */
+/** The fault proxies disturb connections and exchanges as scripted, and leave the others alone. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,7 +10,7 @@ import { SMALL } from '../flow/scene.ts';
 import { type ExchangeTrouble, startHttpProxy } from './http-proxy.ts';
 import { startProxy, type Trouble } from './proxy.ts';
 
-/** A server that answers each piece with the same in capitals, and what it heard. */
+/** A server that echoes each piece in capitals, with a record of its input. */
 async function shouting(): Promise<{ readonly url: string; readonly heard: () => string }> {
   let heard = '';
   const sockets = new Set<Socket>();
@@ -31,7 +31,7 @@ async function shouting(): Promise<{ readonly url: string; readonly heard: () =>
   return { url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, heard: () => heard };
 }
 
-/** A client that keeps what it gets and how its connection ended. */
+/** A client that records what it receives and how its connection ends. */
 async function client(port: number) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -48,12 +48,12 @@ async function client(port: number) {
   return {
     say: (text: string) => void socket.write(text),
     got: () => got,
-    /** Resolves once this much has come. */
+    /** Resolves once this many characters have arrived. */
     hears: async (length: number): Promise<string> => {
       while (got.length < length) await once(socket, 'data');
       return got;
     },
-    /** The code with which the connection ended; none when in order. */
+    /** The error code that ended the connection, or `in order`. */
     ended: async (): Promise<string> => {
       await closed;
       return error ?? 'in order';
@@ -69,7 +69,7 @@ describe('the TCP proxy', () => {
     return { server, proxy, first: await client(proxy.port) };
   };
 
-  it('passes on what it is told nothing about', async () => {
+  it('passes on connections without a fault', async () => {
     const { proxy, first } = await through(undefined);
     first.say('hello');
     expect(await first.hears(5)).toBe('HELLO');
@@ -79,19 +79,19 @@ describe('the TCP proxy', () => {
   it.each([
     ['cut', 'in order'],
     ['reset', 'ECONNRESET'],
-  ] as const)('%s ends a connection after so many bytes up, which the server still gets', async (kind, end) => {
+  ] as const)('%s ends a connection after a number of bytes up, which the server still gets', async (kind, end) => {
     const { server, proxy, first } = await through({ kind, at: { way: 'up', bytes: 3 } });
     first.say('hello');
     expect(await first.ended()).toBe(end);
     expect(server.heard()).toBe('hel');
     expect(proxy.befell()).toEqual({ [kind]: 1 });
-    // Only the first connection was to be spoiled.
+    // Only the first connection is disturbed.
     const second = await client(proxy.port);
     second.say('again');
     expect(await second.hears(5)).toBe('AGAIN');
   });
 
-  it('resets after so many bytes down, which the client still gets', async () => {
+  it('resets after a number of bytes down, which the client still gets', async () => {
     const { server, first } = await through({ kind: 'reset', at: { way: 'down', bytes: 2 } });
     first.say('hello');
     expect(await first.ended()).toBe('ECONNRESET');
@@ -134,7 +134,7 @@ describe('the TCP proxy', () => {
     expect(proxy.befell()).toEqual({ latency: 1 });
   });
 
-  it('strikes connections that are open, and takes another script for those that come', async () => {
+  it('strikes open connections, and uses another script for new ones', async () => {
     const { proxy, first } = await through(undefined);
     first.say('hello');
     await first.hears(5);
@@ -166,7 +166,7 @@ describe('the HTTP proxy', () => {
   };
   const ID = '00000000-0000-4000-8000-000000000001';
 
-  it('passes on what it is told nothing about, to the byte', async () => {
+  it('passes on exchanges without a fault, byte by byte', async () => {
     const { sandbox, ask } = await asking(undefined);
     const outcome = await ask();
     if (outcome.kind !== 'answered') throw new Error(outcome.kind);
@@ -182,15 +182,18 @@ describe('the HTTP proxy', () => {
     [{ kind: 'cut', bytes: 10 }, 1],
     [{ kind: 'reset', bytes: 10 }, 1],
     [{ kind: 'silence', ms: 30 }, 1],
-  ] as const)('%j leaves the asker without a whole answer; the next exchange is well', async (trouble, arrived) => {
-    const { sandbox, proxy, ask } = await asking(trouble);
-    expect((await ask()).kind).toBe('unknown');
-    expect(sandbox.requests()).toHaveLength(arrived);
-    expect(proxy.befell()).toEqual({ [trouble.kind]: 1 });
-    expect((await ask()).kind).toBe('answered');
-  });
+  ] as const)(
+    '%j leaves the client without a complete answer; the next exchange succeeds',
+    async (trouble, arrived) => {
+      const { sandbox, proxy, ask } = await asking(trouble);
+      expect((await ask()).kind).toBe('unknown');
+      expect(sandbox.requests()).toHaveLength(arrived);
+      expect(proxy.befell()).toEqual({ [trouble.kind]: 1 });
+      expect((await ask()).kind).toBe('answered');
+    },
+  );
 
-  it('tells when half a body is delivered, and sends no more of it', async () => {
+  it('reports when half a body is delivered, and sends no more of it', async () => {
     const half = Promise.withResolvers<void>();
     const { sandbox, proxy, ask } = await asking({ kind: 'half', onHalf: half.resolve });
     const asked = ask();

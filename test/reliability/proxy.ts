@@ -1,4 +1,4 @@
-/** A TCP proxy that spoils connections on purpose: before Postgres, or before anything else that speaks over a socket. */
+/** A TCP proxy that disturbs connections, in front of Postgres or any other socket server. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -6,45 +6,45 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** `up` is from the client to the server. */
 export type Way = 'up' | 'down';
 
-/** When a connection's trouble begins. */
+/** When the fault of a connection begins. */
 export type Moment =
-  /** Once this many bytes went that way; they are still passed on. */
+  /** After this many bytes in one direction; they are still passed on. */
   | { readonly way: Way; readonly bytes: number }
-  /** When the client says this text for the nth time; see `Trouble` for what becomes of it. */
+  /** When the client sends this text for the nth time; `Trouble` defines whether it is passed on. */
   | { readonly said: string; readonly nth: number };
 
 export type Trouble =
-  /** Every piece, either way, comes this much later. */
+  /** Every piece, in both directions, is delayed by this time. */
   | { readonly kind: 'latency'; readonly ms: number }
-  /** The connection ends in order; what was said at the moment is not delivered. */
+  /** The connection is closed; the text of the moment is not delivered. */
   | { readonly kind: 'cut'; readonly at: Moment }
-  /** The connection is reset; what was said at the moment is not delivered. */
+  /** The connection is reset; the text of the moment is not delivered. */
   | { readonly kind: 'reset'; readonly at: Moment }
-  /** What was said is delivered and done, its reply is dropped, and the connection is reset. */
+  /** The text is delivered, its reply is dropped, and the connection is reset. */
   | { readonly kind: 'swallow'; readonly at: Moment }
-  /** Nothing passes for so long, either way, with the connection open; then it is reset. */
+  /** Nothing passes for this long in either direction, on an open connection; then it is reset. */
   | { readonly kind: 'silence'; readonly at: Moment; readonly ms: number };
 
-/** The trouble of the nth connection, from 1; undefined leaves it alone. */
+/** The fault of the nth connection, from 1; undefined for none. */
 export type Script = (connection: number) => Trouble | undefined;
 
 export interface Proxy {
   readonly port: number;
-  /** Replaces the script, for connections that come. */
+  /** Replaces the script for new connections. */
   readonly setScript: (script: Script) => void;
-  /** Brings the trouble on every connection that is open; bytes and words count from here. */
+  /** Applies the fault to every open connection; bytes and texts count from now. */
   readonly strike: (trouble: Trouble) => void;
-  /** How often each kind of trouble came about. */
+  /** How often each kind of fault occurred. */
   readonly befell: () => Readonly<Record<string, number>>;
   readonly close: () => Promise<void>;
 }
 
-/** A reset throws away what its receiver has not read. */
+/** A reset discards data that its receiver has not read. */
 const READ_MS = 25;
 
 const UNTROUBLED: Script = () => undefined;
 
-/** Listens on a free port of the loopback and passes what comes on to the server at the url. */
+/** Listens on a free loopback port and passes data on to the server at the URL. */
 export async function startProxy(server: string, first: Script = UNTROUBLED): Promise<Proxy> {
   const { hostname, port } = new URL(server);
   const befell = new Map<string, number>();
@@ -86,7 +86,7 @@ function linked(client: Socket, server: Socket, tell: (kind: Trouble['kind']) =>
   let trouble: Trouble | undefined;
   let passed = { up: 0, down: 0 };
   let heard = 0;
-  /** The trouble came; what is still passed on is up to its kind. */
+  /** The fault has begun; its kind decides what is still passed on. */
   let begun = false;
   const destroy = (): void => {
     client.destroy();
@@ -147,7 +147,7 @@ function linked(client: Socket, server: Socket, tell: (kind: Trouble['kind']) =>
     });
     from.on('end', () => {
       last = last.then(() => {
-        // Silence hides also that somebody left.
+        // Silence also hides that the other side closed the connection.
         if (!(begun && trouble?.kind === 'silence')) to.end();
       });
     });

@@ -1,8 +1,8 @@
-/** Has the database itself write down what the machinery does: triggers see what a killed process can no longer tell. */
+/** Records changes with database triggers, which show what a killed process cannot report. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
-/** One change of a ledger row, a lease or the vault, in the order in which the database saw them. */
+/** One change of a ledger row, a lease or an answer, in database order. */
 export interface Change {
   readonly n: number;
   readonly atMs: number;
@@ -17,7 +17,7 @@ const STATEMENTS: readonly string[] = [
     n bigint generated always as identity primary key,
     at timestamptz not null default clock_timestamp(),
     "table" text not null, before jsonb, after jsonb not null)`,
-  // Bodies are left out, and every value is kept as text, so that no number is rounded.
+  // Bodies are left out, and every value is text, so that no number is rounded.
   `create function reliability.note() returns trigger language plpgsql as $$
     declare
       kept text[] := array['id', 'run_id', 'state', 'attempts', 'request_id', 'name', 'token', 'holder', 'expires_at'];
@@ -38,12 +38,12 @@ const STATEMENTS: readonly string[] = [
   ),
 ];
 
-/** Begins to record in a migrated warehouse; a copy of it records too. */
+/** Starts recording in a migrated warehouse; its copies record too. */
 export async function installRecording(warehouse: Pick<Warehouse, 'db'>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(warehouse.db);
 }
 
-/** What was recorded, oldest first. */
+/** Returns the recorded changes, oldest first. */
 export async function changesOf(warehouse: Pick<Warehouse, 'db'>): Promise<Change[]> {
   const { rows } = await sql<Omit<Change, 'n' | 'atMs'> & { n: string; at_ms: string }>`
     select n, extract(epoch from at) * 1000 as at_ms, "table", before, after from reliability.changes order by n`.execute(

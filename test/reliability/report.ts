@@ -1,4 +1,4 @@
-/** The page that the long form leaves: its figures, and how they came about. */
+/** The page that the long form writes: its figures, and how they were measured. */
 import { IN_FLIGHT } from './workload.ts';
 import type { Group } from './groups.ts';
 
@@ -9,7 +9,7 @@ export interface Circumstances {
   readonly command: string;
   readonly machine: string;
   readonly tookMs: number;
-  /** The part of the full counts that was done. */
+  /** The share of the full counts that was run. */
   readonly share: number;
 }
 
@@ -20,30 +20,30 @@ export function reportText(groups: readonly Group[], it: Circumstances): string 
 
 Written by \`${it.command}\` on ${it.date}: seed ${it.seed}, ${Math.round(it.tookMs / 60_000)} minutes on ${it.machine}${
     it.share === 1 ? '' : `, ${it.share} of the full counts`
-  }. Every figure was measured by that run; don't edit this page.
+  }. The run measured every figure; do not edit this page.
 
 **${broken.length === 0 ? 'No promise was broken.' : `${broken.length} promises were broken; they are listed at the end.`}**
 
 ${groups.map(groupText).join('\n\n')}
 
-## How it is judged
+## How results are checked
 
-Each scenario has a warehouse and a service of its own. The service is the sandbox, which keeps what it was asked and the digest of
-what it sent; triggers in the warehouse keep every change of the ledger and the leases. After each scenario these are merged, and it
-must hold that
+Each scenario has its own warehouse and service. The service is the sandbox, which records each request and the digest of its
+answer. Triggers in the warehouse record every change of the ledger and the leases. After each scenario, these records are merged and
+checked:
 
-- nothing reached the service that was stored and fresh, and nothing that the ledger had not said to be sent;
-- every stored answer is, to the byte, what the service sent for that request;
-- every row names an answer that holds it, and of each answer received = loaded + unchanged + superseded + quarantined;
-- no lease was taken over while its holder was alive, and fencing tokens rise one by one;
-- requests go from state to state as the ledger allows and come to their end;
-- every lost attempt is listed, and there are no more of them than calls in flight at the kills (${IN_FLIGHT} each) and answers spoiled on their way;
-- the table of costs holds what the service logged;
-- all analyst tables hold what they hold after an undisturbed run: a digest over the rows in key order, without the columns that name
-  the run, the answer and the time. \`fact_request_costs\`, whose ids and times are the service's, is held against the service's record instead.
+- No request reached the service that had a stored and fresh answer, or that the ledger had not recorded as sent.
+- Every stored answer has exactly the bytes that the service sent for that request.
+- Every row names an answer that contains it, and for each answer received = loaded + unchanged + superseded + quarantined.
+- No lease was taken over while its holder was alive, and fencing tokens increase one by one.
+- Requests change state only as the ledger allows, and all of them end.
+- Every lost attempt is listed. There are no more of them than calls in flight at the kills (${IN_FLIGHT} each) and answers with a fault.
+- The table of costs holds what the service logged.
+- All analyst tables equal those of an undisturbed run. The comparison uses a digest over the rows in key order, without the columns
+  for the run, the answer and the time. The ids and times of \`fact_request_costs\` are compared with the service's own record instead.
 
-After a kill the dead holder's leases are declared expired by SQL, as an operator may, so that hundreds of kills fit into minutes;
-where a dead holder is replaced, and beside a worker that lives, the true time is waited for.
+After a kill, SQL sets the leases of the dead holder to expired, as an operator may, so that hundreds of kills fit into minutes. Two
+groups wait for the real expiry: the replacement of a dead holder, and kills of one of two workers.
 ${broken.length === 0 ? '' : `\n## Broken promises\n\n${broken.map((words) => `- ${words.replaceAll('\n', ' ').slice(0, 500)}`).join('\n')}\n`}`;
 }
 

@@ -1,4 +1,4 @@
-/** What a scenario plays on: a sandbox, a warehouse, a config, and at the end the verdict on what happened. */
+/** The stage of a scenario: a sandbox, a warehouse, a config, and at the end the check of what happened. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,14 +19,14 @@ import { steadyAnswer, WORLD } from './workload.ts';
 export interface StageOptions {
   readonly kind: Warehouse['kind'];
   readonly configOf: (world: World) => string;
-  /** Told of each request that the service gets, by its number; may hold the answer back. */
+  /** Called with the number of each request that the service gets; may hold the answer back. */
   readonly onArrival?: (number: number) => void | Promise<void>;
 }
 
 export interface Verdict {
-  /** Every broken promise, in words. */
+  /** Every broken promise. */
   readonly violations: readonly string[];
-  /** Tables that are not as after the undisturbed run. */
+  /** Tables that differ from those of the undisturbed run. */
   readonly differing: readonly string[];
   readonly figures: Figures;
   readonly oracle: Oracle;
@@ -37,21 +37,21 @@ export interface Stage {
   readonly sandbox: Sandbox;
   readonly configFile: string;
   readonly surroundings: Surroundings;
-  /** Starts a process that runs the syncs; other surroundings stand in for the stage's own. */
+  /** Starts a process that runs the syncs; `other` replaces parts of the stage's surroundings. */
   readonly start: (order?: Omit<Order, 'config'>, other?: Partial<Surroundings>) => Process;
-  /** Starts `sluice` as people do. */
+  /** Starts `sluice` as users do. */
   readonly startSluice: (...words: string[]) => Process;
-  /** Ends at once what dead processes still hold, as time would and as an operator may. */
+  /** Expires at once what dead processes still hold, as an operator may. */
   readonly passTime: () => Promise<void>;
-  /** Judges what happened; `undisturbed` is what the tables should hold. */
+  /** Checks what happened; `undisturbed` is what the tables should hold. */
   readonly judge: (mostLost: number, undisturbed?: Oracle) => Promise<Verdict>;
   readonly close: () => Promise<void>;
 }
 
-/** Services answer after 0 to 4 ms, each question after its own time, so that answers overtake each other. */
+/** Answers take 0 to 4 ms, depending on the number of the request, so that they overtake each other. */
 const latencyMs = (number: number): number => (number * 7) % 5;
 
-/** Sets a stage; the caller closes it, which ends every process that it started. */
+/** Opens a stage; the caller closes it, which kills every process that it started. */
 export async function openStage(ground: Ground, options: StageOptions): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-stage-'));
   const place = await ground.place(options.kind);
@@ -83,12 +83,12 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
       looking(place.url, async (warehouse) => {
         const oracle = await oracleOf(warehouse);
         const differing = undisturbed ? differences(undisturbed, oracle) : [];
-        const config = await said(configFile, surroundings);
+        const config = await checkerConfig(configFile, surroundings);
         const facts = await factsOf(warehouse, sandbox.requests(), { ...config, mostLost, differing });
         return { violations: violationsOf(facts), differing, figures: figuresOf(facts), oracle };
       }),
     close: async () => {
-      // After a scenario that failed, some may still be at work.
+      // After a failed scenario, some processes may still run.
       for (const { kill } of processes) kill();
       await Promise.all(processes.map(({ ended }) => ended));
       await sandbox.close();
@@ -98,8 +98,8 @@ export async function openStage(ground: Ground, options: StageOptions): Promise<
   };
 }
 
-/** What the config says that the judge wants to know; a sync without a `max_age` is not among the ages. */
-async function said(file: string, { serviceUrl, warehouseUrl }: Surroundings) {
+/** The parts of the config that the checker needs; a sync without a `max_age` is omitted from the ages. */
+async function checkerConfig(file: string, { serviceUrl, warehouseUrl }: Surroundings) {
   const env = {
     SLUICE_SERVICE_URL: serviceUrl,
     SLUICE_SERVICE_TOKEN: SANDBOX_TOKEN,
@@ -113,7 +113,10 @@ async function said(file: string, { serviceUrl, warehouseUrl }: Surroundings) {
   };
 }
 
-/** Leases of syncs, and places at the gate: both would run out by themselves. An embedded warehouse has one owner. */
+/**
+ * Expires leases of syncs and slots of the limiter, which would expire by themselves. An embedded warehouse has one
+ * owner.
+ */
 async function passTime({ kind, url }: Place): Promise<void> {
   if (kind === 'embedded') return;
   const client = new Client({ connectionString: url });
@@ -128,7 +131,7 @@ async function passTime({ kind, url }: Place): Promise<void> {
   }
 }
 
-/** Runs a config to its end with nobody in the way, and returns what the tables then hold. */
+/** Runs a config without disturbance, and returns the contents of the tables. */
 export async function undisturbed(
   ground: Ground,
   options: StageOptions,

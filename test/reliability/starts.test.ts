@@ -1,17 +1,20 @@
-/** The short form of several starts: one process works, the others end at once, a dead one is replaced, writers don't lock each other out. */
+/**
+ * The short form of several starts: one process works, the others end at once, a dead one is replaced, and writers
+ * cause no deadlocks.
+ */
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { groundOn } from './ground.ts';
 import { replaced, startedAtOnce, startedSecond } from './scenarios/starts.ts';
 import { twoWriters } from './scenarios/writers.ts';
 
-/** Dozens of processes, on a machine that runs other tests beside. */
+/** Dozens of processes, on a machine that runs other tests at the same time. */
 const PATIENT = { timeout: 300_000 };
 
-describe('of several processes on one sync', () => {
+describe('several processes on one sync', () => {
   const ground = groundOn(inject('postgresUrl'));
   afterAll(() => ground.end());
 
-  it('that start at once one works and the others end with 7', PATIENT, async () => {
+  it('start at once: one works, and the others exit with 7', PATIENT, async () => {
     for (let round = 1; round <= 2; round += 1) {
       const { codes, requests, violations } = await startedAtOnce(ground, 8);
       expect(violations).toEqual([]);
@@ -20,20 +23,20 @@ describe('of several processes on one sync', () => {
     }
   });
 
-  it('the second ends while the first is at work', async () => {
-    // How soon is for the long form to measure: here other tests run beside it.
+  it('do not wait: the second one ends while the first one runs', async () => {
+    // The long form measures the duration; here other tests run at the same time.
     expect(await startedSecond(ground)).toMatchObject({ code: 7 });
   });
 
-  it('the next takes over from a dead one when its lease ran out, and not before', PATIENT, async () => {
+  it('replace a dead one after its lease has expired, and not before', PATIENT, async () => {
     const { violations, takenOverMs, refused } = await replaced(ground);
     expect(violations).toEqual([]);
     expect(refused).toBeGreaterThan(0);
-    // 15 s on a machine that has nothing else to do; starting processes takes its time here.
+    // 15 s on an idle machine; starting processes takes time here.
     expect(takenOverMs).toBeLessThan(30_000);
   });
 
-  it('two that write the same keys never lock each other out', async () => {
+  it('write the same keys without a deadlock', async () => {
     expect(await twoWriters(ground, 50)).toMatchObject({ rounds: 50, deadlocks: 0, unaccounted: 0 });
   });
 });

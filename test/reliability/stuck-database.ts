@@ -1,4 +1,4 @@
-/** A process that fills its disk by an embedded database that does not look at it, and so gets stuck; the watchdog ends it. */
+/** A process that fills its disk with an embedded database and gets stuck in a write; the watchdog ends it. */
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { startWatchdog } from '../../src/warehouse/lock/watchdog.ts';
@@ -7,7 +7,7 @@ const folder = process.argv[2] ?? '';
 startWatchdog(folder, 2000);
 const pglite = await PGlite.create(join(folder, 'data'));
 await pglite.exec('create table t (a int, b text)');
-// It must be ended: there is no end to this.
+// The loop never ends by itself.
 for (;;)
   await pglite
     .query('insert into t select g, repeat(md5(g::text), 30) from generate_series(1, 2000) g')

@@ -1,10 +1,10 @@
-/** What the bench has Sluice do: one run over all endpoints, of some 300 requests, and a small one. */
+/** The workload of the scenarios: one run over all endpoints, of about 300 requests, and a small one. */
 import { answerOf } from '../../src/sandbox/answers.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import type { World } from '../../src/sandbox/world/world.ts';
 import { endpointNamed } from '../../src/service/catalog.ts';
 
-/** The world that the bench asks about. */
+/** The size of the sandbox's world. */
 export const WORLD = {
   seed: 7,
   size: {
@@ -19,12 +19,12 @@ export const WORLD = {
   },
 };
 
-/** Calls that may be under way at once, and so the most answers that a death can lose. */
+/** Concurrent calls, and so the most answers that a kill can lose. */
 export const IN_FLIGHT = 4;
 
 /**
- * The world's answer to a question, the same however often and in whatever order it is asked: pictures are signed alike.
- * So every column can be compared, the volatile ones too. The log is left to the sandbox.
+ * Returns the world's answer to a request, always the same: picture signatures are fixed. So every column can be
+ * compared, including volatile ones. The sandbox answers requests for the log.
  */
 export function steadyAnswer(world: World, { endpoint: name, body }: RespondRequest): Responded | undefined {
   const endpoint = endpointNamed(name);
@@ -36,8 +36,8 @@ export function steadyAnswer(world: World, { endpoint: name, body }: RespondRequ
 }
 
 /**
- * Some people's schools are told without their details. The newest full sighting counts, so the row of such a school
- * depends on whose answer came last, which in any run is chance; without a URN it makes no row.
+ * Some answers show schools without details. The newest full observation wins, so the row of such a school would depend
+ * on the random order of answers; without a URN it makes no row.
  */
 function agreeing(item: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { urn: _, ...company } = item['company'] as Readonly<Record<string, unknown>>;
@@ -52,18 +52,20 @@ const SERVICE = `service:
 warehouse: { url: "\${DATABASE_URL}" }
 `;
 
-/** A config of some 300 requests to all ten endpoints: answers that are cut, inputs read from answers, unknown entities. */
+/**
+ * A config of about 300 requests to all ten endpoints, with split questions, inputs from answers, and unknown entities.
+ */
 export const wholeConfig = (world: World): string => configOf(world, 1);
 
 /** The same with about a tenth of the inputs. */
 export const shortConfig = (world: World): string => configOf(world, 0.1);
 
-/** Syncs that are told of the same people, companies and pictures as the one before them. */
+/** Syncs whose answers contain the same people, companies and pictures as those of the sync before them. */
 const SHARING = ['schools', 'reposts', 'groups', 'photographers', 'photos'];
 
 /**
- * A config for workers, which run syncs all at once: one that tells of what others tell of too waits for the one before
- * it. The last answer counts, and that is to be the same one as in a run of one process.
+ * A config for workers, which run all syncs at once: a sync that shares entities waits for the one before it. The last
+ * answer wins, and it must be the same one as in a run of one process.
  */
 export function inOrder(config: string): string {
   const syncs = config.split(/^(?=  \w+:.*\n    endpoint: )/m);
@@ -77,9 +79,8 @@ export function inOrder(config: string): string {
 }
 
 function configOf(world: World, share: number): string {
-  const some = (whole: number): number => Math.ceil(whole * share);
-  const numbers = (first: number, whole: number): number[] =>
-    Array.from({ length: some(whole) }, (_, at) => first + at);
+  const some = (full: number): number => Math.ceil(full * share);
+  const numbers = (first: number, full: number): number[] => Array.from({ length: some(full) }, (_, at) => first + at);
   const list = (values: readonly unknown[]): string => `[${values.map((it) => JSON.stringify(String(it))).join(', ')}]`;
   const posts = numbers(0, 25).map((at) => `activity:${7_100_000_000_000_000_001n + BigInt(at)}`);
   const pages = ['', 'about', 'contact'].flatMap((path) =>

@@ -1,21 +1,21 @@
-/** Points left by the service's own count. */
+/** Points left on the account, as the service reports them. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 export interface Balance {
   readonly points: number;
-  /** When the logged request began that shows it, by the service's clock; what was sent since is not in it. */
+  /** When the logged request that shows the balance began, by the service's clock; later requests are not included. */
   readonly at: Date;
 }
 
 export interface KnownBalance extends Balance {
   /** When the log was read. */
   readonly readAt: Date;
-  /** Identifier of the token in the log; undefined until a row is surely a request of ours. */
+  /** Identifier of the token in the log; undefined until a row surely belongs to one of our requests. */
   readonly tokenId: string | undefined;
 }
 
-/** The balance in the newest logged request that shows one; undefined before the log was ever read. */
+/** Returns the balance in the newest logged request that shows one; undefined if the log was never read. */
 export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Balance | undefined> {
   const { rows } = await sql<{ points_left: string; started_at: Date }>`
     select points_left, started_at from ${sql.table(`${warehouse.schema}.fact_request_costs`)}
@@ -24,9 +24,9 @@ export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): 
 }
 
 /**
- * The balance after all rows of the log since an instant of the service's clock; undefined when none shows one. Rows of
- * other tokens do not count, as far as ours is known. A row that began before the newest and ended after it may show a
- * later balance, so the least of them counts.
+ * Returns the balance after all log rows since an instant of the service's clock; undefined if none shows one. Rows of
+ * other tokens do not count if our token is known. A row that began before the newest one and ended after it may show a
+ * later balance, so the lowest one counts.
  */
 export async function balanceSince(
   { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
@@ -49,7 +49,7 @@ export async function balanceSince(
   return rows[0] && { points: Number(rows[0].points), at: rows[0].started_at };
 }
 
-/** What is kept of a token's balance; undefined before a run with a limit in points read the log. */
+/** Returns the saved balance of a token; undefined before a run with a limit in points read the log. */
 export async function readBalance(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
   gate: string,
@@ -62,7 +62,7 @@ export async function readBalance(
   );
 }
 
-/** Keeps the balance of a token, over any that was kept before. */
+/** Saves the balance of a token, replacing the one before. */
 export async function saveBalance(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
   gate: string,

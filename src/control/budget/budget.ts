@@ -1,4 +1,4 @@
-/** Which limits in points hold for an invocation, and for one sync of it. */
+/** Chooses the limits in points for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../../config/definition.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from './local-budget.ts';
 import {
@@ -17,8 +17,8 @@ export interface BudgetEffects extends RetryEffects {
 }
 
 /**
- * A guard for all syncs of an invocation together. What one run or one invocation may spend is counted in this process;
- * a day and a balance are shared with every process on the warehouse.
+ * Creates a guard for all syncs of an invocation together. Limits per run and per invocation are counted in this
+ * process; the limits of a day and of the balance are shared with all processes on the warehouse.
  */
 export async function invocationBudget(
   warehouse: Warehouse,
@@ -43,11 +43,11 @@ export async function invocationBudget(
   return bothBudgets(own, { ...shared, ...(balance && { balance }) });
 }
 
-/** The limits that hold by now; told when a row that counts for them was found gone. */
+/** Returns the current limits; `isGone` reports that a counter row was missing. */
 type LimitsNow = (isGone: boolean) => Promise<readonly SharedLimit[]>;
 const none: LimitsNow = async () => [];
 
-/** A call counts on the day on which it is made; a run that goes on past midnight (UTC) has the next day's points. */
+/** A call counts on the day when it is made; a run that continues past midnight (UTC) uses the next day's points. */
 function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): LimitsNow {
   let entered: string | undefined;
   return async (isGone) => {
@@ -58,7 +58,7 @@ function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): L
   };
 }
 
-/** No limit until the balance is known: then nothing is bought, see `points-meter.ts`. */
+/** There is no limit until the balance is known; until then nothing is bought, see `points-meter.ts`. */
 function openBalanceLimit(
   warehouse: Warehouse,
   keep: number,
@@ -87,8 +87,8 @@ function openBalanceLimit(
 }
 
 /**
- * The guard for one sync: its own limit, and all that hold for the invocation. What an earlier invocation spent on the
- * same run doesn't count, or a run that reached its limit could never be continued.
+ * Creates the guard for one sync: its own limit and those of the invocation. Points of earlier invocations of the same
+ * run do not count. Otherwise a run that reached its limit could never be continued.
  */
 export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: MeteredBudget): MeteredBudget {
   if (budgetPerRun === undefined) return invocation;
@@ -96,12 +96,12 @@ export function syncBudget({ budgetPerRun }: SyncDefinition, invocation: Metered
   return bothBudgets(own, invocation);
 }
 
-/** The row that counts what the workers of a shared run spend on it together. */
+/** Name of the counter of what the workers of a shared run spend together. */
 export const sharedRunCounter = ({ runId, token }: { readonly runId: string; readonly token: string }): string =>
-  // Like any other, a run that is continued may spend its limit anew.
+  // A continued run may spend its limit again, as any other.
   `run:${runId}:${token}`;
 
-/** The guard for one chunk: what limits a run is counted for all its workers together. */
+/** Creates the guard for one chunk; the limits of the run are counted for all its workers together. */
 export async function chunkBudget(
   warehouse: Warehouse,
   { perRun, ...shared }: Budget,

@@ -1,8 +1,8 @@
 /** Limits in points, checked before each call with the most that it can cost. */
 
-/** A limit and what counts against it already. */
+/** A limit and the points that already count against it. */
 export interface Limit {
-  /** As in "the budget per run". */
+  /** The limit in messages, such as "the budget per run". */
   readonly what: string;
   readonly points: number;
   readonly spent: number;
@@ -10,32 +10,32 @@ export interface Limit {
 
 /** Points that count against every limit of a guard. */
 export interface BudgetReservation {
-  /** Gives back what a call did not cost after all; less than 0 when it cost more. Never rejects. */
+  /** Releases points that a call did not cost; negative if it cost more. Never rejects. */
   readonly giveBack: (points: number) => Promise<void>;
 }
 
 export interface BudgetGuard {
-  /** The limit that does not allow so many points as things stand; undefined when all do. */
+  /** Returns the limit that currently does not allow this many points; undefined if all do. */
   readonly check: (points: number) => Promise<Limit | undefined>;
-  /** Sets points aside; else gives the limit that does not allow it, and sets nothing aside. */
+  /** Reserves points, or returns the limit that does not allow it and reserves nothing. */
   readonly reserve: (points: number) => Promise<BudgetReservation | Limit>;
 }
 
-/** A guard whose counts follow the true points, which the request log shows after a call was paid for. */
+/** A guard whose counts follow the true points, which the request log shows after a call. */
 export interface MeteredBudget extends BudgetGuard {
-  /** Counts so many points more against every limit, whatever the limits say; less than 0 gives points back. */
+  /** Adds points to every limit, even beyond it; negative releases points. */
   readonly add: (points: number) => Promise<void>;
-  /** The limit that leaves the least; undefined without limits. */
+  /** Returns the limit with the smallest remainder; undefined without limits. */
   readonly tightest: () => Promise<Limit | undefined>;
-  /** Absent where no points of the account are to be kept. */
+  /** Absent if no points of the account must be kept. */
   readonly balance?: BalanceLimit;
 }
 
-/** The limit that `budget.keep` sets, which holds no number until the balance is known. */
+/** The limit of `budget.keep`, which has no value until the balance is known. */
 export interface BalanceLimit {
   /** True once this process has read the balance. */
   readonly isKnown: () => boolean;
-  /** Sets the balance, from which `outstanding` points that requests may cost are still to be paid. */
+  /** Sets the balance; `outstanding` points of unfinished requests are still to be paid from it. */
   readonly set: (points: number, outstanding: number) => Promise<void>;
   /** As `set`, but only lowers what the limit allows. */
   readonly lower: (points: number, outstanding: number) => Promise<void>;
@@ -43,11 +43,11 @@ export interface BalanceLimit {
 
 const leftOf = ({ points, spent }: Limit): number => points - spent;
 
-/** The limit that leaves the least; undefined without limits. */
+/** Returns the limit with the smallest remainder; undefined without limits. */
 export const tightestOf = (limits: readonly Limit[]): Limit | undefined =>
   limits.toSorted((a, b) => leftOf(a) - leftOf(b))[0];
 
-/** A guard over limits of this process alone; what is set aside counts against each. */
+/** Creates a guard for limits of this process alone; reservations count against each. */
 export function openBudget(limits: readonly Limit[]): MeteredBudget {
   let reserved = 0;
   const reachedBy = (points: number): Limit | undefined => {
@@ -73,7 +73,7 @@ export function openBudget(limits: readonly Limit[]): MeteredBudget {
   };
 }
 
-/** A guard that allows what both allow. */
+/** Creates a guard that allows what both guards allow. */
 export const bothBudgets = (first: MeteredBudget, second: MeteredBudget): MeteredBudget => ({
   add: async (points) => {
     await first.add(points);

@@ -1,11 +1,14 @@
-/** What a sync's calls cost: the config's guess or the endpoint's, replaced by what the request log teaches. */
+/**
+ * The prices of a sync's calls: the guess of the config or the endpoint, replaced by prices learned from the request
+ * log.
+ */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import { readReturned, readSamples } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { learnPrices, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
-/** The price book of a sync as of now. */
+/** Returns the current price book of a sync. */
 export async function readPrices(
   warehouse: Warehouse,
   { prices }: Pick<Config, 'prices'>,

@@ -1,36 +1,36 @@
-/** Points set aside for the calls of a run: the most that each can cost until it is known what it did cost. */
+/** Points reserved for the calls of a run: the most that each can cost, until its cost is known. */
 import type { BudgetGuard, Limit } from './local-budget.ts';
 
-/** Points set aside for one call. */
+/** Points reserved for one call. */
 export interface Reservation {
   readonly points: number;
-  /** Says what the call cost, or may have; only the first word counts. */
+  /** Sets the cost of the call, or its upper bound; only the first call counts. */
   readonly settle: (cost: number) => void;
 }
 
 export interface Reservations {
   /**
-   * Waits until the limits allow a call of so many points; else gives the limit that does not, once nothing under way
-   * can give any back.
+   * Waits until the limits allow a call with this many points. Returns the limit that does not, once no call in flight
+   * can release any.
    */
   readonly waitForBudget: (points: number) => Promise<Limit | undefined>;
-  /** Sets points aside; undefined when a limit does not allow it, for which `waitForBudget` waits. */
+  /** Reserves points; undefined if a limit does not allow it, and then `waitForBudget` waits. */
   readonly reserve: (points: number) => Promise<Reservation | undefined>;
-  /** Waits until everything that was settled is given back. */
+  /** Waits until the unused points of all settled reservations are released. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * A purse over the limits of a run. The most that a call can cost may be a hundred times what it does cost, so a limit is
- * reached only when it is known what those under way cost.
+ * Creates reservations against the limits of a run. The most that a call can cost may be a hundred times its cost, so a
+ * limit is reached only once the cost of all calls in flight is known.
  */
 export function openReservations(budget: BudgetGuard): Reservations {
   const open = new Set<Promise<void>>();
-  const givingBack = new Set<Promise<void>>();
+  const releasing = new Set<Promise<void>>();
   return {
     waitForBudget: async (points) => {
       for (;;) {
-        // Also what is settled while the limits are asked: they may have answered before.
+        // Includes reservations that are settled during the check, since the check may not have seen them.
         const before = [...open];
         const reached = await budget.check(points);
         if (!reached) return undefined;
@@ -42,34 +42,34 @@ export function openReservations(budget: BudgetGuard): Reservations {
     reserve: async (points) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       open.add(promise);
-      let taken: Awaited<ReturnType<BudgetGuard['reserve']>> | undefined;
+      let reserved: Awaited<ReturnType<BudgetGuard['reserve']>> | undefined;
       try {
-        taken = await budget.reserve(points);
+        reserved = await budget.reserve(points);
       } finally {
-        if (!taken || !('giveBack' in taken)) {
+        if (!reserved || !('giveBack' in reserved)) {
           open.delete(promise);
           resolve();
         }
       }
-      if (!('giveBack' in taken)) return undefined;
-      const { giveBack } = taken;
+      if (!('giveBack' in reserved)) return undefined;
+      const { giveBack } = reserved;
       let isSettled = false;
       return {
         points,
         settle: (cost) => {
           if (isSettled) return;
           isSettled = true;
-          const given = giveBack(points - cost).finally(() => {
-            givingBack.delete(given);
+          const released = giveBack(points - cost).finally(() => {
+            releasing.delete(released);
             open.delete(promise);
             resolve();
           });
-          givingBack.add(given);
+          releasing.add(released);
         },
       };
     },
     close: async () => {
-      await Promise.all(givingBack);
+      await Promise.all(releasing);
     },
   };
 }

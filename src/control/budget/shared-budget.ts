@@ -1,6 +1,6 @@
 /**
- * Limits in points that processes share: a row counts what they all spent or set aside. After a crash the ledger is the
- * truth, and the rows follow it.
+ * Limits in points that processes share: a row counts what all of them spent or reserved. After a crash, the ledger is
+ * authoritative, and the rows are corrected by it.
  */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -9,15 +9,15 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 import { type Limit, type MeteredBudget, tightestOf } from './local-budget.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
-type Place = Pick<Warehouse, 'db' | 'ops'>;
+type OpsSchema = Pick<Warehouse, 'db' | 'ops'>;
 
-/** A limit on what a row of `spending` counts. */
+/** A limit on the count of a row in `spending`. */
 export interface SharedLimit {
-  /** As in "the budget per day". */
+  /** The limit in messages, such as "the budget per day". */
   readonly what: string;
   readonly points: number;
   readonly counter: string;
-  /** What the row counted when nothing counted against the limit. */
+  /** The row's count when nothing counted against the limit. */
   readonly baseline: number;
 }
 
@@ -26,14 +26,15 @@ interface CounterRow {
   readonly points: string;
 }
 
-/** Does the work, again after trouble that may pass. */
+/** Runs work, with retries of transient errors. */
 type Persist = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * A guard over shared limits. `limitsFor` tells which hold and sees to their rows; it is told when one was found gone.
+ * Creates a guard for shared limits. `limitsFor` returns the current limits and ensures that their rows exist; `isGone`
+ * reports that a row was missing.
  */
 export function openSharedBudget(
-  { db, ops }: Place,
+  { db, ops }: OpsSchema,
   limitsFor: (isGone: boolean) => Promise<readonly SharedLimit[]>,
   persist: Persist,
 ): MeteredBudget {
@@ -46,7 +47,7 @@ export function openSharedBudget(
     return { what: limit.what, points: limit.points, spent: Number(points) - limit.baseline };
   };
 
-  // Rows are locked in the order of their names here and below, or two processes could wait for each other.
+  // Lock rows in order of their names, here and below, to avoid deadlocks.
   const reserve = async (limits: readonly SharedLimit[], points: number): Promise<Limit | 'done' | 'gone'> => {
     const names = namesOf(limits);
     const mosts = arrayLiteral(limits.map((limit) => limit.points + limit.baseline));
@@ -71,8 +72,8 @@ export function openSharedBudget(
   };
 
   /**
-   * Gives points back, or adds them when less than 0. A double refund allows overspending, a missed one only ends the run
-   * early; of what is added, the opposite is true. So only that is tried again when the outcome is unknown.
+   * Releases points, or adds them if negative. A double refund allows overspending; a missed refund only ends the run
+   * early. For added points, the opposite is true. So only an addition is retried when the outcome is unknown.
    */
   const giveBack = (limits: readonly SharedLimit[], points: number): Promise<void> =>
     persist(async () => {
@@ -107,7 +108,7 @@ export function openSharedBudget(
     reserve: async (points) => {
       for (let isGone = false; ; isGone = true) {
         const limits = await limitsNow(isGone);
-        // Done before the connection was lost, it is set aside twice, which only ends a run sooner.
+        // If the connection was lost after the commit, the points are reserved twice, which only ends a run early.
         const end = await persist(() => reserve(limits, points));
         if (end === 'done') return { giveBack: async (back) => (back === 0 ? undefined : giveBack(limits, back)) };
         if (end !== 'gone') return end;
@@ -117,28 +118,28 @@ export function openSharedBudget(
   };
 }
 
-/** Of a statement that failed: false when the server told so itself, and so took it back. */
+/** False if the server itself reported the error, so that the statement was rolled back. */
 function mayBeDone(error: unknown): boolean {
   const code = errorCode(error) ?? '';
   return code !== 'ECONNREFUSED' && (!/^[0-9A-Z]{5}$/.test(code) || /^(?:08|57P)/.test(code));
 }
 
-/** A day's row was left alone for so long when nobody can have set points aside that the ledger has yet to learn of. */
+/** A row that is unchanged for this long includes no reservation that the ledger does not have yet. */
 const SETTLED_AFTER = sql`interval '1 second'`;
 
 const DAY_MS = 86_400_000;
 
-/** The row that counts a day, YYYY-MM-DD. */
+/** The counter of a day, YYYY-MM-DD. */
 export const dayCounter = (day: string): string => `day:${day}`;
 
 /**
- * Has a day counted. Its row begins at what the ledger says; where others may be at work, whose calls the
- * ledger may not know yet, it is at least that. `sole` says that there can be no others.
+ * Ensures that a day's counter exists and agrees with the ledger. If other processes may be running, the ledger may
+ * lack their calls, so the counter is at least the ledger's sum. `sole` means that there are none.
  */
-export async function ensureDayCounter({ db, ops }: Place, day: string, sole: boolean): Promise<void> {
+export async function ensureDayCounter({ db, ops }: OpsSchema, day: string, sole: boolean): Promise<void> {
   const spending = sql.id(ops, 'spending');
   const from = new Date(`${day}T00:00:00Z`);
-  // What a clock that was ahead sent counts on its own day.
+  // A request sent by a clock that was ahead counts on its own day.
   const { points, at } = await spentSince({ db, ops }, from, new Date(from.getTime() + DAY_MS));
   await sql`
     insert into ${spending} as counted (name, points, updated_at) values (${dayCounter(day)}, ${points}::numeric, clock_timestamp())
@@ -150,27 +151,27 @@ export async function ensureDayCounter({ db, ops }: Place, day: string, sole: bo
       else greatest(counted.points, excluded.points) end`.execute(db);
 }
 
-/** Counts without end; limits hold from where it stands. Processes that know different balances count together. */
+/** A counter without end; limits are relative to its current value. Processes that know different balances share it. */
 const EVER = 'ever';
 
-/** Has everything counted; returns the row and where it stands. */
+/** Ensures that the total counter exists; returns its row and value. */
 export async function ensureTotalCounter({
   db,
   ops,
-}: Place): Promise<{ readonly row: string; readonly points: number }> {
+}: OpsSchema): Promise<{ readonly row: string; readonly points: number }> {
   const { rows } = await sql<{ points: string }>`
     insert into ${sql.id(ops, 'spending')} as counted (name, points, updated_at) values (${EVER}, 0, clock_timestamp())
     on conflict (name) do update set points = counted.points returning points`.execute(db);
   return { row: EVER, points: Number(rows[0]?.points ?? 0) };
 }
 
-/** Points that requests sent from this instant on, and before the other, cost or may have cost, over all syncs, and when the ledger said so. */
+/** Returns the points that requests of all syncs in a time range cost or may have cost, and the time of that sum. */
 export async function spentSince(
-  { db, ops }: Place,
+  { db, ops }: OpsSchema,
   from: Date,
   before?: Date,
 ): Promise<{ readonly points: string; readonly at: string }> {
-  // While an attempt is under way, what is charged is what those before it cost.
+  // While an attempt is in flight, the charge covers only the attempts before it.
   const { rows } = await sql<{ points: string; at: string }>`
     select coalesce(sum(case when state = 'sent' then greatest(points, charged) else coalesce(charged, points) end), 0) as points,
       statement_timestamp()::text as at
@@ -181,13 +182,13 @@ export async function spentSince(
   return { points: rows[0]?.points ?? '0', at: rows[0]?.at ?? '-infinity' };
 }
 
-/** Has a count of its own kept, from 0 on, where it is not yet; for a limit that is only this row's. */
-export async function ensureCounter({ db, ops }: Place, name: string): Promise<void> {
+/** Ensures that a separate counter exists, starting at 0, for a limit that uses only this row. */
+export async function ensureCounter({ db, ops }: OpsSchema, name: string): Promise<void> {
   await sql`insert into ${sql.id(ops, 'spending')} (name, points, updated_at) values (${name}, 0, clock_timestamp())
     on conflict (name) do nothing`.execute(db);
 }
 
-/** Removes a count that nothing is held against any more. */
+/** Deletes a counter that no limit uses any more. */
 export async function deleteCounter(ops: Ops, name: string): Promise<void> {
   await ops.deleteFrom('spending').where('name', '=', name).execute();
 }

@@ -1,4 +1,4 @@
-/** What is known of an entity under whatever name: its names, and the stored answers that are about it. */
+/** Finds what is known about an entity under any of its names: the names, and the stored answers about it. */
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import { type EntityName, NAME_KINDS, type NameKind } from '../../service/names/entity-name.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -6,15 +6,15 @@ import type { Received } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
-/** Rows a statement takes at once. */
+/** Rows per statement. */
 const CHUNK = 1000;
 
-/** True of a name that is its entity's still. */
+/** SQL condition that the name still belongs to its entity. */
 const isCurrent = (ops: Ops, row: 'i' | 'e'): RawBuilder<SqlBool> => sql<SqlBool>`(
   not exists ${othersWithName(ops, row).where('o.last_seen_at', '>=', sql.ref<Date>(`${row}.first_seen_at`))}
   and not exists ${otherNamesOfEntity(ops, row).where(isNewer('o', row))})`;
 
-/** The rows that match, found by an index for each row before. */
+/** SQL for the matching rows, found by an index for each outer row. */
 const fenced = (ops: Ops, matches: RawBuilder<unknown>) =>
   ops
     .selectFrom('identities')
@@ -23,31 +23,31 @@ const fenced = (ops: Ops, matches: RawBuilder<unknown>) =>
     .offset(0);
 const onTrue = <J extends { readonly onTrue: () => J }>(join: J): J => join.onTrue();
 
-/** What a request may name; `since` is how far back a sighting of the name counts. */
+/** The names that a request may use; observations of a name count from `since` on. */
 export interface EntityLookup {
   readonly names: readonly EntityName[];
   readonly since: Date;
 }
 
-/** A name by which an entity was asked for, and under which it was shown within the time that counts. */
+/** A requested name of an entity, observed within the time that counts. */
 export interface KnownName extends EntityName {
   readonly entity: string;
-  /** It is the entity's still, as far as anybody knows. */
+  /** The name still belongs to the entity, as far as known. */
   readonly current: boolean;
 }
 
 /**
- * The names by which the one entity was asked for that answered to each of these, by place; none where they name nobody
- * for sure.
+ * Returns the requested names of the one entity that each lookup identifies, by index; none if the entity is not
+ * certain.
  */
 export async function namesOfEntities(
   ops: Ops,
   resource: string,
-  asked: readonly EntityLookup[],
+  lookups: readonly EntityLookup[],
 ): Promise<Map<number, KnownName[]>> {
   const found = new Map<number, KnownName[]>();
-  for (let start = 0; start < asked.length; start += CHUNK) {
-    const part = asked
+  for (let start = 0; start < lookups.length; start += CHUNK) {
+    const part = lookups
       .slice(start, start + CHUNK)
       .flatMap(({ names, since }, at) =>
         names.map(({ kind, name }) => ({ place: start + at, kind, name, since: since.toISOString() })),
@@ -78,12 +78,12 @@ export async function namesOfEntities(
       found.set(Number(place), known);
     }
   }
-  // A bare word can be the alias of one and the id of another.
+  // A bare word can be the alias of one entity and the id of another.
   for (const [place, names] of found) if (new Set(names.map(({ entity }) => entity)).size > 1) found.delete(place);
   return found;
 }
 
-/** A request by which an entity may have been asked for. */
+/** A request that may have been about an entity. */
 export interface AnswerCandidate extends Received {
   readonly place: number;
   readonly requestKey: string;
@@ -91,9 +91,9 @@ export interface AnswerCandidate extends Received {
 }
 
 /**
- * By place, the newest loaded answer to one of its candidates that was received within its times and is about the
- * candidate's entity: received while that entity was shown under the name asked by, and nobody else. `mayBeEmpty` says
- * that an answer without items is about an entity too: then about the one that the name asked by names still.
+ * Returns the newest loaded answer to one of the candidates, by index. The answer must be received within the
+ * candidate's times and while only the candidate's entity had the requested name. `mayBeEmpty` means that an answer
+ * without items is also about an entity: the one that the requested name currently belongs to.
  */
 export async function freshAnswersByEntity(
   ops: Ops,
@@ -163,7 +163,7 @@ export async function freshAnswersByEntity(
   return found;
 }
 
-/** Rows of others who went by the name, as whatever kind of name, when the answer was received. */
+/** Rows of other entities that had the name, of any kind, when the answer was received. */
 const othersThen = (ops: Ops) =>
   ops
     .selectFrom('identities as o')
@@ -174,7 +174,7 @@ const othersThen = (ops: Ops) =>
     .where((eb) =>
       eb.or([
         sql<SqlBool>`o.last_seen_at >= a.received_at`,
-        // Who was shown last before the entity was shown first is dated exactly.
+        // The last observation of another entity before this entity's first one is dated exactly.
         sql<SqlBool>`o.last_seen_at >= i.first_seen_at and o.last_seen_at + ${LAST_SEEN_LAG} >= a.received_at`,
       ]),
     )

@@ -1,4 +1,4 @@
-/** Which requests of a plan are served by stored answers, and which are not asked for now. */
+/** Decides which requests of a plan stored answers serve, and which are not sent now. */
 import { freshAnswersByKey, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { AnswerAvailability } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -9,8 +9,8 @@ import type { Endpoint } from '../../service/endpoint.ts';
 import { freshAnswersByName } from './freshness.ts';
 
 /**
- * What stored answers mean for these tasks: which of them one serves that is fresh enough, to the same request or about the
- * same entity, and which are asked no more for now because their last answers could not be read.
+ * Returns what stored answers mean for these tasks. A fresh answer to the same request, or about the same entity,
+ * serves a task. A task whose last answers were unreadable is not sent now.
  */
 export async function freshFor(
   ops: Ops,
@@ -19,20 +19,20 @@ export async function freshFor(
   maxAgeOf: MaxAgeOf,
   now: Date,
 ): Promise<AnswerAvailability> {
-  const asked = tasks.flatMap(({ requestKey, request, input }) => {
+  const aged = tasks.flatMap(({ requestKey, request, input }) => {
     const maxAgeMs = maxAgeOf(input);
     return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
   });
-  const exact = await freshAnswersByKey(ops, asked);
+  const exact = await freshAnswersByKey(ops, aged);
   const known = await freshAnswersByName(
     ops,
     endpoint,
-    asked.filter(({ requestKey }) => !exact.has(requestKey)),
+    aged.filter(({ requestKey }) => !exact.has(requestKey)),
   );
   const fresh = new Map([...exact, ...known]);
   const failing = await failingRequests(
     ops,
-    asked.filter(({ requestKey }) => !fresh.has(requestKey)),
+    aged.filter(({ requestKey }) => !fresh.has(requestKey)),
   );
   return { fresh, failing };
 }

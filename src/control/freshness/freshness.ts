@@ -1,4 +1,4 @@
-/** Finds stored answers about an entity that a request asks for by another name than the one it was bought under. */
+/** Finds stored answers about an entity that were bought under another name than the requested one. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
 import { type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
@@ -12,7 +12,7 @@ import { normalizedName, requestedName } from '../../service/names/entity-name.t
 import { requestKeyOf } from '../../service/request-key.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** A request that no answer to the very same request serves. */
+/** A request that no answer to exactly this request serves. */
 export interface UnansweredRequest extends Received {
   readonly requestKey: string;
   /** Canonical. */
@@ -20,8 +20,8 @@ export interface UnansweredRequest extends Received {
 }
 
 /**
- * By request key, the newest stored answer that tells the same of the same entity: asked with equal fields beside its
- * name. "No such entity" was said of a name, so it serves no other.
+ * Returns, by request key, the newest stored answer with the same fields about the same entity under another name. A
+ * "no such entity" answer concerns a name, so it serves no other name.
  */
 export async function freshAnswersByName(
   ops: Ops,
@@ -31,11 +31,11 @@ export async function freshAnswersByName(
   const { naming } = endpoint;
   if (!naming || unserved.length === 0) return new Map();
   const resource = naming.resource();
-  const asked = unserved.map(({ request, since }) => {
+  const lookups = unserved.map(({ request, since }) => {
     const written = request[naming.field];
     return { names: typeof written === 'string' ? requestedName(naming.kinds, written).candidates : [], since };
   });
-  const named = await namesOfEntities(ops, resource.name, asked);
+  const named = await namesOfEntities(ops, resource.name, lookups);
   const candidates = unserved.flatMap(({ request, since, until }, place): AnswerCandidate[] =>
     (named.get(place) ?? []).map((name) => ({
       place,
@@ -57,17 +57,17 @@ export interface FreshnessContext extends RetryEffects {
   readonly now: () => Date;
 }
 
-type Naming = Pick<FreshnessContext, 'definition' | 'maxAgeOf'>;
+type FreshnessRule = Pick<FreshnessContext, 'definition' | 'maxAgeOf'>;
 
-/** True of a request whose entity may have been bought by another name. */
+/** True if the entity of a request may have been bought under another name. */
 export const mayHaveFreshAnswer = (
-  { definition, maxAgeOf }: Naming,
+  { definition, maxAgeOf }: FreshnessRule,
   { input }: Pick<LedgerRequest, 'input'>,
 ): boolean => definition.endpoint.naming !== undefined && maxAgeOf(input) !== undefined;
 
 /**
- * By a planned request's id, the answer about its entity that came in since the plan was made, when there is one: the
- * request is then settled as fresh, and is not to be sent.
+ * Returns, by request id, answers about the entities of planned requests that arrived since the plan was made. These
+ * requests are settled as fresh, and must not be sent.
  */
 export async function serveFromNewAnswers(
   context: FreshnessContext,
@@ -91,23 +91,23 @@ export async function serveFromNewAnswers(
 }
 
 /**
- * Does work on requests whose names look alike one after the other, so that the later is served by what the earlier
- * bought, and all other work at once.
+ * Runs work on requests with similar names one after the other, so that an answer to the earlier serves the later. All
+ * other work runs concurrently.
  */
 export function oneAtATimePerEntity(
-  context: Naming,
+  context: FreshnessRule,
 ): (request: LedgerRequest, work: () => Promise<void>) => Promise<void> {
   const last = new Map<string, Promise<void>>();
   const field = context.definition.endpoint.naming?.field;
   return (request, work) => {
     const name = field !== undefined && mayHaveFreshAnswer(context, request) ? request.request[field] : undefined;
     if (typeof name !== 'string') return work();
-    const likeness = normalizedName(name);
-    const before = last.get(likeness);
-    const mine = (before ? before.then(work, work) : work()).finally(() => {
-      if (last.get(likeness) === mine) last.delete(likeness);
+    const normalized = normalizedName(name);
+    const before = last.get(normalized);
+    const own = (before ? before.then(work, work) : work()).finally(() => {
+      if (last.get(normalized) === own) last.delete(normalized);
     });
-    last.set(likeness, mine);
-    return mine;
+    last.set(normalized, own);
+    return own;
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Which names are one entity, learned from answers: a row for each name under which an entity was shown, with the first
- * and the last time. A name is its entity's as long as nobody else was shown under it since, and, of an alias or an
- * address, as long as the entity was shown under no other since. Names that entities share at a time name none of them.
- * Only a name that was asked for, and answered by the entity, stands for it in a request: an answer may show several people
- * under one masked alias or address.
+ * Learns from answers which names belong to one entity: a row for each name and entity, with the first and last
+ * observation. A name belongs to its entity until another entity is observed with it. An alias or an address also ends
+ * when the entity is observed with another one. Names that entities share at a time identify none of them. Only a name
+ * that was requested, and answered by the entity, can replace another name in a request, since an answer may show
+ * several people under one masked alias or address.
  */
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { NamedEntity } from '../../normalize/identify.ts';
@@ -13,32 +13,32 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
 
 /**
- * How much later than a row says its name may have been shown last. Finer dates would cost a write for each load of
- * what is known; with coarser ones, what was asked by a name just before another took it over is bought again. Where
- * the order of two sightings decides, dates are exact.
+ * How far the last observation in a row may lag behind. A smaller lag would cost a write for each load of known names.
+ * A larger lag buys answers again that came just before another entity took over a name. If the order of two
+ * observations matters, their times are exact.
  */
 export const LAST_SEEN_LAG = sql<string>`interval '1 hour'`;
 
-/** Kinds of names that an entity has one of at a time. */
+/** Kinds of names that an entity has only one of at a time. */
 const ONE_AT_A_TIME: readonly NameKind[] = ['alias', 'url'];
 
-/** True of a kind that is one of these, after an equals sign. */
+/** SQL for a kind that is one of these, after an equals sign. */
 export const anyKindOf = (kinds: readonly NameKind[]) => sql<NameKind>`any(${arrayLiteral(kinds)}::text[])`;
 
-/** The entities of one answer with the names that it shows. */
+/** The entities of one answer with their names. */
 export interface NamedAnswer {
   readonly entities: readonly NamedEntity[];
   readonly answer: Pick<StoredAnswer, 'id' | 'receivedAt'>;
 }
 
 /**
- * Learns from answers, in their load's transaction. Times are of their receipt, so that older answers and replays change
- * nothing that a newer one said; rows that would only move within the lag are not written.
+ * Learns names from answers, in the transaction of their load. Times are receipt times, so older answers and replays
+ * change nothing that a newer answer reported. Rows that would change only within the lag are not written.
  */
 export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promise<void> {
-  const shown = nameObservations(named);
-  if (shown.length === 0) return;
-  const array = (of: (it: NameObservation) => string | boolean) => sql`${arrayLiteral(shown.map(of))}`;
+  const observed = nameObservations(named);
+  if (observed.length === 0) return;
+  const array = (of: (it: NameObservation) => string | boolean) => sql`${arrayLiteral(observed.map(of))}`;
   const source = sql<NameObservationRow>`(select * from unnest(
     ${array(({ resource }) => resource)}::text[],
     ${array(({ kind }) => kind)}::text[],
@@ -50,7 +50,7 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
     ${array(({ isOrdered }) => isOrdered)}::boolean[],
     ${array(({ isRequested: asked }) => asked)}::boolean[]
   ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered, asked))`;
-  const mustMove = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAST_SEEN_LAG}
+  const mustUpdate = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAST_SEEN_LAG}
     or ${isNewer('t', 'i')} and (
       t.is_ordered or exists ${othersWithName(ops, 'i').where(isNewer('o', 'i'))} or exists ${otherNamesOfEntity(ops, 'i').where(isNewer('o', 'i'))})`;
   await ops
@@ -71,8 +71,8 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
               (join) => join.onTrue(),
             )
             .selectAll('t')
-            // Names that were shown together move together, or one would look older than the other.
-            .select(sql<boolean>`bool_or(${mustMove}) over (partition by t.resource, t.entity)`.as('moves'))
+            // Names that were observed together are updated together, otherwise one would look older than the other.
+            .select(sql<boolean>`bool_or(${mustUpdate}) over (partition by t.resource, t.entity)`.as('moves'))
             .as('s'),
         )
         .select([
@@ -86,7 +86,7 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
           's.asked',
         ])
         .where('s.moves', '=', true)
-        // Whoever waits for a row while holding others takes them in the same order.
+        // Lock rows in one global order to avoid deadlocks.
         .orderBy('s.resource')
         .orderBy('s.kind')
         .orderBy('s.name')
@@ -108,7 +108,7 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
     .execute();
 }
 
-/** A name of an entity, from the first of the answers of a load that show it to the last. */
+/** A name of an entity, with the first and the last answer of a load that show it. */
 interface NameObservation {
   readonly resource: string;
   readonly kind: NameKind;
@@ -116,9 +116,9 @@ interface NameObservation {
   readonly entity: string;
   readonly first: NamedAnswer['answer'];
   readonly last: NamedAnswer['answer'];
-  /** The entity was the answer to a request by this name. */
+  /** The entity answered a request by this name. */
   readonly isRequested: boolean;
-  /** Order decides between names that are shared or follow each other, so between these answers too. */
+  /** The name is shared or replaced within this load, so the order of its answers matters. */
   readonly isOrdered: boolean;
 }
 
@@ -131,16 +131,16 @@ interface NameObservationRow extends Pick<NameObservation, 'resource' | 'kind' |
 }
 
 function nameObservations(named: readonly NamedAnswer[]): NameObservation[] {
-  const shown = new Map<string, Omit<NameObservation, 'isOrdered'>>();
+  const observed = new Map<string, Omit<NameObservation, 'isOrdered'>>();
   for (const { entities, answer } of named)
     for (const { resource, entity, names } of entities)
       for (const { kind, name, isRequested } of names) {
         const key = JSON.stringify([resource, kind, name, entity]);
-        const { first = answer, last = answer, isRequested: before = false } = shown.get(key) ?? {};
+        const { first = answer, last = answer, isRequested: before = false } = observed.get(key) ?? {};
         const span = { first: isBefore(answer, first) ? answer : first, last: isBefore(last, answer) ? answer : last };
-        shown.set(key, { resource, kind, name, entity, isRequested: isRequested || before, ...span });
+        observed.set(key, { resource, kind, name, entity, isRequested: isRequested || before, ...span });
       }
-  const all = [...shown.values()];
+  const all = [...observed.values()];
   const ofName = Map.groupBy(all, ({ resource, kind, name }) => JSON.stringify([resource, kind, name]));
   const ofEntity = Map.groupBy(all, ({ resource, entity, kind }) => JSON.stringify([resource, entity, kind]));
   const rivals = [
@@ -151,21 +151,21 @@ function nameObservations(named: readonly NamedAnswer[]): NameObservation[] {
   return all.map((it) => ({ ...it, isOrdered: ordered.has(it) }));
 }
 
-/** True of an answer that was received before the other; of two at one instant, one that was stored before. */
+/** True if an answer was received before the other; for equal times, if it was stored before. */
 const isBefore = (one: NamedAnswer['answer'], other: NamedAnswer['answer']): boolean =>
   one.receivedAt === other.receivedAt ? BigInt(one.id) < BigInt(other.id) : one.receivedAt < other.receivedAt;
 
-/** True when the one row's last sighting came after the other's; of two at one instant the later stored did. */
+/** SQL condition that a row's last observation is later than the other's; for equal times, the later stored one. */
 export const isNewer = (one: string, other: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`(${sql.ref(`${one}.last_seen_at`)}, ${sql.ref(`${one}.answer_id`)}) > (${sql.ref(`${other}.last_seen_at`)}, ${sql.ref(`${other}.answer_id`)})`;
 
-// Each offset is a fence: without it, a table that nobody has analyzed yet is read whole where an index would do.
+// Each offset is a fence: without it, the planner scans a table without statistics instead of using the index.
 
-/** The row of an identity that a subquery is about, by its alias in the query around it. */
-type Around = 'i' | 'e';
+/** The alias of the identity row in the outer query. */
+type OuterAlias = 'i' | 'e';
 
-/** Rows, as `o`, of others under the same name. */
-export const othersWithName = (ops: Ops, row: Around) =>
+/** SQL for rows, as `o`, of other entities with the same name. */
+export const othersWithName = (ops: Ops, row: OuterAlias) =>
   ops
     .selectFrom('identities as o')
     .select('o.entity')
@@ -173,8 +173,8 @@ export const othersWithName = (ops: Ops, row: Around) =>
     .where('o.entity', '<>', sql.ref<string>(`${row}.entity`))
     .offset(0);
 
-/** Rows, as `o`, of the same entity under another name, of a kind of which it has one at a time. */
-export const otherNamesOfEntity = (ops: Ops, row: Around) =>
+/** SQL for rows, as `o`, of the same entity with another name, of a kind that it has one of at a time. */
+export const otherNamesOfEntity = (ops: Ops, row: OuterAlias) =>
   ops
     .selectFrom('identities as o')
     .select('o.entity')

@@ -1,19 +1,19 @@
-/** How old a stored answer may be that serves a request: as its input says, else as the sync does. */
+/** The greatest age of a stored answer that serves a request: from its input, otherwise from the sync. */
 import type { InputSource, SyncDefinition } from '../../config/definition.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Input } from '../../plan/input-row.ts';
 import { hasColumns } from '../../plan/input-rows.ts';
 import { taskOf } from '../../plan/plan.ts';
 
-/** By the fields of an input, in milliseconds; undefined when its requests are to be asked anew. */
+/** The age by the fields of an input, in milliseconds; undefined if its requests must always be sent. */
 export type MaxAgeOf = (fields: RequestBody) => number | undefined;
 
 type Aged = Pick<SyncDefinition, 'endpoint' | 'request' | 'forEach' | 'maxAgeMs'>;
 
-/** True when some input may have an age of its own. */
-export const mayHaveInputAges = ({ forEach = [] }: Pick<Aged, 'forEach'>): boolean => forEach.some(bringsAges);
+/** True if some input may set its own age. */
+export const mayHaveInputAges = ({ forEach = [] }: Pick<Aged, 'forEach'>): boolean => forEach.some(maySetAges);
 
-function bringsAges(source: InputSource): boolean {
+function maySetAges(source: InputSource): boolean {
   switch (source.from) {
     case 'list':
       return source.maxAgesMs !== undefined;
@@ -24,7 +24,7 @@ function bringsAges(source: InputSource): boolean {
   }
 }
 
-/** The ages by these inputs. Inputs that ask the same get the smallest of theirs. */
+/** Returns the ages of these inputs. Inputs with the same request get the smallest of their ages. */
 export function maxAgesOf(definition: Aged, inputs: readonly Input[]): MaxAgeOf {
   if (inputs.every(({ maxAgeMs }) => maxAgeMs === undefined)) return () => definition.maxAgeMs;
   const ages = new Map<string, number | undefined>();
@@ -40,6 +40,6 @@ export function maxAgesOf(definition: Aged, inputs: readonly Input[]): MaxAgeOf 
   };
 }
 
-/** To be asked anew is the smallest of all. */
+/** Undefined counts as the smallest. */
 const smaller = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || other === undefined ? undefined : Math.min(one, other);

@@ -1,4 +1,4 @@
-/** Holds the warehouse against every sync, for work that no load may come in between of. */
+/** Locks the warehouse against every sync, for work that no load may interrupt. */
 import { hostname } from 'node:os';
 import { HeldError } from '../../errors.ts';
 import { acquireLease, type Lease, liveLeases, syncLease } from '../../ledger/lease.ts';
@@ -16,7 +16,7 @@ export interface ExclusiveEffects {
   readonly newId: () => string;
 }
 
-/** Takes all of these leases or none. Throws a HeldError when another holder has one. */
+/** Acquires all of these leases or none. Throws a HeldError if another holder has one. */
 export async function acquireAll(
   warehouse: Warehouse,
   names: readonly string[],
@@ -32,12 +32,12 @@ export async function acquireAll(
     }
     return held;
   } catch (error) {
-    for (const it of held) await it.keepAlive.end();
+    for (const holding of held) await holding.keepAlive.end();
     throw error;
   }
 }
 
-/** Throws a HeldError while a sync runs that is not among those held, such as one that never ran before. */
+/** Throws a HeldError while any other sync runs, such as one that never ran before and so has no held lease. */
 export async function assertNoOtherRuns(warehouse: Warehouse, ops: Ops, held: readonly HeldLease[]): Promise<void> {
   if (warehouse.kind === 'embedded') return;
   const ours = new Set(held.map(({ lease }) => lease.name));

@@ -1,4 +1,4 @@
-/** Holds a lease for as long as work goes on, and tells when it was lost. */
+/** Keeps a lease alive during work, and signals its loss. */
 import { type Lease, releaseLease, renewLease } from '../../ledger/lease.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { type HeartbeatSleep, openHeartbeat } from './heartbeat.ts';
@@ -6,9 +6,9 @@ import { type HeartbeatSleep, openHeartbeat } from './heartbeat.ts';
 export interface LeaseKeepAlive {
   /** Aborts when another holder took over. */
   readonly lost: AbortSignal;
-  /** Says that the lease is not to be given back at the end: others hold it by then. */
+  /** Marks the lease as transferred, so that it is not released at the end. */
   readonly markHandedOver: () => void;
-  /** Stops the heartbeat and gives the lease back. */
+  /** Stops the heartbeat and releases the lease. */
   readonly end: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function keepLeaseAlive(
     },
     end: async () => {
       await heartbeat.end();
-      // Not given back, it runs out by itself; what the work came to counts more.
+      // A lease that is not released expires by itself; the result of the work matters more.
       if (!isKept) await releaseLease(ops, lease).catch(() => undefined);
     },
   };

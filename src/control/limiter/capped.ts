@@ -1,18 +1,18 @@
-/** A limiter for fewer calls than the token allows: a bound of one process's own, before the one that all share. */
+/** A limiter for fewer calls than the token allows: a bound for one process, on top of the shared one. */
 import pLimit from 'p-limit';
 import type { Limiter, Slot } from './slot.ts';
 
-/** The limiter with at most so many of its slots taken through what is returned. */
+/** Returns a limiter that uses at most `most` slots of another one. */
 export function capped(limiter: Limiter, most: number): Limiter {
-  const places = pLimit(most);
+  const limit = pLimit(most);
   return {
     acquire: (signal) => {
-      const taken = Promise.withResolvers<Slot>();
-      void places(async () => {
+      const acquired = Promise.withResolvers<Slot>();
+      void limit(async () => {
         try {
           const slot = await limiter.acquire(signal);
           const released = Promise.withResolvers<void>();
-          taken.resolve({
+          acquired.resolve({
             ...slot,
             release: (about) => {
               slot.release(about);
@@ -21,10 +21,10 @@ export function capped(limiter: Limiter, most: number): Limiter {
           });
           await released.promise;
         } catch (error) {
-          taken.reject(error);
+          acquired.reject(error);
         }
       });
-      return taken.promise;
+      return acquired.promise;
     },
     close: limiter.close,
   };

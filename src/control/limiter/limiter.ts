@@ -1,6 +1,6 @@
 /**
- * The one limiter for the token: no call is under way without a slot, and none starts before its turn. It holds over all
- * processes that share a server's warehouse; an embedded one has one process.
+ * The one limiter of the token: every call needs a slot, and starts no earlier than its start time. It covers all
+ * processes that share a server's warehouse; an embedded warehouse has one process.
  */
 import type { Limiter, LimiterEffects } from './slot.ts';
 import type { ServiceSettings } from '../../config/definition.ts';
@@ -10,7 +10,7 @@ import { openLocalSlots } from './local-slots.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { openLimiter } from './queue.ts';
 
-/** The limiter of a service's token. `holder` names this process and nothing else that opens the limiter. */
+/** Opens the limiter of a service's token. `holder` is a unique name for this process. */
 export async function openTokenLimiter(
   warehouse: Pick<Warehouse, 'kind' | 'db' | 'ops'>,
   service: Pick<ServiceSettings, 'url' | 'token' | 'inFlight' | 'requestsPerSecond'>,
@@ -29,10 +29,10 @@ export async function openTokenLimiter(
   return openLimiter(source, bounds, effects);
 }
 
-/** Longer ones lead to instants that no calendar has. */
+/** Longer intervals lead to dates beyond any calendar. */
 const LONGEST_INTERVAL_MS = 1e11;
 
-/** Milliseconds between two starts. */
+/** Returns the milliseconds between two starts. Throws a UsageError unless the rate is above 0. */
 export function intervalMsOf(perSecond: number): number {
   if (!(perSecond > 0)) throw new UsageError(`requests_per_second is ${perSecond}; it must be a number above 0.`);
   return Math.min(1000 / perSecond, LONGEST_INTERVAL_MS);

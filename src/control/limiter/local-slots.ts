@@ -1,7 +1,7 @@
-/** The token's limiter where one process alone has the warehouse: the same slots and turns, without rows. */
+/** The token's limiter if one process alone has the warehouse: slots and start times without rows. */
 import { START_AHEAD_MS, farthestMs, type LimiterBounds, type SlotSource, startsWithin } from './shared-slots.ts';
 
-/** Slots and turns that nobody else takes from. */
+/** Creates slots and start times for this process alone. */
 export function openLocalSlots(bounds: LimiterBounds, now: () => Date): SlotSource {
   const { inFlight, intervalMs } = bounds;
   let nextMs = Number.NEGATIVE_INFINITY;

@@ -1,8 +1,8 @@
-/** Keeps the starts of one process apart, however late timers fire and whatever the clock does. */
+/** Spaces the starts of one process, even if timers fire late or the clock changes. */
 
 export interface PacerOptions {
   readonly intervalMs: number;
-  /** The most that a start can lie ahead; what lies further was reckoned before the clock was set back. */
+  /** The farthest that a start can be ahead; a later one was computed before the clock was set back. */
   readonly farthestMs: number;
   readonly now: () => Date;
   /** Rejects when the signal fires. */
@@ -10,19 +10,19 @@ export interface PacerOptions {
 }
 
 export interface Pacer {
-  /** Waits until the instant has come and the last start is an interval ago. Rejects when the signal fires. */
+  /** Waits until the instant, and until an interval after the last start. Rejects when the signal fires. */
   readonly waitUntilReady: (atMs: number, signal: AbortSignal) => Promise<void>;
-  /** Says that a call starts; to be said right after `waitUntilReady`, with nothing awaited in between. */
+  /** Records the start of a call; call it right after `waitUntilReady`, without an await in between. */
   readonly recordStart: () => void;
 }
 
-/** Timers that are set to more fire at once. */
+/** A longer timer fires immediately. */
 export const LONGEST_SLEEP_MS = 2 ** 31 - 1;
 
-/** No timer measures less; shorter intervals hold on average over this time. */
+/** The resolution of timers; shorter intervals hold on average over this time. */
 const TIMER_MS = 2;
 
-/** The starts of this process. */
+/** Creates the pacer of this process. */
 export function openPacer({ intervalMs, farthestMs, now, sleep }: PacerOptions): Pacer {
   const slackMs = intervalMs < TIMER_MS ? TIMER_MS : 0;
   let earliestMs = Number.NEGATIVE_INFINITY;

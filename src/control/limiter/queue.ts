@@ -1,4 +1,4 @@
-/** Lets calls in at a limiter in the order of coming, with a slot and a turn each. */
+/** Admits calls to a limiter in order of arrival, each with a slot and a start time. */
 import {
   START_AHEAD_MS,
   farthestMs,
@@ -13,14 +13,17 @@ import { openSlotTable } from './slots.ts';
 import { LONGEST_SLEEP_MS, openPacer } from './pacer.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** How often, at the least, a slot is looked for that another process gave up; more often would only load the database. */
+/**
+ * The interval at which the loop looks for slots that another process released; a shorter one would only load the
+ * database.
+ */
 const POLL_MS = 50;
-/** Long enough for everybody to look once. */
+/** Long enough for every process to look once. */
 const REST_MS = 3 * POLL_MS;
-/** Later than this a turn may collide with those of other processes, and a new one is taken. */
+/** A call that is later than this may collide with other processes, so it gets a new start time. */
 const LATE_MS = 150;
-/** A machine that is always late shall get to its calls all the same. */
-const MOST_TURNS = 4;
+/** A machine that is always late must still make its calls. */
+const MOST_START_TIMES = 4;
 
 interface Waiter {
   readonly grant: (slot: Slot) => void;
@@ -28,15 +31,16 @@ interface Waiter {
 }
 
 interface StartTime {
-  /** By this process's clock, never before the instant that was given. */
+  /** By this process's clock, never before the granted time. */
   readonly atMs: number;
-  /** Never after that instant: the answer that told it may have come late. */
+  /** Never after the granted time: the statement's result may have arrived late. */
   readonly earliestMs: number;
 }
 
 /**
- * A limiter over a source of slots. One loop asks the source for all who wait, so that they cost one statement. A slot that
- * is released goes to the next of this process in the instant, who asks for a turn when it is about to begin.
+ * Creates a limiter over a source of slots. One loop requests slots for all waiting calls, so that they share a
+ * statement. A released slot passes to the next call of this process immediately, which gets its start time when it
+ * begins.
  */
 export function openLimiter(
   source: SlotSource,
@@ -45,43 +49,43 @@ export function openLimiter(
 ): Limiter {
   const starts = openPacer({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
   const { sharing } = source;
-  const slotTable = openSlotTable(sharing, { restMs: REST_MS, onFree: () => stir() }, { now, sleep });
+  const slotTable = openSlotTable(sharing, { restMs: REST_MS, onFree: () => notify() }, { now, sleep });
   const waiters = new Set<Waiter>();
-  let letting: Promise<void> | undefined;
-  let stirred = false;
+  let loop: Promise<void> | undefined;
+  let hasChanged = false;
   let isTaking = false;
   let wake = (): void => undefined;
-  /** When the next turn will be given out, as far as this process knows. */
-  let nextTurnMs = Number.NEGATIVE_INFINITY;
+  /** The next start time that will be granted, as far as this process knows. */
+  let nextStartMs = Number.NEGATIVE_INFINITY;
 
   const nowMs = (): number => now().getTime();
-  const turnOf = (askedMs: number, waitMs: number): StartTime => {
+  const startTimeOf = (requestedMs: number, waitMs: number): StartTime => {
     const atMs = nowMs() + waitMs;
-    nextTurnMs = Math.max(nextTurnMs, atMs + bounds.intervalMs);
-    return { atMs, earliestMs: askedMs + waitMs };
+    nextStartMs = Math.max(nextStartMs, atMs + bounds.intervalMs);
+    return { atMs, earliestMs: requestedMs + waitMs };
   };
-  const turnsFrom = ({ takeStarts }: SlotSharing) =>
+  const startsFrom = ({ takeStarts }: SlotSharing) =>
     batched(
       async (asked: readonly null[]): Promise<StartTime[]> => {
-        const askedMs = nowMs();
+        const requestedMs = nowMs();
         const { firstMs, isWanted } = await retryTransient(() => takeStarts(asked.length), { sleep, random });
         slotTable.setWanted(isWanted);
-        return asked.map((_, index) => turnOf(askedMs, firstMs + index * bounds.intervalMs));
+        return asked.map((_, index) => startTimeOf(requestedMs, firstMs + index * bounds.intervalMs));
       },
       { maxItems: bounds.inFlight, failsWholeBatch: () => true },
     );
-  const takeTurn = sharing && turnsFrom(sharing);
+  const takeStart = sharing && startsFrom(sharing);
 
   const begin = async (number: number, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> => {
-    let turn = given ?? (await takeTurn?.(null)) ?? turnOf(nowMs(), 0);
-    for (let turns = 1; ; ) {
-      await starts.waitUntilReady(turn.atMs, signal).catch((error: unknown) => {
+    let start = given ?? (await takeStart?.(null)) ?? startTimeOf(nowMs(), 0);
+    for (let attempts = 1; ; ) {
+      await starts.waitUntilReady(start.atMs, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (signal.aborted) return false;
-      if (takeTurn && turns < MOST_TURNS && nowMs() - turn.earliestMs > LATE_MS) {
-        turns += 1;
-        turn = await takeTurn(null);
+      if (takeStart && attempts < MOST_START_TIMES && nowMs() - start.earliestMs > LATE_MS) {
+        attempts += 1;
+        start = await takeStart(null);
       } else if (slotTable.isCertain(number)) {
         starts.recordStart();
         return true;
@@ -89,47 +93,47 @@ export function openLimiter(
     }
   };
 
-  const slotOf = (number: number, turn?: StartTime): Slot => {
+  const slotOf = (number: number, start?: StartTime): Slot => {
     let released = false;
     return {
-      begin: (signal) => begin(number, turn, signal),
+      begin: (signal) => begin(number, start, signal),
       pendingCommit: (by) => slotTable.pendingCommit(number, by),
       release: (about) => {
         if (released) return;
         released = true;
         if (about) slotTable.addPendingCommit(number, about);
-        if (passOn(number)) return;
+        if (passToNext(number)) return;
         slotTable.release(number);
-        stir();
+        notify();
       },
     };
   };
 
-  /** Whether whoever has a slot by now would not wait for long for a turn, as far as this process knows. */
-  const isOpen = (): boolean => sharing !== undefined && nextTurnMs - nowMs() <= START_AHEAD_MS;
-  const passedOn = (number: number): Slot => {
-    nextTurnMs = Math.max(nextTurnMs, nowMs()) + bounds.intervalMs;
+  /** True if a call with a slot would get an early start time, as far as this process knows. */
+  const isOpen = (): boolean => sharing !== undefined && nextStartMs - nowMs() <= START_AHEAD_MS;
+  const grantReused = (number: number): Slot => {
+    nextStartMs = Math.max(nextStartMs, nowMs()) + bounds.intervalMs;
     return slotOf(number);
   };
 
-  /** Gives a slot to the first who waits here, unless it is due to others. */
-  const passOn = (number: number): boolean => {
+  /** Passes a slot to the first waiting call of this process, unless it is due to other processes. */
+  const passToNext = (number: number): boolean => {
     const [waiter] = waiters;
     if (!waiter || !isOpen() || slotTable.isOverdue(number) || !slotTable.isCertain(number)) return false;
     waiters.delete(waiter);
-    waiter.grant(passedOn(number));
+    waiter.grant(grantReused(number));
     return true;
   };
 
-  /** A slot that was released a moment ago. */
-  const reused = (): Slot | undefined => {
-    // A statement under way may give out the very same one.
+  /** Returns a slot that was released a moment ago. */
+  const takeReleased = (): Slot | undefined => {
+    // A running statement may grant the same slot.
     if (isTaking || waiters.size > 0 || !isOpen()) return undefined;
     const number = slotTable.reuse();
-    return number === undefined ? undefined : passedOn(number);
+    return number === undefined ? undefined : grantReused(number);
   };
 
-  const handOut = ({ numbers, firstMs, isWanted }: GrantedSlots, askedMs: number): void => {
+  const handOut = ({ numbers, firstMs, isWanted }: GrantedSlots, requestedMs: number): void => {
     if (numbers.length > 0) slotTable.setWanted(isWanted);
     for (const [index, number] of numbers.entries()) {
       const [waiter] = waiters;
@@ -138,14 +142,14 @@ export function openLimiter(
         continue;
       }
       waiters.delete(waiter);
-      slotTable.use(number, askedMs);
-      waiter.grant(slotOf(number, turnOf(askedMs, firstMs + index * bounds.intervalMs)));
+      slotTable.use(number, requestedMs);
+      waiter.grant(slotOf(number, startTimeOf(requestedMs, firstMs + index * bounds.intervalMs)));
     }
   };
 
-  /** Waits for the time, or until something happens here. */
+  /** Waits for the time, or until something changes in this process. */
   const pause = async (ms?: number): Promise<void> => {
-    if (stirred) return;
+    if (hasChanged) return;
     const { promise: woken, resolve } = Promise.withResolvers<void>();
     wake = resolve;
     const timer = new AbortController();
@@ -153,64 +157,64 @@ export function openLimiter(
     await Promise.race([woken, ...over]).finally(() => timer.abort());
   };
 
-  /** Takes slots for those who wait; undefined where all are in use here. */
+  /** Takes slots for the waiting calls; undefined if this process uses all slots. */
   const takeForAll = async (): Promise<GrantedSlots | undefined> => {
     const most = Math.min(waiters.size, bounds.inFlight - slotTable.usedCount());
     if (most <= 0) return undefined;
-    const askedMs = nowMs();
+    const requestedMs = nowMs();
     isTaking = true;
     try {
       const taken = await retryTransient(() => source.take(most, slotTable.excluded()), { sleep, random });
-      handOut(taken, askedMs);
+      handOut(taken, requestedMs);
       return taken;
     } finally {
       isTaking = false;
     }
   };
 
-  const letIn = async (): Promise<void> => {
+  const admitAll = async (): Promise<void> => {
     while (waiters.size > 0 || slotTable.hasIdle()) {
-      stirred = false;
+      hasChanged = false;
       const taken = await takeForAll();
       await slotTable.giveBack();
       if (waiters.size === 0) continue;
-      // Where every slot is in use here, only a release here can help.
+      // If this process uses every slot, only a release in this process can help.
       if (!taken) await pause();
       else if (taken.numbers.length === 0) await pause(taken.closedMs > 0 ? taken.closedMs : POLL_MS * (1 + random()));
     }
   };
 
-  const stir = (): void => {
-    stirred = true;
+  const notify = (): void => {
+    hasChanged = true;
     wake();
-    letting ??= Promise.resolve()
-      .then(letIn)
+    loop ??= Promise.resolve()
+      .then(admitAll)
       .catch((error: unknown) => {
         for (const waiter of waiters) waiter.refuse(error);
         waiters.clear();
       })
       .finally(() => {
-        letting = undefined;
-        // What happened while it ended would be left to the next who comes.
-        if (waiters.size > 0 || slotTable.hasIdle()) stir();
+        loop = undefined;
+        // Handles changes during the end of the loop, which the next call would otherwise have to notice.
+        if (waiters.size > 0 || slotTable.hasIdle()) notify();
       });
   };
 
   return {
     acquire: async (signal) => {
       signal.throwIfAborted();
-      const again = reused();
+      const again = takeReleased();
       if (again) return again;
       const { promise, resolve, reject } = Promise.withResolvers<Slot>();
       const waiter: Waiter = { grant: resolve, refuse: reject };
       const onAbort = (): void => {
         waiters.delete(waiter);
         reject(signal.reason as Error);
-        stir();
+        notify();
       };
       waiters.add(waiter);
       signal.addEventListener('abort', onAbort, { once: true });
-      stir();
+      notify();
       try {
         return await promise;
       } finally {
@@ -219,7 +223,7 @@ export function openLimiter(
     },
     close: async () => {
       await slotTable.end();
-      await letting;
+      await loop;
       await slotTable.giveBack();
     },
   };

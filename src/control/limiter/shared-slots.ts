@@ -1,9 +1,8 @@
 /**
- * The token's limiter as rows that every process on a warehouse sees: who has which slot, and when the next call may start.
- * The database's clock is the only one between processes.
- *
- * These statements don't wait for the disk, which keeps them short. No call is forgotten by that when the database
- * crashes: before one is sent, the ledger's commit waits for the disk, and takes along what was written before it.
+ * The token's limiter as rows that all processes of a warehouse share: the holders of slots, and the time of the next
+ * start. All times are from the database's clock. These statements commit asynchronously, which keeps them short. A
+ * crash of the database forgets no call anyway: before a call is sent, the ledger's commit is flushed to disk, together
+ * with everything written before it.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { digestOf } from '../../service/canonical-json.ts';
@@ -13,79 +12,88 @@ import { precompiled } from '../../warehouse/sql/compile-once.ts';
 import { PLANNED_ONCE } from '../../warehouse/connect/postgres.ts';
 import { HEARTBEAT_MS } from '../../ledger/lease.ts';
 
-/** How many calls may be under way, and how far apart they start. */
+/** The bounds on concurrency and on the distance of starts. */
 export interface LimiterBounds {
   readonly inFlight: number;
   readonly intervalMs: number;
 }
 
-/** Turns to start that were given out. */
+/** Start times that were granted. */
 export interface GrantedStarts {
-  /** Until the first of them; each further one follows an interval later. */
+  /** Time until the first start; each further one follows an interval later. */
   readonly firstMs: number;
-  /** Another process found too few slots a moment ago. */
+  /** Another process recently lacked slots. */
   readonly isWanted: boolean;
 }
 
-/** Slots that were given out, each with a turn. */
+/** Slots that were granted, each with a start time. */
 export interface GrantedSlots extends GrantedStarts {
   readonly numbers: readonly number[];
-  /** How long the pace lets nobody in; 0 when only a slot is lacking. */
+  /** How long the rate allows no start; 0 if only a slot is missing. */
   readonly closedMs: number;
 }
 
-/** Where slots and turns come from. */
+/** The source of slots and start times. */
 export interface SlotSource {
-  /** Gives out at most so many slots that are free, none of those named: who asks holds them, or leaves them to others. */
+  /**
+   * Grants at most `most` free slots, excluding the given ones: the caller holds them, or leaves them to other
+   * processes.
+   */
   readonly take: (most: number, except: readonly number[]) => Promise<GrantedSlots>;
-  /** What is due to other processes that take from the same source; undefined where there can be none. */
+  /** Operations for sharing with other processes; undefined if there can be none. */
   readonly sharing: SlotSharing | undefined;
 }
 
 export interface SlotSharing {
-  /** Keeps slots for `SLOT_EXPIRES_MS` from now; returns those that are still ours. */
+  /** Keeps slots for `SLOT_EXPIRES_MS` from now; returns those that this process still holds. */
   readonly renew: (numbers: readonly number[]) => Promise<readonly number[]>;
-  /** Lets others have the slots, as far as they are still ours. */
+  /** Releases the slots that this process still holds. */
   readonly release: (numbers: readonly number[]) => Promise<void>;
-  /** Turns beside those that come with slots. */
+  /** Grants start times without slots. */
   readonly takeStarts: (count: number) => Promise<GrantedStarts>;
 }
 
-/** A holder silent for so long is taken for dead: as with a lease, three heartbeats may be missed. */
+/** A holder that is silent this long is considered dead: as with a lease, three heartbeats may be missed. */
 export const SLOT_EXPIRES_MS = 4 * HEARTBEAT_MS;
 
-/** Whoever finds too few slots says so, and again so often. */
+/** A process that lacks slots records this, and repeats it at this interval. */
 const WANTED_AGAIN_MS = 500;
-/** For so long it holds, or who looks again a little late would be forgotten. */
+/** How long the record counts: long enough for a process that repeats it slightly late. */
 const WANTED_MS = 2 * WANTED_AGAIN_MS;
 
-/** Turns are given out so far ahead: time to commit that the call is sent. What is given to a process that dies is lost. */
+/**
+ * How far ahead start times are granted: time to commit that the call is sent. Start times of a process that dies are
+ * lost.
+ */
 export const START_AHEAD_MS = 100;
 
 /**
- * No turn lies so far ahead: each slot has one, or a few when its call is late. What does was given out before a clock
- * was set back, and counts for nothing.
+ * The farthest that a start time can be ahead: each slot has one, or a few if its call is late. One beyond was granted
+ * before a clock was set back, and is ignored.
  */
 export const farthestMs = ({ inFlight, intervalMs }: LimiterBounds): number => 60_000 + 4 * (inFlight + 1) * intervalMs;
 
-/** Turns that may be given out at once when the next is so far ahead. */
+/** The number of start times that may be granted at once if the next one is `aheadMs` ahead. */
 export const startsWithin = (aheadMs: number, intervalMs: number): number =>
   aheadMs > START_AHEAD_MS ? 0 : 1 + Math.floor((START_AHEAD_MS - aheadMs) / Math.max(intervalMs, SHORTEST_MS));
 
-/** The database counts in microseconds. */
+/** The resolution of the database's clock is a microsecond. */
 const SHORTEST_MS = 1e-3;
 
-/** The name of a token's limiter, which tells nothing of the token. */
+/** Returns the name of a token's limiter, which does not reveal the token. */
 export const limiterName = (serviceUrl: string, token: string): string =>
   digestOf(`${URL.parse(serviceUrl)?.href ?? serviceUrl}\n${token}`).slice(0, 32);
 
 export interface SharedLimiter extends LimiterBounds {
   readonly name: string;
-  /** This process, and nothing else that opens the limiter. */
+  /** A unique name for this process. */
   readonly holder: string;
 }
 
-/** Slots and turns of a limiter that other processes share. There are slots up to the greatest bound that any of them has. */
+/**
+ * Opens the slots and start times of a limiter that processes share. The number of slots is the greatest bound of any
+ * process.
+ */
 export async function openSharedSlots(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
   { name, holder, inFlight, intervalMs }: SharedLimiter,
@@ -99,13 +107,13 @@ export async function openSharedSlots(
   const ago = (ms: number) => sql`${sql.lit(ms)} * interval '1 millisecond'`;
   const expiry = sql`clock_timestamp() + ${sql.lit(SLOT_EXPIRES_MS)} * interval '1 millisecond'`;
   const plannedOnce = sql.raw(PLANNED_ONCE);
-  // Said within each statement, so that it takes one round trip, and a pooler of transactions may stand between.
+  // Set within each statement, so that it takes one round trip, and works behind a transaction pooler.
   const compilable = <Row>(statement: RawBuilder<Row>) => ({ compile: () => statement.compile(db) });
-  const withoutWaiting = sql`set_config('synchronous_commit', 'off', true)`;
+  const asynchronousCommit = sql`set_config('synchronous_commit', 'off', true)`;
 
   const isWanted = sql`wanted_by <> ${holder} and wanted_at > clock_timestamp() - ${ago(WANTED_MS)}`;
 
-  const taking = precompiled(['most', 'except'], ({ most, except }) =>
+  const takeSlots = precompiled(['most', 'except'], ({ most, except }) =>
     compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
@@ -127,20 +135,20 @@ export async function openSharedSlots(
         where gate = ${name} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-          ${isWanted} as is_wanted, ${withoutWaiting}`),
+          ${isWanted} as is_wanted, ${asynchronousCommit}`),
   );
-  const freeing = precompiled(['numbers'], ({ numbers }) =>
+  const freeSlots = precompiled(['numbers'], ({ numbers }) =>
     compilable(sql`${plannedOnce}
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
       where gate = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
-      returning ${withoutWaiting}`),
+      returning ${asynchronousCommit}`),
   );
 
-  const turning = precompiled(['count'], ({ count }) =>
+  const takeStartTimes = precompiled(['count'], ({ count }) =>
     compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where gate = ${name}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
-        ${isWanted} as is_wanted, ${withoutWaiting}`),
+        ${isWanted} as is_wanted, ${asynchronousCommit}`),
   );
 
   const enterRows = async (): Promise<void> => {
@@ -156,35 +164,35 @@ export async function openSharedSlots(
   };
   await enterRows();
 
-  /** What the pace says to somebody for whom there was no slot. */
+  /** Returns how long the rate is closed for a process that got no slot. */
   const closedMs = async (): Promise<number> => {
     const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
       select (${aheadMs})::float8 as ahead_ms, wanted_at > clock_timestamp() - ${ago(WANTED_AGAIN_MS)} as is_told
       from ${paces} where gate = ${name}`.execute(db);
     const [row] = rows;
-    // Somebody cleared the table.
+    // The rows were deleted, so they are created again.
     if (!row) await enterRows();
     const closed = Math.max(0, (row?.ahead_ms ?? 0) - START_AHEAD_MS);
     if (row && closed === 0 && !row.is_told)
       await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where gate = ${name}
-        returning ${withoutWaiting}`.execute(db);
+        returning ${asynchronousCommit}`.execute(db);
     return closed;
   };
 
   return {
     take: async (most, except) => {
-      // From above, which leaves the lower numbers to processes with a lower bound. What is ours and not named was taken
-      // by a statement whose answer never came.
-      const { rows } = await db.executeQuery(taking({ most, except: arrayLiteral(except) }));
+      // From the highest number down, which leaves the lower numbers to processes with a lower bound. Slots of this
+      // holder that are not excluded were taken by a statement whose result was lost.
+      const { rows } = await db.executeQuery(takeSlots({ most, except: arrayLiteral(except) }));
       const [row] = rows;
       if (!row) return { numbers: [], firstMs: 0, isWanted: false, closedMs: await closedMs() };
-      const { numbers, first_ms: firstMs, is_wanted: told } = row;
-      return { numbers: numbers.map(Number), firstMs: Math.max(0, firstMs), isWanted: told === true, closedMs: 0 };
+      const { numbers, first_ms: firstMs, is_wanted: wanted } = row;
+      return { numbers: numbers.map(Number), firstMs: Math.max(0, firstMs), isWanted: wanted === true, closedMs: 0 };
     },
 
     sharing: {
       takeStarts: async (count) => {
-        const { rows } = await db.executeQuery(turning({ count }));
+        const { rows } = await db.executeQuery(takeStartTimes({ count }));
         return { firstMs: Math.max(0, rows[0]?.first_ms ?? 0), isWanted: rows[0]?.is_wanted === true };
       },
 
@@ -192,12 +200,12 @@ export async function openSharedSlots(
         const { rows } = await sql<{ number: string }>`${plannedOnce}
           update ${slots} set expires_at = ${expiry}
           where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
-          returning number, ${withoutWaiting}`.execute(db);
+          returning number, ${asynchronousCommit}`.execute(db);
         return rows.map(({ number }) => Number(number));
       },
 
       release: async (numbers) => {
-        await db.executeQuery(freeing({ numbers: arrayLiteral(numbers) }));
+        await db.executeQuery(freeSlots({ numbers: arrayLiteral(numbers) }));
       },
     },
   };

@@ -1,34 +1,37 @@
 /** What a call gets from the limiter. */
 
-/** Leave to have one call under way. */
+/** Permission to have one call in flight. */
 export interface Slot {
   /**
-   * Waits for the turn to start, which is a moment away at most. False, and nothing may be sent, when the signal fired
-   * or the slot was lost, as to a process that stood still for longer than a heartbeat may be late.
+   * Waits for the start time, which is at most a moment away. False if the signal fired or the slot was lost, and then
+   * nothing may be sent. A process that was paused for longer than a heartbeat may be late loses its slots.
    */
   readonly begin: (signal: AbortSignal) => Promise<boolean>;
-  /** What the call before left to record, where others do that: nothing of the next may be committed sooner. */
+  /**
+   * Returns the commit that the previous call in this slot still has to make through another committer; nothing of the
+   * next call may be committed before.
+   */
   readonly pendingCommit: (by: Committer) => Promise<unknown> | undefined;
   /**
-   * Says that the call is over, and what came of it recorded, or about to be: other processes wait for that. The next of
-   * this process has the slot at once, and looks at what is owed.
+   * Ends the call. Its outcome is recorded, or `about` is the commit that will do so; other processes wait for it. The
+   * next call of this process gets the slot immediately, and checks `pendingCommit`.
    */
   readonly release: (about?: PendingCommit) => void;
 }
 
-/** A committer that commits in the order of the calls to it. */
+/** A committer that commits in the order of calls. */
 export type Committer = object;
 
-/** What came of a call is about to be recorded. */
+/** The commit that will record the outcome of a call. */
 export interface PendingCommit {
   readonly recorded: Promise<unknown>;
   readonly committer: Committer;
 }
 
 export interface Limiter {
-  /** Waits for a slot. Rejects with the signal's reason when it fires first, or with the database's error. */
+  /** Waits for a slot. Rejects with the signal's reason if it fires first, or with the database's error. */
   readonly acquire: (signal: AbortSignal) => Promise<Slot>;
-  /** Gives back what is held; to be called when every slot is released. */
+  /** Releases everything that is held; call it after every slot is released. */
   readonly close: () => Promise<void>;
 }
 

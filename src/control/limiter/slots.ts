@@ -1,35 +1,38 @@
-/** The slots that this process has of a limiter that it shares: kept alive, given back, and left to others from time to time. */
+/**
+ * The slots that this process holds of a shared limiter: kept alive, released, and left to other processes from time to
+ * time.
+ */
 import { SLOT_EXPIRES_MS, type SlotSharing } from './shared-slots.ts';
 import type { Committer, PendingCommit } from './slot.ts';
 import { type HeartbeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
 
 export interface SlotTable {
-  /** Slots with a call under way, or about to be, whether still ours or lost meanwhile. */
+  /** Number of slots with a call, in flight or about to be, whether still held or lost meanwhile. */
   readonly usedCount: () => number;
-  /** Numbers that are not to be asked for. */
+  /** Numbers of slots that must not be requested. */
   readonly excluded: () => number[];
-  /** Takes a slot into use again that was not given back yet, unless it is due to others; undefined without one. */
+  /** Reuses an idle slot that is still held and not due to other processes; returns its number, or undefined. */
   readonly reuse: () => number | undefined;
-  /** Takes a slot into use that the source gave out at the earliest at this instant. */
+  /** Marks a slot as used that the source granted at this instant or later. */
   readonly use: (number: number, sinceMs: number) => void;
-  /** Ends its use; it stays ours for the next one here, until given back. */
+  /** Ends the use of a slot; this process holds it for its next call until `giveBack`. */
   readonly release: (number: number) => void;
-  /** Has others wait for the slot until this is recorded. */
+  /** Makes other processes wait for the slot until this is recorded. */
   readonly addPendingCommit: (number: number, recording: PendingCommit) => void;
-  /** What is to be recorded by others than this one before the slot is used again; undefined where there is nothing. */
+  /** Returns what another committer must record before the slot is used again; undefined if nothing. */
   readonly pendingCommit: (number: number, by: Committer) => Promise<unknown> | undefined;
-  /** Says whether others have found too few slots. */
+  /** Records whether other processes lack slots. */
   readonly setWanted: (isWanted: boolean) => void;
-  /** True of a slot that was passed on here for long while others want one. */
+  /** True for a slot that this process has reused for too long while other processes want one. */
   readonly isOverdue: (number: number) => boolean;
-  /** Takes note of a slot for which there is no use. */
+  /** Records a granted slot without a use. */
   readonly addSpare: (number: number) => void;
-  /** True while nobody else can have the slot. */
+  /** True while no other process can have the slot. */
   readonly isCertain: (number: number) => boolean;
-  /** Asks whether the slot is still ours; keeps it if so. */
+  /** Checks whether this process still holds the slot, and renews it if so. */
   readonly confirm: (number: number) => Promise<boolean>;
   readonly hasIdle: () => boolean;
-  /** Gives back what is not in use. */
+  /** Releases slots that are not in use. */
   readonly giveBack: () => Promise<void>;
   /** Stops the heartbeat. */
   readonly end: () => Promise<void>;
@@ -40,27 +43,30 @@ export interface SlotTableEffects {
   readonly sleep: HeartbeatSleep;
 }
 
-/** A process with more work than slots would pass them on for ever; so often it leaves each to others who want one. */
+/**
+ * A process with more work than slots would reuse them forever; at this interval it leaves each to processes that want
+ * one.
+ */
 const TENURE_MS = 2_000;
 
 const LOST = Number.NEGATIVE_INFINITY;
 
 /**
- * Holds slots; those of a limiter that is not shared are never lost. `restMs` is how long others take to notice a free one.
- * `onFree` is told of one that may be given back now.
+ * Creates the table of held slots; without `sharing`, they are never lost. `restMs` is how long other processes take to
+ * notice a free slot. `onFree` is called when a slot may be released.
  */
 export function openSlotTable(
   sharing: SlotSharing | undefined,
   { restMs, onFree }: { readonly restMs: number; readonly onFree: () => void },
   { now, sleep }: SlotTableEffects,
 ): SlotTable {
-  /** Until when each slot in use is surely ours. */
+  /** Until when each used slot is surely held. */
   const used = new Map<number, number>();
-  /** Until when each of the others is surely ours. */
+  /** Until when each idle slot is surely held. */
   const idle = new Map<number, number>();
-  /** What calls that are over left to record, all of each slot together, and by whom the last of it. */
-  const owing = new Map<number, PendingCommit>();
-  /** Since when each is passed on here from call to call. */
+  /** The commits that ended calls still have to make, combined for each slot, with the committer of the last one. */
+  const pendingCommits = new Map<number, PendingCommit>();
+  /** Since when each slot is reused from call to call. */
   const keptSince = new Map<number, number>();
   const leftUntil = new Map<number, number>();
   let areWanted = false;
@@ -72,16 +78,20 @@ export function openSlotTable(
     const kept = await sharing.renew(numbers);
     for (const number of numbers) if (used.has(number)) used.set(number, kept.includes(number) ? untilMs : LOST);
   };
-  const heartbeat = sharing && openHeartbeat(() => renew([...new Set([...used.keys(), ...owing.keys()])]), sleep);
+  const heartbeat =
+    sharing && openHeartbeat(() => renew([...new Set([...used.keys(), ...pendingCommits.keys()])]), sleep);
 
-  const free = (): number[] => [...idle.keys()].filter((number) => !owing.has(number));
+  const free = (): number[] => [...idle.keys()].filter((number) => !pendingCommits.has(number));
   const isOverdue = (number: number): boolean => areWanted && nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS;
   const addPendingCommit = (number: number, { recorded, committer }: PendingCommit): void => {
-    const all: PendingCommit = { recorded: Promise.allSettled([owing.get(number)?.recorded, recorded]), committer };
-    owing.set(number, all);
+    const all: PendingCommit = {
+      recorded: Promise.allSettled([pendingCommits.get(number)?.recorded, recorded]),
+      committer,
+    };
+    pendingCommits.set(number, all);
     void all.recorded.then(() => {
-      if (owing.get(number) !== all) return;
-      owing.delete(number);
+      if (pendingCommits.get(number) !== all) return;
+      pendingCommits.delete(number);
       if (sharing) onFree();
     });
   };
@@ -114,8 +124,8 @@ export function openSlotTable(
     },
     addPendingCommit,
     pendingCommit: (number, by) => {
-      const left = owing.get(number);
-      // Whoever took the slot after others waited for them, so all that is left is of the last.
+      const left = pendingCommits.get(number);
+      // A call that took over the slot waited for other committers, so everything left is from the last one.
       return left === undefined || left.committer === by ? undefined : left.recorded;
     },
     setWanted: (isWanted) => {
@@ -138,11 +148,11 @@ export function openSlotTable(
         idle.delete(number);
         keptSince.delete(number);
       }
-      // What can't be given back is taken again as ours, or runs out by itself.
+      // A slot that cannot be released is granted to this process again, or expires by itself.
       await sharing.release(numbers).catch(() => undefined);
     },
     end: async () => {
-      await Promise.all([...owing.values()].map(({ recorded }) => recorded));
+      await Promise.all([...pendingCommits.values()].map(({ recorded }) => recorded));
       await heartbeat?.end();
     },
   };

@@ -1,4 +1,4 @@
-/** The bytes of an answer without what is forgotten. */
+/** Removes a forgotten entity from the bytes of an answer. */
 import { decode } from '../../normalize/decode.ts';
 import { type ItemRedaction, redactItems } from '../../normalize/erasure/redact-items.ts';
 import { withoutEscapes } from './scrub.ts';
@@ -7,19 +7,19 @@ import type { StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
 
-/** As much of an answer as tells what is in it. */
+/** The fields of an answer that are needed to read its items. */
 export type ErasableAnswer = Pick<StoredAnswer, 'sync' | 'endpoint' | 'requestKey' | 'request' | 'body' | 'damage'>;
 
-/** What a look into a body came to. */
+/** The result of inspecting a body. */
 export type Inspection =
   | { readonly kind: 'clean' }
   | { readonly kind: 'redacted'; readonly body: Uint8Array }
-  /** Nothing can be taken out of what can't be read. */
+  /** Nothing can be removed from a body that cannot be read. */
   | { readonly kind: 'unreadable' };
 
 const CLEAN: Inspection = { kind: 'clean' };
 
-/** The body without what is forgotten; `onFound` is told of each object that was it. */
+/** Returns the body without the forgotten entity, and calls `onFound` with each object that is the entity. */
 export function inspectAnswer(answer: ErasableAnswer, redaction: ItemRedaction): Inspection {
   const endpoint = endpointNamed(answer.endpoint);
   if (!endpoint || answer.damage !== undefined) return { kind: 'unreadable' };
@@ -31,15 +31,15 @@ export function inspectAnswer(answer: ErasableAnswer, redaction: ItemRedaction):
     if (kept === decoded.items) return CLEAN;
     return { kind: 'redacted', body: Buffer.from(JSON.stringify(decoded.lone ? kept[0] : kept)) };
   } catch (error) {
-    // Nested too deeply for the call stack.
+    // The JSON is nested too deeply for the call stack.
     if (error instanceof RangeError) return { kind: 'unreadable' };
     throw error;
   }
 }
 
 /**
- * The body of an answer that has just come, without what is forgotten; undefined when nothing of that is in it. One
- * that can't be read is emptied if it answers a question about it, or holds one of its names.
+ * Returns the body of a new answer without the forgotten entity; undefined if the body does not contain it. An
+ * unreadable body is emptied if the request is about the entity or the body contains one of its names.
  */
 export function withoutForgotten(answer: ErasableAnswer, forgotten: Forgotten): Uint8Array | undefined {
   const look = inspectAnswer(answer, { forgotten });
@@ -52,7 +52,7 @@ export function withoutForgotten(answer: ErasableAnswer, forgotten: Forgotten): 
 
 function holdsName(body: Uint8Array, { scrub }: Forgotten): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  return [text, withoutEscapes(text)].some((it) => scrub(it) !== it);
+  return [text, withoutEscapes(text)].some((form) => scrub(form) !== form);
 }
 
 const EMPTY = new Uint8Array();

@@ -1,4 +1,4 @@
-/** Takes an entity out of the stored answers. */
+/** Removes an entity from the stored answers. */
 import { readAnswer, replaceBody, type StoredAnswer } from '../../ledger/answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { decode } from '../../normalize/decode.ts';
@@ -10,19 +10,19 @@ import type { NameRegister, ErasureSearch } from './target.ts';
 
 const NOTHING = new Uint8Array();
 
-/** Ids that are looked up at a time. */
+/** Answer ids per page. */
 const PAGE = 1000;
 
 export interface AnswerErasure {
-  /** Answers that something was taken out of. */
+  /** Answers from which something was removed. */
   readonly touched: Set<string>;
-  /** Of these, those whose body is gone. */
+  /** The touched answers whose complete body was removed. */
   readonly erased: Set<string>;
 }
 
 /**
- * Goes through all answers and rewrites those that tell of the entity. `askers` are the requests for it. What is learned
- * of its names on the way goes into the register; when that grew, another pass has to follow.
+ * Rewrites each stored answer that contains the entity. `askers` are the requests for the entity. Names found in the
+ * answers are added to the register; if the register grew, the caller must make another pass.
  */
 export async function eraseFromAnswers(
   ops: Ops,
@@ -78,7 +78,7 @@ async function eraseFrom(
     await dropRejects(ops, answer.id, look.body);
     done.touched.add(answer.id);
   } else if (look.kind === 'unreadable' && (isAbout || mentions(answer.body, search.hints))) {
-    // One that was never loaded still has to be, as the empty answer that it is by then.
+    // An answer that was not loaded yet must still be loaded, so it keeps an empty body.
     await replaceBody(ops, answer.id, answer.loaded ? null : NOTHING, at);
     await dropRejects(ops, answer.id, undefined);
     done.touched.add(answer.id);
@@ -86,7 +86,7 @@ async function eraseFrom(
   }
 }
 
-/** Texts in JSON may be written with escapes, so that only reading them tells. */
+/** Returns true if a body may contain the entity. JSON may write texts with escapes, so such a body must be parsed. */
 function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   return (
@@ -94,14 +94,14 @@ function mayTellOf(body: Uint8Array, hints: readonly string[]): boolean {
   );
 }
 
-/** True of bytes that hold one of the longer texts, as they are or with the escapes of JSON. */
+/** Returns true if the bytes contain one of the longer texts, either literally or with JSON escapes. */
 export function mentions(body: Uint8Array, hints: readonly string[]): boolean {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   const plain = withoutEscapes(text);
   return hints.some((hint) => hint.length >= SHORTEST_TRACE && (text.includes(hint) || plain.includes(hint)));
 }
 
-/** Entries of items that are no longer there go; the answer counts them as superseded, so that its sum stays. */
+/** Deletes quarantine entries of removed items. The answer counts them as superseded, so that its sum stays correct. */
 async function dropRejects(ops: Ops, answerId: string, body: Uint8Array | undefined): Promise<void> {
   const decoded = body && decode(body);
   const gone =

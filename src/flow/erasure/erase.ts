@@ -1,4 +1,4 @@
-/** Takes an entity out of the whole database, inside one transaction. */
+/** Removes an entity from the complete database in one transaction. */
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { rehash } from '../../load/rehash.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
@@ -33,22 +33,22 @@ export interface ErasureOptions {
   readonly signal: AbortSignal;
 }
 
-/** What an erasure came to in the database, and what to look for elsewhere. */
+/** What an erasure removed from the database, and what to search for in the spool. */
 export interface ErasureResult {
-  /** Rows deleted or changed, by table. */
+  /** Deleted or changed rows, by table. */
   readonly rows: Readonly<Record<string, number>>;
   readonly answers: number;
   readonly bodies: number;
   readonly requests: number;
-  /** Whether an earlier erasure has the same key. */
+  /** Whether an earlier erasure had the same key. */
   readonly wasForgotten: boolean;
   readonly search: ErasureSearch;
   readonly register: NameRegister;
-  /** The receipt; null of a dry run. */
+  /** The id of the receipt; null for a dry run. */
   readonly receipt: string | null;
 }
 
-/** Erases the entity; the caller commits it, or undoes it after a look at what it came to. */
+/** Erases the entity inside the caller's transaction. The caller commits, or rolls back for a dry run. */
 export async function eraseIn(
   db: Transaction<OperationsTables>,
   warehouse: Pick<Warehouse, 'schema' | 'ops'>,
@@ -57,7 +57,7 @@ export async function eraseIn(
 ): Promise<ErasureResult> {
   const ops = operationsOf({ db, ops: warehouse.ops });
   const digests = await digester(ops, () => Buffer.from(newId() + newId()));
-  if (!digests) throw new Error('the salt of what is forgotten is gone');
+  if (!digests) throw new Error('the salt of the erasure digests is missing');
   const digest = digests.ofKey(target.table.name, target.key);
   const wasForgotten = await wasErased(ops, digest);
   const register = openNameRegister(target);
@@ -66,7 +66,7 @@ export async function eraseIn(
   const at = now();
   let search: ErasureSearch;
   let askers: readonly RequestRef[];
-  // The vault may know names that the tables never did; what they tell of is looked for as well.
+  // Stored answers may hold names that the tables never had, so each new name starts another pass.
   for (let known = -1; ; ) {
     const names = await exclusiveNames(db, warehouse, target, register.names, [target.table]);
     const texts = await exclusiveNames(db, warehouse, target, names, rootTables);
@@ -116,7 +116,7 @@ const answersTo = async (ops: Ops, askers: readonly RequestRef[]): Promise<strin
   return rows.flatMap(({ answer_id: id }) => id ?? []);
 };
 
-/** What a question returned stays tied to it, under the key that the ledger knows it by now. */
+/** Bridge rows stay tied to their question, under the digest that now replaces its key in the ledger. */
 async function renameQuestions(
   db: QueryExecutorProvider,
   schema: string,

@@ -1,4 +1,4 @@
-/** Removes an entity from everything that Sluice keeps, and sees to it that nothing brings it back. */
+/** Removes an entity from all stores of Sluice, and prevents later answers from bringing it back. */
 import { EXIT, UsageError } from '../../errors.ts';
 import { eraseIn, type ErasureResult, type ErasureOptions } from './erase.ts';
 import { eraseFromSpool } from './spool.ts';
@@ -16,11 +16,11 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 
 export interface ForgetOptions {
   readonly table: string;
-  /** The key's columns in their order. */
+  /** The values of the key columns, in order. */
   readonly key: readonly string[];
-  /** Later answers may bring it again, and an earlier ban on it is lifted. */
+  /** Later answers may bring the entity back, and an earlier ban on it is lifted. */
   readonly comesAgain: boolean;
-  /** Tell what would be removed, and remove nothing. */
+  /** Report what would be removed, and remove nothing. */
   readonly dryRun: boolean;
 }
 
@@ -36,35 +36,38 @@ export interface ForgetSummary {
   readonly exitCode: number;
   readonly dryRun: boolean;
   readonly table: string;
-  /** Whether anything was found of it. */
+  /** Whether any trace of the entity was found. */
   readonly found: boolean;
-  /** Whether an earlier erasure took it out, so that nothing had to be found. */
+  /** Whether an earlier erasure already removed the entity. */
   readonly wasForgotten: boolean;
-  /** Rows deleted or changed, by table. */
+  /** Deleted or changed rows, by table. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Stored answers that it was taken out of. */
+  /** Stored answers from which the entity was removed. */
   readonly answers: number;
-  /** Of these, those that could not be read and were erased whole. */
+  /** The touched answers that could not be read, so their complete body was removed. */
   readonly bodies: number;
-  /** Requests of the ledger that asked for it. */
+  /** Requests for the entity in the ledger. */
   readonly requests: number;
-  /** Answers waiting on the disk. */
+  /** Answers in the spool. */
   readonly spooled: number;
   readonly comesAgain: boolean;
-  /** The receipt; null of a dry run. */
+  /** The id of the receipt; null for a dry run. */
   readonly receipt: string | null;
 }
 
-/** The tables whose rows can be forgotten. Owned rows go with their owner; what was charged is no entity. */
+/** The tables whose rows can be forgotten. Owned rows are removed with their owner; charges are not entities. */
 const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
 
-/** The row that the words name, without the blanks, line ends and byte order marks around them. Throws a UsageError for no table of entities, or for a key of other parts. */
+/**
+ * Returns the row that the arguments name, without surrounding blanks, line ends and byte order marks. Throws a
+ * UsageError if the table does not hold entities, or if the number of key parts is wrong.
+ */
 export function targetOf(given: string, keyGiven: readonly string[]): ErasureTarget {
   const name = given.trim();
   const key = keyGiven.map((part) => part.trim());
   const table = forgettable.find((it) => it.name === name);
   const names = forgettable.map((it) => it.name).join(', ');
-  if (!table) throw new UsageError(`forget: ${name} is no table of entities.`, { next: `Name one of ${names}.` });
+  if (!table) throw new UsageError(`forget: ${name} is not a table of entities.`, { next: `Name one of ${names}.` });
   if (key.length !== table.key.length || key.includes(''))
     throw new UsageError(
       `forget: the key of ${name} has ${table.key.length === 1 ? 'one part' : `${table.key.length} parts`}, ${key.length} given.`,
@@ -74,9 +77,9 @@ export function targetOf(given: string, keyGiven: readonly string[]): ErasureTar
 }
 
 /**
- * Forgets an entity under all its names: in the tables and their history, the ledger, the quarantine, the vault and the
- * spool. The database's part is one transaction; the spool follows it, and a second call finishes what a crash left.
- * Throws a HeldError while a sync, a replay in place or a rebuild is under way.
+ * Forgets an entity under all its names: in the tables and their history, the ledger, the quarantine, the stored
+ * answers and the spool. Throws a HeldError while a sync, a replay in place or a rebuild is running. The changes in the
+ * database are one transaction. The spool follows it; a second call finishes what a crash left.
  */
 export async function forget(
   warehouse: Warehouse,
@@ -118,21 +121,24 @@ export async function forget(
 const REFERRED_TO = '23503';
 
 const referredTo = (cause: unknown): UsageError =>
-  new UsageError(`forget: a table of yours refers to what would be removed: ${(cause as Error).message}.`, {
+  new UsageError(`forget: a table of yours refers to rows that would be removed: ${(cause as Error).message}.`, {
     next: 'Nothing was removed. Remove these references, or declare that foreign key with ON DELETE CASCADE.',
     cause,
   });
 
-/** Killed rebuilds leave copies of all rows. Throws a UsageError when others use such a copy, so that it can't be removed. */
+/**
+ * Removes the copies of all rows that killed rebuilds left. Throws a UsageError if a copy cannot be removed because
+ * other objects use it.
+ */
 async function removeCopies(warehouse: Warehouse): Promise<void> {
   const kept = await removeLeftRebuilds(warehouse);
   if (kept.length > 0)
-    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows that a killed rebuild left, and is in use.`, {
-      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run it again.',
+    throw new UsageError(`forget: ${kept.join(', ')} holds copies of rows from a killed rebuild and is in use.`, {
+      next: 'Nothing was removed. Drop the objects that depend on it or were added to it, then run the command again.',
     });
 }
 
-/** Ends a transaction whose work is not to stay. */
+/** Rolls back the transaction of a dry run. */
 class Undone extends Error {}
 
 async function eraseOrLook(
@@ -152,6 +158,6 @@ async function eraseOrLook(
   } catch (error) {
     if (!(error instanceof Undone)) throw error;
   }
-  if (!erased) throw new Error('nothing was looked at');
+  if (!erased) throw new Error('the erasure returned no result');
   return erased;
 }

@@ -1,4 +1,4 @@
-/** Takes an entity's names out of the requests that asked for it; what they cost and came to stays. */
+/** Removes an entity's names from the requests for it; their costs and results stay. */
 import { sql } from 'kysely';
 import { asksForForgotten, redactRequest } from '../../normalize/erasure/redact-request.ts';
 import type { Digester } from './store.ts';
@@ -8,7 +8,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { ErasureSearch } from './target.ts';
 
-/** A request that asked for the entity. */
+/** A request for the entity. */
 export interface RequestRef {
   readonly id: string;
   readonly requestKey: string;
@@ -16,7 +16,7 @@ export interface RequestRef {
 
 const OPEN = ['planned', 'sent', 'in_doubt'] as const;
 
-/** The requests that asked for the entity by one of its names. */
+/** Returns the requests for the entity by any of its names. */
 export async function requestsFor(
   ops: Ops,
   { forgotten, requestNames }: ErasureSearch,
@@ -36,8 +36,8 @@ export async function requestsFor(
 }
 
 /**
- * Puts a pseudonym in the place of the entity's names in these requests, and a salted digest in the place of their keys,
- * which anybody could work out. Those that were still to be answered are given up.
+ * Replaces the entity's names in these requests with a pseudonym, and their keys with salted digests. A key without
+ * salt could be computed by anyone who knows the name. Open requests are abandoned.
  */
 export async function redactRequests(
   ops: Ops,

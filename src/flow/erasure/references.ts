@@ -1,22 +1,22 @@
-/** Where rows of other tables hold something of an entity: a fold over the declared fields. */
+/** The columns of other tables that refer to an entity, derived from the declared fields. */
 import { catalog } from '../../service/catalog.ts';
 import type { ListElement, Fields, ObservationSpec, Resource } from '../../service/model.ts';
 import { resourcesOf } from '../../warehouse/schema/resources.ts';
 import { childTableName, tables } from '../../warehouse/schema/tables.ts';
 import type { RootTable, Table } from '../../warehouse/schema/table-types.ts';
 
-/** Columns of a table that are about an entity of another. */
+/** Columns of a table that describe an entity of another table. */
 export interface Reference {
   readonly table: Table;
   /** The columns that name the entity, in the order of its key. */
   readonly key: readonly string[];
-  /** All that is told of it there, the key among them. */
+  /** All columns about the entity, including the key. */
   readonly columns: readonly string[];
-  /** The row is nothing but an element about the entity. */
+  /** The complete row is one list element about the entity. */
   readonly isElement: boolean;
 }
 
-/** Every place in the root and child tables that refers to entities of this one. */
+/** Returns every reference to entities of this table in the root and child tables. */
 export function referencesTo({ resource: to }: RootTable): readonly Reference[] {
   return resourcesOf(catalog).flatMap((from) => referencesIn(from, to));
 }
@@ -36,7 +36,7 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
           ),
         );
       if (field.shape === 'object') {
-        if (sees(field.observation, to))
+        if (observes(field.observation, to))
           found.push(referenceIn(tableNamed(from.table), under, keyUnder(field.observation, under, to), false));
         visit(field.fields, under, [...path, name]);
       }
@@ -51,11 +51,11 @@ function referencesIn(from: Resource, to: Resource): Reference[] {
 }
 
 function elementReferences(table: Table, element: Extract<ListElement, { of: 'object' }>, to: Resource): Reference[] {
-  const own = sees(element.observation, to)
+  const own = observes(element.observation, to)
     ? [referenceIn(table, '', keyUnder(element.observation, '', to), true)]
     : [];
   const inner = Object.entries(element.fields).flatMap(([name, field]) => {
-    if (field.shape !== 'object' || !sees(field.observation, to)) return [];
+    if (field.shape !== 'object' || !observes(field.observation, to)) return [];
     const key = keyUnder(field.observation, `${name}_`, to);
     return [
       referenceIn(
@@ -69,11 +69,11 @@ function elementReferences(table: Table, element: Extract<ListElement, { of: 'ob
   return [...own, ...inner];
 }
 
-const sees = (sighting: ObservationSpec | undefined, to: Resource): boolean =>
-  sighting !== undefined && [sighting.resourceOf(''), sighting.resourceOf('company')].includes(to);
+const observes = (observation: ObservationSpec | undefined, to: Resource): boolean =>
+  observation !== undefined && [observation.resourceOf(''), observation.resourceOf('company')].includes(to);
 
-const keyUnder = (sighting: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
-  to.key.map((key) => prefix + (sighting?.bare ? key.replace(/^urn_/, '') : key));
+const keyUnder = (observation: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
+  to.key.map((key) => prefix + (observation?.bare ? key.replace(/^urn_/, '') : key));
 
 function referenceIn(table: Table, prefix: string, key: readonly string[], isElement: boolean): Reference {
   const names = table.columns.map(({ name }) => name);

@@ -1,12 +1,17 @@
-/** Takes names out of running text, where they stand as words of their own. */
+/** Removes names from running text where they are words of their own. */
 
 import { SHORTEST_TRACE, standsThere } from '../../service/names/traces.ts';
 
-/** A dot ends a name at the end of a sentence and before the ending of a picture's file, and is inside it anywhere else. */
+/**
+ * A dot ends a name at the end of a sentence and before an image file extension. Anywhere else the dot is part of the
+ * name.
+ */
 const END = String.raw`(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|\.(?!(?:jpe?g|png|webp|gif|html?)\b)[\p{L}\p{N}_])`;
 const BEGIN = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}][-.])`;
 
-/** A function that puts the pseudonym in the place of each of these names; names of fewer than five letters are left. */
+/**
+ * Returns a function that replaces each of these names with the pseudonym. It ignores names of fewer than five letters.
+ */
 export function scrubberOf(names: readonly string[], pseudonym: string): (text: string) => string {
   const long = names.filter((it) => Array.from(it).length >= SHORTEST_TRACE).toSorted((a, b) => b.length - a.length);
   if (long.length === 0) return (text) => text;
@@ -21,7 +26,7 @@ export function scrubberOf(names: readonly string[], pseudonym: string): (text: 
       : text;
 }
 
-/** The text with the escapes of JSON read. */
+/** The text with its JSON escapes decoded. */
 export const withoutEscapes = (text: string): string =>
   text.replaceAll(/\\u([0-9a-fA-F]{4})|\\(["\\/])/g, (_, hex?: string, sign?: string) =>
     hex === undefined ? (sign ?? '') : String.fromCharCode(Number.parseInt(hex, 16)),

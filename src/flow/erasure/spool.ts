@@ -1,4 +1,4 @@
-/** Takes an entity out of the answers that wait on the disk. */
+/** Removes an entity from the answers in the spool. */
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Spool } from '../../recovery/spool/files.ts';
 import type { WaitingAnswer } from '../../recovery/spool/header.ts';
@@ -9,8 +9,9 @@ import { mentions } from './answers.ts';
 const NOTHING = new Uint8Array();
 
 /**
- * Writes the files anew that tell of the entity; one that can't be read is emptied, so that its request still counts as
- * answered. Returns how many there were; `dry` only counts. Done again after a crash, it finds what is left.
+ * Rewrites the spool files that contain the entity, and returns how many there were; `dry` only counts. An unreadable
+ * file is emptied, so that its request still counts as answered. A repeated call after a crash handles the remaining
+ * files.
  */
 export async function eraseFromSpool(
   ops: Ops,
@@ -48,7 +49,7 @@ async function keptOf(
     .where('run_id', '=', runId)
     .where('x_request_id', '=', xRequestId)
     .executeTakeFirst();
-  // Of another warehouse: what was asked is not known here.
+  // The answer belongs to another warehouse, so its request is unknown here.
   if (!request) return mentions(body, search.hints) ? NOTHING : undefined;
   const { endpoint, request_key: requestKey, body: asked } = request;
   const answer = { sync, endpoint, requestKey, request: asked, body, damage: undefined };

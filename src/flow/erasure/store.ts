@@ -1,4 +1,4 @@
-/** What is forgotten, known by salted digests alone, and the receipts of erasures. */
+/** The forgotten entities, stored only as salted digests, and the receipts of erasures. */
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { type Forgotten, pseudonymOf, nameVariants } from '../../service/names/forgotten.ts';
@@ -6,20 +6,23 @@ import { remembered, scrubberByDigests, wholeTraces } from '../../service/names/
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
-/** Digests of keys and names, with one warehouse's salt. */
+/** Digests of keys and names with one warehouse's salt. */
 export interface Digester {
   readonly ofKey: (table: string, key: readonly string[]) => string;
   readonly ofName: (table: string, name: string) => string;
-  /** Of a text that identifies the entity wherever it stands, and of the first word of such a text. */
+  /** Digests a text that identifies the entity anywhere, and the first word of such a text. */
   readonly ofTrace: (text: string) => string;
   readonly ofFirst: (word: string) => string;
-  /** Of any other text that tells of the entity, such as the key of a request for it. */
+  /** Digests any other text about the entity, such as the key of a request for it. */
   readonly ofText: (text: string) => string;
 }
 
 const ONLY = '1';
 
-/** The digests by the warehouse's salt; `random` makes it when there is none. Undefined without either. */
+/**
+ * Returns digests with the warehouse's salt; `random` creates the salt if there is none. Undefined if there is no salt
+ * and no `random`.
+ */
 export async function digester(ops: Ops, random?: () => Uint8Array): Promise<Digester | undefined> {
   if (random) {
     const salt = { id: ONLY, salt: random() };
@@ -45,12 +48,12 @@ const digesterOf = (salt: Uint8Array): Digester => {
   };
 };
 
-/** What later answers and plans are compared with; undefined while nothing is forgotten. */
+/** Returns the rules that later answers and plans are checked against; undefined while nothing is forgotten. */
 export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   const rows = await ops.selectFrom('forgotten').select('digest').distinct().execute();
   if (rows.length === 0) return undefined;
   const digests = await digester(ops);
-  if (!digests) throw new Error('the salt of what is forgotten is gone');
+  if (!digests) throw new Error('the salt of the erasure digests is missing');
   const known = new Set(rows.map(({ digest }) => digest));
   const pseudonym = pseudonymOf('');
   const traces = {
@@ -66,7 +69,7 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   };
 }
 
-/** A receipt that is about to be written. */
+/** A receipt before it is written. */
 export interface Erasure {
   readonly table: string;
   readonly digest: string;
@@ -78,25 +81,28 @@ export interface Erasure {
   readonly comesAgain: boolean;
 }
 
-/** Writes the receipt and what later answers must not bring; an earlier ban on the same key is put in its place. */
-export async function recordErasure(ops: Ops, it: Erasure, digests: readonly string[]): Promise<string> {
-  const earlier = ops.selectFrom('erasures').select('id').where('digest', '=', it.digest);
-  if (it.comesAgain) await ops.deleteFrom('forgotten').where('erasure_id', 'in', earlier).execute();
+/**
+ * Writes the receipt and the digests that later answers must not bring back. They replace an earlier ban on the same
+ * key.
+ */
+export async function recordErasure(ops: Ops, erasure: Erasure, digests: readonly string[]): Promise<string> {
+  const earlier = ops.selectFrom('erasures').select('id').where('digest', '=', erasure.digest);
+  if (erasure.comesAgain) await ops.deleteFrom('forgotten').where('erasure_id', 'in', earlier).execute();
   const { id } = await ops
     .insertInto('erasures')
     .values({
-      table_name: it.table,
-      digest: it.digest,
-      erased_at: it.at.toISOString(),
-      row_counts: sql`${JSON.stringify(it.rows)}::jsonb`,
-      answers: it.answers,
-      bodies: it.bodies,
-      requests: it.requests,
-      comes_again: it.comesAgain,
+      table_name: erasure.table,
+      digest: erasure.digest,
+      erased_at: erasure.at.toISOString(),
+      row_counts: sql`${JSON.stringify(erasure.rows)}::jsonb`,
+      answers: erasure.answers,
+      bodies: erasure.bodies,
+      requests: erasure.requests,
+      comes_again: erasure.comesAgain,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  if (!it.comesAgain)
+  if (!erasure.comesAgain)
     await ops
       .insertInto('forgotten')
       .columns(['digest', 'erasure_id'])
@@ -111,7 +117,7 @@ export async function wasErased(ops: Ops, digest: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Adds to a receipt how many answers on the disk were touched, once they were. */
+/** Adds the number of touched spool files to a receipt. */
 export async function recordSpooled(ops: Ops, id: string, spooled: number): Promise<void> {
   await ops.updateTable('erasures').set({ spooled }).where('id', '=', id).execute();
 }

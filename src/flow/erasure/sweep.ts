@@ -1,4 +1,4 @@
-/** Takes an entity's names out of every text and every JSON value of both schemas, whatever column they got into. */
+/** Removes an entity's names from every text and JSON value of both schemas, whatever the column. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { cleaned, cleanText } from '../../normalize/erasure/clean.ts';
 import { parseExact } from '../../service/exact-json.ts';
@@ -12,7 +12,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { noteChanged, parentOf, type TouchedRows } from './tables.ts';
 import { tableId, type ErasureSearch } from './target.ts';
 
-/** Machinery that names what the config names, or holds digests; erasure has its own way with names of entities. */
+/** Tables that hold names from the config or digests. Other code erases names of entities in them. */
 const NOT_SWEPT = [
   'identities',
   'forgotten',
@@ -30,12 +30,12 @@ interface Swept {
   readonly schema: string;
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** The key of the root row that the digests of these texts are kept with. */
+  /** The key columns of the root row that stores the digest of these texts. */
   readonly keep: readonly string[];
   readonly changes?: (key: readonly string[]) => void;
 }
 
-/** Rewrites the texts that hold a name; keys and references stay, since they are of others. */
+/** Rewrites the texts that contain a name. Keys and references stay, because they belong to other entities. */
 export async function sweep(
   db: QueryExecutorProvider,
   { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
@@ -108,5 +108,5 @@ function cleanJson(text: string, forgotten: ErasureSearch['forgotten']): string 
   return after === value ? text : canonicalJson(after);
 }
 
-/** As long a part of a text as stands in JSON as it is. */
+/** The longest part of a text that JSON writes without escapes. */
 const inJson = (text: string): string => text.split(/["\\]/).toSorted((a, b) => b.length - a.length)[0] ?? text;

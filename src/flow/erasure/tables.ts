@@ -1,4 +1,4 @@
-/** Takes an entity out of the tables: its row with all that goes with it, and what other rows tell of it. */
+/** Removes an entity from the tables: its row with all dependent rows, and its data in other rows. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { referenceColumnNames } from '../../warehouse/schema/references.ts';
 import { type BridgeTable, bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
@@ -10,7 +10,7 @@ import { tableId, keyEquals, type ErasureSearch, type ErasureTarget } from './ta
 /** What an erasure has touched so far. */
 export interface TouchedRows {
   readonly note: (table: string, rows: number) => void;
-  /** Root rows of others that are no longer as the loader wrote them, by table. */
+  /** Root rows of other entities that differ from what the loader wrote, by table. */
   readonly changed: Map<RootTable, Set<string>>;
 }
 
@@ -20,7 +20,7 @@ export const noteChanged = ({ changed }: TouchedRows, table: RootTable, id: stri
 
 type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** Deletes the entity's rows, and what other rows tell of it; `answers` are those to questions about it. */
+/** Deletes the entity's rows and its data in other rows. `answers` are the answers to requests for it. */
 export async function eraseRows(
   db: QueryExecutorProvider,
   { schema, ops }: Schemas,
@@ -54,21 +54,21 @@ export async function eraseRows(
     touched.note(of.name, rows.length);
     for (const row of rows) noteChanged(touched, root, parentKey.map((name) => row[name]).join('\0'));
   }
-  // What hangs on the row goes with it; it is counted before.
+  // Dependent rows are deleted by cascade, so they are deleted explicitly first to be counted.
   for (const owned of [...table.children, table.daily, table.changes])
     if (owned) await erase(owned.name, keyEquals('entityKey' in owned ? owned.entityKey : owned.parentKey, key));
   await erase(table.name, keyEquals(table.key, key));
   await erase('identities', sql`resource = ${table.resource.name} and entity = ${JSON.stringify(key)}`, ops);
 }
 
-/** The root table that a table's rows belong to. */
+/** Returns the root table that a table's rows belong to. */
 export function parentOf(table: Table): RootTable {
   const root = rootTables.find((it) => it.name === table.name || it.children.some(({ name }) => name === table.name));
   if (!root) throw new Error(`${table.name} belongs to no root table`);
   return root;
 }
 
-/** Deletes what ties the entity to questions, and what ties others to questions about it. */
+/** Deletes the bridge rows of the entity, and the bridge rows of requests about it. */
 async function eraseTies(
   db: QueryExecutorProvider,
   schema: string,
@@ -82,17 +82,21 @@ async function eraseTies(
     touched.note(name, Number(numAffectedRows ?? 0n));
   };
   if (bridge.to() === table.resource) await remove(keyEquals(referenceColumnNames(bridge.prefix, table.key), key));
-  const asked = referenceColumnNames(table.resource.noun, table.key);
-  if (asked.every((column) => questionKey.includes(column))) await remove(keyEquals(asked, key));
-  // How people write names, in the bridges that keep what was written.
+  const requested = referenceColumnNames(table.resource.noun, table.key);
+  if (requested.every((column) => questionKey.includes(column))) await remove(keyEquals(requested, key));
+  // Bridges that keep the requested text hold names in any spelling.
   for (const column of questionKey.filter((it) => it.endsWith('_asked'))) {
     const { rows } = await sql<{ text: string }>`
       select distinct ${sql.ref(column)} as text from ${tableId(schema, name)}`.execute(db);
     for (const { text } of rows) if (forgotten.isName(table.name, text)) await remove(keyEquals([column], [text]));
   }
-  const more = asked.filter((column) => bridge.more && column in bridge.more);
+  const more = requested.filter((column) => bridge.more && column in bridge.more);
   const isOfThisNetwork = bridge.to().table.split('_')[0] === table.name.split('_')[0];
-  if (more.length === asked.length && isOfThisNetwork && more.every((it) => columns.some((has) => has.name === it))) {
+  if (
+    more.length === requested.length &&
+    isOfThisNetwork &&
+    more.every((it) => columns.some((has) => has.name === it))
+  ) {
     const { numAffectedRows } = await sql`
       update ${tableId(schema, name)} set ${sql.join(more.map((it) => sql`${sql.ref(it)} = null`))}
       where ${keyEquals(more, key)}`.execute(db);

@@ -1,4 +1,4 @@
-/** The entity that is to be forgotten: its table, its key, and the names under which it is known. */
+/** The entity to forget: its table, its key and its known names. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { NAME_FIELDS } from '../../normalize/erasure/redact-items.ts';
 import { isObject, type JsonObject } from '../../normalize/scope.ts';
@@ -18,23 +18,23 @@ export interface ErasureTarget {
 
 type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** The fields that tell who somebody is beside those by which a request can name them. */
-const TELLING = ['name', 'email', 'phone', 'whatsapp_number', 'share_url', 'code', 'requested_url'];
-const FIELDS: readonly string[] = [...NAME_FIELDS, ...TELLING];
+/** Fields that identify a person but cannot name the person in a request. */
+const IDENTIFYING = ['name', 'email', 'phone', 'whatsapp_number', 'share_url', 'code', 'requested_url'];
+const FIELDS: readonly string[] = [...NAME_FIELDS, ...IDENTIFYING];
 
-/** Texts that tell who the entity is, by the field that held them. */
+/** Texts that identify the entity, by the field that held them. */
 export type NamesByField = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What is known of an entity's names, growing as more is read. */
+/** The known names of an entity; grows as more rows and answers are read. */
 export interface NameRegister {
   readonly names: NamesByField;
-  /** Takes note of an object or a row that is the entity; columns may have a prefix. */
+  /** Adds the names from an object or a row of the entity; columns may have a prefix. */
   readonly note: (found: JsonObject, prefix?: string) => void;
   /** How many texts are known. */
   readonly size: () => number;
 }
 
-/** A register of the entity's names that knows its key. */
+/** Returns a register of the entity's names that starts with its key. */
 export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
   const names = new Map<string, Set<string>>();
   const add = (field: string, value: unknown): void => {
@@ -56,7 +56,7 @@ export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
   };
 }
 
-/** Notes what the tables know of the entity: its row, what it was before, and what others tell of it. */
+/** Adds the names in the tables: from the entity's row, its earlier values and other rows about it. */
 export async function noteRows(
   db: QueryExecutorProvider,
   where: Schemas,
@@ -82,17 +82,17 @@ export async function noteRows(
   for (const { table: other, key: columns, columns: all } of referencesTo(table)) {
     const prefix = (columns[0] ?? '').slice(0, -(table.key[0] ?? '').length);
     if (!all.some((column) => FIELDS.includes(column.slice(prefix.length)))) continue;
-    const told = await sql<JsonObject>`
+    const mentions = await sql<JsonObject>`
       select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
       from ${tableId(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);
-    for (const row of told.rows) register.note(row, prefix);
+    for (const row of mentions.rows) register.note(row, prefix);
   }
 }
 
-/** The table of that name in a schema. */
+/** The SQL identifier of a table in a schema. */
 export const tableId = (schema: string, table: string) => sql.id(schema, table);
 
-/** True of rows whose columns hold these values. */
+/** SQL condition that the columns hold these values. */
 export const keyEquals = (columns: readonly string[], values: readonly string[]) =>
   sql<boolean>`(${sql.join(
     columns.map((column, index) => sql`${sql.ref(column)} = ${values[index] ?? ''}`),
@@ -100,8 +100,8 @@ export const keyEquals = (columns: readonly string[], values: readonly string[])
   )})`;
 
 /**
- * The names that no other row of these tables has: what several share tells of none of them, and stays where others have
- * it.
+ * Returns the names that no other row of these tables has. A shared name identifies no entity, so it stays where others
+ * have it.
  */
 export async function exclusiveNames(
   db: QueryExecutorProvider,
@@ -127,20 +127,20 @@ export async function exclusiveNames(
   return own;
 }
 
-/** What a search for the entity goes by, with its names in clear. */
+/** What a search for the entity matches, with its names in clear text. */
 export interface ErasureSearch {
   readonly forgotten: Forgotten;
   /** Every spelling of a name that a request may use. */
   readonly requestNames: readonly string[];
-  /** Texts that identify the entity wherever they stand, from their first word to their last. */
+  /** Texts that identify the entity anywhere, by text with its first word. */
   readonly traces: ReadonlyMap<string, string>;
-  /** Texts of which one is in whatever tells of the entity. */
+  /** Search texts: every mention of the entity contains at least one of them. */
   readonly hints: readonly string[];
 }
 
 /**
- * A search by the key, which is the entity's alone; by the names that no other of its table has, where requests name one
- * of that table; and in texts by those that no other of any table has.
+ * Builds a search by key and by name. Requests match by names that are unique in the entity's table. Running text
+ * matches by names that are unique across all tables.
  */
 export function searchFor(
   target: ErasureTarget,
@@ -149,13 +149,13 @@ export function searchFor(
   pseudonym: string,
 ): ErasureSearch {
   const { table, key } = target;
-  // Requests name entities by these alone; many share a shown name.
-  const lookedUp = [...names].filter(([field]) => !TELLING.includes(field) || field === 'requested_url');
+  // Requests name entities by these fields alone; many entities share a display name.
+  const lookedUp = [...names].filter(([field]) => !IDENTIFYING.includes(field) || field === 'requested_url');
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
   const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
   if (key.length === 2) asked.add(key.join(':'));
   const all = [...new Set([...texts].flatMap(([field, of]) => [...of].filter((text) => identifies(field, text))))];
-  // A page is no person: other pages may go on linking to its address.
+  // A page is not a person: other pages may keep links to its address.
   const inTexts = isKeyedByQuestion(table.resource) ? [] : [...new Set([...all, ...keyTexts])];
   const scrub = scrubberOf(inTexts, pseudonym);
   const traces = new Map(inTexts.flatMap((text) => tracedAs(text)));
@@ -174,10 +174,10 @@ export function searchFor(
   };
 }
 
-/** A shown name of one word is a first name, or a word of the language; one of several is somebody's. */
+/** A display name of one word is a first name or an ordinary word; a name of several words identifies a person. */
 const identifies = (field: string, text: string): boolean => field !== 'name' || /\S\s+\S/.test(text);
 
-/** The text with its first word; an address also as it is written without its scheme. */
+/** The text with its first word; an address also without its scheme. */
 function tracedAs(text: string): (readonly [string, string])[] {
   const written = [text, ...(text.includes('://') ? [text.slice(text.indexOf('://') + '://'.length)] : [])];
   return written.flatMap((it) => {
@@ -186,7 +186,7 @@ function tracedAs(text: string): (readonly [string, string])[] {
   });
 }
 
-/** A name in the spellings that stand for it alone: of an address the whole, of anything else all. */
+/** The spellings of a name that stand for it alone: for an address only the complete one, for other names all. */
 const spelledOf = (text: string): readonly string[] => {
   const spellings = nameVariants(text);
   return text.includes('/') ? spellings.slice(0, 2) : spellings;

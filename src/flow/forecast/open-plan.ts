@@ -1,4 +1,4 @@
-/** What is left of a run that was stopped: the next sync asks for that, and makes no new plan. */
+/** The remaining requests of a stopped run: the next sync continues with them and makes no new plan. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { openRuns } from '../../ledger/runs.ts';
 import { operationsOf, type RequestState } from '../../warehouse/connect/operations-db.ts';
@@ -8,10 +8,10 @@ import type { Planned } from './pending.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../run/plan-hash.ts';
 import { rereadMaxAges } from '../run/prepare.ts';
 
-/** Requests that are sent when the run is continued. */
+/** States of requests that a continued run sends. */
 const OPEN: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];
 
-/** The requests that a continued run begins with; undefined when the next sync makes a new plan. */
+/** Returns the requests that a continued run begins with; undefined if the next sync makes a new plan. */
 export async function openPlan(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -19,19 +19,19 @@ export async function openPlan(
   now: Date,
 ): Promise<(Planned & { readonly continues: string }) | undefined> {
   const ops = operationsOf(warehouse);
-  const asked = {
+  const wanted = {
     sync: definition.name,
     definitionHash: planHash(definition, options),
     asksForDays: asksForDays(definition),
     now,
   };
-  const { last } = await openRuns(ops, asked, alsoContinued(definition, options));
+  const { last } = await openRuns(ops, wanted, alsoContinued(definition, options));
   if (!last) return undefined;
   const rows = await ops
     .selectFrom('requests as r')
     .select(['r.request_key', 'r.body', 'r.sent_body', 'r.input', 'r.depth', 'r.attempts', 'r.state', 'r.answer_id'])
     .where('r.run_id', '=', last.id)
-    // A stored answer leads to its parts when it is loaded.
+    // Loading a stored answer leads to its parts.
     .where((eb) =>
       eb.or([
         eb('r.state', 'in', [...OPEN]),

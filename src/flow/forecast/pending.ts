@@ -1,6 +1,6 @@
 /**
- * What a run would ask for each question of a plan: stored answers are followed as the run follows them, and nothing is
- * sent. A stored answer may be fresh and full, so its parts may have to be asked for.
+ * Forecasts the requests of a run for each question of a plan, without sending anything. It follows stored answers as
+ * the run does: a stored answer may be fresh and full, and then its parts may need requests.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { decode } from '../../normalize/decode.ts';
@@ -26,12 +26,12 @@ export interface Planned {
   /** Requests that are not sent. */
   readonly givenUp: ReadonlySet<string>;
   readonly failing: ReadonlyMap<string, unknown>;
-  /** Requests that were sent before, so they are sent again as they are; absent of a new plan. */
+  /** Requests that were sent before, so they are sent again unchanged; absent for a new plan. */
   readonly tried?: ReadonlySet<string>;
   readonly maxAgeOf: MaxAgeOf;
 }
 
-/** A task with the question of the plan that it is a part of. */
+/** A task with the planned question that it is a part of. */
 interface Node {
   readonly task: Task;
   readonly root: Root;
@@ -42,7 +42,7 @@ interface Root {
   readonly open: RequestBody[];
 }
 
-/** The questions of a plan that need requests, with what these may come to. */
+/** Returns the questions of a plan that need requests, each with the expected requests. */
 export async function pendingQuestions(
   ops: Ops,
   definition: SyncDefinition,
@@ -59,10 +59,10 @@ export async function pendingQuestions(
   const allowed = pending.map(({ task }) => allowanceOf(endpoint.paging, task.request, definition));
   const mayGrow = allowed.some((it) => it !== undefined && requestsOf(it) > 1);
   const sent = mayGrow ? sentBefore(await questionsSent(ops, definition.name)) : undefined;
-  return pending.map(({ task, open }, place) => {
-    const allowance = allowed[place];
+  return pending.map(({ task, open }, index) => {
+    const allowance = allowed[index];
     if (!allowance || requestsOf(allowance) === 1) return { open, ...(allowance && { most: allowance }) };
-    // The answer to the question itself is there already.
+    // The question itself already has an answer.
     const most = plan.fresh.has(task.requestKey) ? less(allowance, countOf(task.request)) : allowance;
     const usual = sent?.(definition, task);
     return { open, most, ...(usual && { usual }) };
@@ -80,7 +80,7 @@ interface Following {
   readonly cutting: Splitter;
 }
 
-/** Finds what is to be asked: in the order of a run, which first loads all that is stored, and then looks at what is planned. */
+/** Finds the requests to send, in the order of a run: first load all stored answers, then decide planned requests. */
 async function follow(it: Following, roots: readonly Root[]): Promise<void> {
   const { ops, definition, plan, now, cutting } = it;
   const fresh = new Map(plan.fresh);
@@ -116,9 +116,9 @@ async function follow(it: Following, roots: readonly Root[]): Promise<void> {
       await enterParts(node, requests, depth + 1);
       cutting.recordSplit(input, step, requests);
     }
-    const looking = planned;
+    const deciding = planned;
     planned = [];
-    const turns = looking.map((node) => ({
+    const turns = deciding.map((node) => ({
       node,
       turn: cutting.decide({ ...node.task, attempts: plan.tried?.has(node.task.requestKey) === true ? 1 : 0 }),
     }));
@@ -136,8 +136,8 @@ async function follow(it: Following, roots: readonly Root[]): Promise<void> {
 }
 
 /**
- * The requests that a task's question took in the last run. A window with other days takes as many for each day, as far as
- * can be known.
+ * The requests that a task's question took in the last run. A window with other days is scaled by its number of days
+ * where that is known.
  */
 function sentBefore(
   questions: readonly QuestionSent[],

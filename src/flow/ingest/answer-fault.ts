@@ -1,17 +1,17 @@
-/** Faults of this program on one answer: they must not keep its sync from all the others. */
+/** Isolates bugs of this program that concern one answer, so that the sync can still load the others. */
 import { SluiceError } from '../../errors.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
-/** What only a mistake in the code throws; a plain Error may come from anywhere. */
+/** Errors that only a bug throws; a plain Error may come from anywhere. */
 const MISTAKES = [TypeError, RangeError, ReferenceError, SyntaxError];
 
-/** Longer says no more, and ends up in a table. */
+/** A longer message adds nothing, and the text is stored in a table. */
 const LONGEST = 200;
 
 /**
- * Why an answer is quarantined though nothing may be wrong with it; undefined of an error that is no fault of this
- * program. Reading an answer speaks to nobody, so there any error is one; loading speaks to the database.
+ * Returns the reason to quarantine an answer because of a bug; undefined for any other error. Reading an answer uses no
+ * database, so any error there is a bug. Loading uses the database, so only certain error types are bugs.
  */
 export function faultOf(error: unknown, during: 'reading' | 'loading'): string | undefined {
   if (!(error instanceof Error) || error instanceof SluiceError || errorCode(error) !== undefined) return undefined;
@@ -20,7 +20,7 @@ export function faultOf(error: unknown, during: 'reading' | 'loading'): string |
   return `a fault of this program while ${during} it, not of the answer (${said})`;
 }
 
-/** What is told of an answer that this program failed on. */
+/** The notice about an answer that this program failed on. */
 export const faultNotice = (sync: string, answerId: string, fault: string): Notice => ({
   level: 'warn',
   sync,

@@ -1,4 +1,6 @@
-/** From stored answers to committed rows: normalize, load and record, with the rows of each visible all or none. */
+/**
+ * Turns stored answers into committed rows: normalize, load and record. The rows of one answer become visible together.
+ */
 import { type LoadLimits, DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import { load } from '../../load/load.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
@@ -30,49 +32,54 @@ import { isRefused, retryTransient } from '../../warehouse/connect/retry-transie
 
 export interface IngestResult {
   readonly answer: StoredAnswer;
-  /** What it was loaded for: the request that it answered, or one for the same entity by another name. */
+  /**
+   * The request that the answer was loaded for: the one that it answered, or one for the same entity by another name.
+   */
   readonly identity: RequestIdentity;
   readonly batch: Batch;
   readonly receipt: Receipt;
-  /** Why it was quarantined whole, when that is the fault of this program. */
+  /** Why the complete answer was quarantined, if a bug of this program is the reason. */
   readonly fault?: string;
 }
 
 export interface IngestOptions extends AnswerParseOptions {
   /** Checked inside the transaction, so that a holder that wakes up late is refused. */
   readonly lease?: Lease;
-  /** What else commits together with the rows of these answers. */
+  /** More work that commits in the same transaction as the rows of these answers. */
   readonly onCommit?: (ops: Ops, results: readonly IngestResult[]) => Promise<void>;
   readonly checkpoint?: OnCheckpoint;
-  /** Told of answers once their rows are committed, also when later ones fail. */
+  /** Called with each result once its rows are committed, also if later answers fail. */
   readonly onLoaded?: (result: IngestResult) => void;
   readonly now: () => Date;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
-  /** How much may be loaded together; absent, `DEFAULT_LOAD_LIMITS`. */
+  /** Limits of one load; absent, `DEFAULT_LOAD_LIMITS`. */
   readonly limits?: LoadLimits;
-  /** True of an answer that leads to more, which is planned in the order of answers; absent, none does. */
+  /** True if an answer can lead to more requests, which are planned in the order of answers; absent, none does. */
   readonly mayPlanMore?: (reading: ParsedAnswer) => boolean;
-  /** How long those that were read wait for more; absent, until there are no more. */
+  /** How long parsed answers wait for more; absent, until the source ends. */
   readonly linger?: LingerOptions;
-  /** Commits so many answers by `work`, when and how it likes. */
+  /** Wraps the commit of a number of answers; may delay it. */
   readonly wrapCommit?: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
 }
 
-/** Loads one answer of the vault and returns what came of it, as `ingestAnswers` does. */
+/**
+ * Loads one stored answer and returns the result, as `ingestAnswers` does. Throws an Error if the answer does not
+ * exist.
+ */
 export async function ingestAnswer(
   warehouse: Warehouse,
   answerId: string,
   options: IngestOptions,
 ): Promise<IngestResult> {
   const answer = await retryTransient(() => readAnswer(operationsOf(warehouse), answerId), options);
-  if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
+  if (!answer) throw new Error(`answer ${answerId} is not stored`);
   const [result] = await ingestAnswers(warehouse, [answer], options);
   if (!result) throw new Error(`answer ${answerId} was not loaded`);
   return result;
 }
 
-/** Loads answers as `ingestGroups` does, and returns what came of each. */
+/** Loads answers as `ingestGroups` does, and returns their results. */
 export const ingestAnswers = async (
   warehouse: Warehouse,
   answers: readonly AnswerToLoad[],
@@ -80,10 +87,10 @@ export const ingestAnswers = async (
 ): Promise<IngestResult[]> => (await Array.fromAsync(ingestGroups(warehouse, answers, options))).flat();
 
 /**
- * Loads answers, many in a transaction, and tells in their order what came of them; the next are read meanwhile. Loads that
- * have nothing in common may be under way at once, others wait for each other. An answer that the database refuses for its
- * content, or that this program fails on, is quarantined whole, and no other with it. Other errors of the database pass
- * through; what was committed before them, or beside them, stays.
+ * Loads answers, many in a transaction, and yields their results in order. It reads the next answers during a load. Two
+ * loads run at once if they have no rows in common; other loads wait for each other. If the database refuses an answer
+ * for its content, or a bug prevents it, that answer alone is quarantined completely. Other database errors are thrown;
+ * transactions that committed before them stay.
  */
 export async function* ingestGroups(
   warehouse: Warehouse,
@@ -95,7 +102,7 @@ export async function* ingestGroups(
   yield* orderedParallel({
     // The embedded warehouse has one connection.
     concurrency: warehouse.kind === 'embedded' ? 1 : AT_ONCE,
-    // A group is as large as if it were alone: it waits for those before it, unless it is full.
+    // A group is as large as in a sequential load: it waits for the loads before it, unless it is full.
     source: (idle) =>
       prefetchGroups(parseAnswers(answers, options, forgotten), limits, {
         ...linger,
@@ -112,22 +119,25 @@ export async function* ingestGroups(
   return undefined;
 }
 
-/** One keeps the database at work while the other is made up; more would only take processors from each other. */
+/** One load keeps the database busy while the other is prepared. More loads would only compete for processors. */
 const AT_ONCE = 2;
 
-/** Commits a group; when it is refused, one answer at a time, so that only the one that is at fault is quarantined. */
+/**
+ * Commits a group. If the database refuses it, commits one answer at a time, so that only the faulty one is
+ * quarantined.
+ */
 async function commitOrQuarantine(
   warehouse: Warehouse,
   group: readonly ParsedAnswer[],
   options: IngestOptions,
 ): Promise<readonly IngestResult[]> {
-  const surely = (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> =>
+  const commitWithRetries = (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> =>
     retryTransient(
       async (failures) => commit(warehouse, failures === 0 ? readings : await reread(warehouse, readings), options),
       options,
     );
   try {
-    return await surely(group);
+    return await commitWithRetries(group);
   } catch (error) {
     const refusal = refusalOf(error);
     const fault = refusal === undefined && options.targetSchema === undefined ? faultOf(error, 'loading') : undefined;
@@ -135,14 +145,14 @@ async function commitOrQuarantine(
     if (reason === undefined) throw error;
     const [only, ...others] = group;
     if (only && others.length === 0)
-      return surely([{ ...only, ...rejectedAnswer(reason), ...(fault !== undefined && { fault }) }]);
+      return commitWithRetries([{ ...only, ...rejectedAnswer(reason), ...(fault !== undefined && { fault }) }]);
     const results: IngestResult[] = [];
     for (const reading of group) results.push(...(await commitOrQuarantine(warehouse, [reading], options)));
     return results;
   }
 }
 
-/** The answers as they stand by now: a commit whose connection was lost may have loaded them. */
+/** Reads again whether the answers are loaded, since a commit with a lost connection may have succeeded. */
 async function reread(warehouse: Warehouse, group: readonly ParsedAnswer[]): Promise<ParsedAnswer[]> {
   const stored = await readAnswers(
     operationsOf(warehouse),
@@ -197,7 +207,7 @@ const resultsOf = (group: readonly ParsedAnswer[], receipts: readonly Receipt[])
     return receipt ? [{ answer, identity, batch, receipt, ...(fault !== undefined && { fault }) }] : [];
   });
 
-/** The contract's name of what an answer holds. */
+/** The contract's name of the resource in an answer. */
 export const resourceOf = (answer: Pick<StoredAnswer, 'endpoint'>): string =>
   endpointNamed(answer.endpoint)?.returns.name ?? answer.endpoint;
 

@@ -1,18 +1,19 @@
-/** Has the answers of the next load read while those before are loaded. */
+/** Reads the answers of the next load during the current load. */
 import { type LoadLimits, openGroup, type SizedBatch } from '../../load/group.ts';
 
-/** How long a group waits for others that could join it. */
+/** How long a group waits for answers that could join it. */
 export interface LingerOptions {
-  /** False while the source has nothing more to give for now; absent, it always has until it ends. */
+  /** False while the source has nothing more to give for now; absent, it has more until it ends. */
   readonly hasMore?: () => boolean;
-  /** Resolves when a group has waited long enough for what may come. */
+  /** Resolves when a group has waited long enough. */
   readonly linger?: () => Promise<unknown>;
 }
 
 /**
- * Cuts what comes, in its order, into groups that may be loaded together. While a group is worked on, the next is filled.
- * Whoever wants it then gets what it has by now, unless more is at hand to fill it, or is waited for. No more than a group
- * is held, and one answer after it. What the source throws is met after the groups before it.
+ * Splits a source, in order, into groups that may be loaded together. The next group is filled while the consumer works
+ * on the current one. When the consumer asks, it gets the group in its current state, unless more answers are available
+ * or expected. At most one group and one further answer are buffered. An error of the source is thrown after the groups
+ * before it.
  */
 export async function* prefetchGroups<T extends SizedBatch>(
   source: AsyncGenerator<T, unknown>,
@@ -20,10 +21,10 @@ export async function* prefetchGroups<T extends SizedBatch>(
   { hasMore = () => true, linger }: LingerOptions = {},
 ): AsyncGenerator<readonly T[], undefined> {
   let group = openGroup<T>(most);
-  /** What the group could not take. */
+  /** The answer that did not fit into the group. */
   let next: T | undefined;
   let end: { readonly error?: unknown } | undefined;
-  let stir = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
 
   const fill = async (): Promise<void> => {
     while (next === undefined && !end) {
@@ -38,13 +39,13 @@ export async function* prefetchGroups<T extends SizedBatch>(
     }
   };
   const wake = (): void => {
-    stir.resolve();
-    stir = Promise.withResolvers();
+    changed.resolve();
+    changed = Promise.withResolvers();
   };
   const isFull = (): boolean => next !== undefined || end !== undefined;
   const isReady = (): boolean => group.answers.length > 0 && !hasMore();
   const until = async (isSo: () => boolean): Promise<void> => {
-    while (!isFull() && !isSo()) await stir.promise;
+    while (!isFull() && !isSo()) await changed.promise;
   };
 
   void fill();

@@ -1,4 +1,6 @@
-/** What waits to be loaded: in the order of asking, many answers in a commit, the next read while those before load. */
+/**
+ * The queue of answers to load: in the order of calls, many answers in a commit, the next read during the current load.
+ */
 import { type LoadLimits, DEFAULT_LOAD_LIMITS } from '../../load/group.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { readAnswers, type StoredAnswer } from '../../ledger/answers.ts';
@@ -7,23 +9,23 @@ import { type IngestOptions, ingestGroups, type IngestResult } from './ingest.ts
 import type { LoadTarget, AnswerToLoad } from './read-answer.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** An answer in the vault. */
+/** A stored answer. */
 export interface QueuedAnswer {
   readonly answerId: string;
-  /** Of its body. */
+  /** Size of the body. */
   readonly bytes: number;
-  /** What was stored, where it is at hand still. */
+  /** The stored answer, if it is still in memory. */
   readonly answer?: StoredAnswer;
-  /** For whom it is loaded, when not for the request that it answered. */
+  /** The sync and request to load it for, if not the request that it answered. */
   readonly target?: LoadTarget;
 }
 
-/** Those that are read together, and those that are loaded together: answers of one item share a statement so. */
+/** Limits for reading and for loading. The number of answers is high, so that answers of one item share statements. */
 const MOST = { rows: DEFAULT_LOAD_LIMITS.rows, answers: 500, bytes: 4 * 2 ** 20 } satisfies LoadLimits;
 
 /**
- * A load rests as long as the one before it took, and no longer than this: small ones that follow each other closely cost
- * more than they gain. Nothing is sent later for it.
+ * After a load, the queue pauses as long as that load took, up to this limit. Small loads in close succession cost more
+ * than the pause. The pause delays no request.
  */
 const MOST_REST_MS = 20;
 
@@ -34,39 +36,39 @@ interface PendingAnswer {
 }
 
 /**
- * A function that loads a stored answer behind those that it was given before. An answer that comes alone is loaded at
- * once. What ends the load of one ends it for all that were begun: each was tried by itself where that could help.
+ * Returns a function that loads a stored answer after those passed before. A single answer is loaded at once. An error
+ * that ends one load rejects all answers begun with it, since each was already tried alone where that could help.
  */
 export function openLoadQueue(
   warehouse: Warehouse,
-  options: Omit<IngestOptions, 'most' | 'patience'>,
+  options: Omit<IngestOptions, 'limits' | 'linger'>,
 ): (stored: QueuedAnswer) => Promise<IngestResult> {
   const waiting: PendingAnswer[] = [];
   let isOpen = false;
-  let stir = Promise.withResolvers<void>();
+  let changed = Promise.withResolvers<void>();
 
-  /** Loads what waits and what comes, until a load fails. */
+  /** Loads the waiting and the incoming answers, until a load fails. */
   const loadAll = async (): Promise<void> => {
     const begun: PendingAnswer[] = [];
     let unread = 0;
     let isBroken = false;
-    async function* servings(): AsyncGenerator<AnswerToLoad> {
+    async function* answersInOrder(): AsyncGenerator<AnswerToLoad> {
       for (;;) {
         const page = pageOf(waiting);
         begun.push(...page);
         unread = page.length;
-        for (const serving of await answersToLoad(warehouse, page, options)) {
+        for (const answer of await answersToLoad(warehouse, page, options)) {
           unread -= 1;
-          yield serving;
+          yield answer;
         }
-        if (waiting.length === 0 && !isBroken) await stir.promise;
+        if (waiting.length === 0 && !isBroken) await changed.promise;
         if (isBroken) return;
       }
     }
     const { wrapCommit = (_, work) => work() } = options;
     const rest = restsBetween(options);
     try {
-      const loads = ingestGroups(warehouse, servings(), {
+      const loads = ingestGroups(warehouse, answersInOrder(), {
         ...options,
         limits: MOST,
         linger: { hasMore: () => unread > 0 || waiting.length > 0, linger: rest.end },
@@ -74,9 +76,9 @@ export function openLoadQueue(
           try {
             return await rest.after(() => wrapCommit(answers, work));
           } catch (error) {
-            // Nobody may wait then for an answer that never comes.
+            // No load may wait for an answer that never comes.
             isBroken = true;
-            stir.resolve();
+            changed.resolve();
             throw error;
           }
         },
@@ -90,8 +92,8 @@ export function openLoadQueue(
   };
   const goOn = (): void => {
     if (waiting.length === 0) return;
-    stir.resolve();
-    stir = Promise.withResolvers();
+    changed.resolve();
+    changed = Promise.withResolvers();
     if (isOpen) return;
     isOpen = true;
     void loadAll();
@@ -104,7 +106,7 @@ export function openLoadQueue(
   };
 }
 
-/** Rests after works: `end` resolves when the one after the last work is over. */
+/** Pauses between loads: `end` resolves when the pause after the last load is over. */
 function restsBetween({ now, sleep }: Pick<IngestOptions, 'now' | 'sleep'>) {
   let endedAt = 0;
   let restMs = 0;
@@ -123,17 +125,17 @@ function restsBetween({ now, sleep }: Pick<IngestOptions, 'now' | 'sleep'>) {
   };
 }
 
-/** Takes the next out of those that wait: as many as are read together, one at least. */
+/** Removes the next page from the waiting answers: as many as the limits allow, at least one. */
 function pageOf(waiting: PendingAnswer[]): PendingAnswer[] {
   let bytes = 0;
-  const end = waiting.findIndex(({ stored }, place) => {
+  const end = waiting.findIndex(({ stored }, index) => {
     bytes += stored.bytes;
-    return place === MOST.answers || (place > 0 && bytes > MOST.bytes);
+    return index === MOST.answers || (index > 0 && bytes > MOST.bytes);
   });
   return waiting.splice(0, end < 0 ? waiting.length : end);
 }
 
-/** The answers, those that are not at hand from the vault. */
+/** Returns the answers of a page, and reads those that are not in memory from the database. */
 async function answersToLoad(
   warehouse: Warehouse,
   page: readonly PendingAnswer[],
@@ -143,7 +145,7 @@ async function answersToLoad(
   const apart = page.flatMap(({ stored: { answerId, answer } }) => (answer ? [] : [answerId]));
   const read = apart.length > 0 ? await retryTransient(() => readAnswers(ops, apart), options) : undefined;
   return page.map(({ stored: { answerId, answer = read?.get(answerId), target } }): AnswerToLoad => {
-    if (!answer) throw new Error(`answer ${answerId} is not in the vault`);
+    if (!answer) throw new Error(`answer ${answerId} is not stored`);
     return { ...answer, ...(target && { target }) };
   });
 }

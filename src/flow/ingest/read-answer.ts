@@ -1,4 +1,6 @@
-/** From stored answers to batches: each is read when its turn comes, and what it is about is known before it is loaded. */
+/**
+ * Turns stored answers into batches, one at a time. The entities that a batch touches are known before it is loaded.
+ */
 import { setImmediate as others } from 'node:timers/promises';
 import { conflictKeys, type SizedBatch } from '../../load/group.ts';
 import type { Batch } from '../../normalize/batch.ts';
@@ -12,45 +14,48 @@ import { memoizeByObject } from '../../warehouse/sql/compile-once.ts';
 import { withoutForgotten } from '../erasure/answer-body.ts';
 import { faultOf } from './answer-fault.ts';
 
-/** A request of the ledger that an answer is loaded for. */
+/** The identity of a request that an answer is loaded for. */
 export type RequestIdentity = Pick<KeyedRequest, 'requestKey' | 'request'>;
 
-/** For whom an answer is loaded. */
+/** The sync and request that an answer is loaded for. */
 export interface LoadTarget {
-  /** Whose bridges the rows are made for, when not the sync that bought the answer. */
+  /** The sync whose bridges get rows; absent, the sync that bought the answer. */
   readonly sync?: string;
-  /** The request that it is loaded for, when not the one that it answered. */
+  /** The request that it is loaded for; absent, the one that it answered. */
   readonly identity?: RequestIdentity;
 }
 
-/** An answer of the vault, and for whom it is loaded when not for those that the options name. */
+/** A stored answer, with its own target if that differs from the target in the options. */
 export interface AnswerToLoad extends StoredAnswer {
   readonly target?: LoadTarget;
 }
 
-/** How answers are read. */
+/** Options for reading answers. */
 export interface AnswerParseOptions extends LoadTarget {
-  /** The loads may be their answers' first, which settles their requests; so what follows must be planned with them. */
+  /**
+   * The loads may be the first of their answers, which settles the requests. Follow-up requests must then be planned in
+   * the same transaction.
+   */
   readonly settles: boolean;
-  /** Loads into another schema than the analysts', and records nothing. */
+  /** Loads into this schema instead of the analyst schema, and records nothing. */
   readonly targetSchema?: string;
 }
 
-/** An answer that was read, ready to be loaded. */
+/** A parsed answer, ready to load. */
 export interface ParsedAnswer extends SizedBatch {
   readonly answer: StoredAnswer;
   readonly identity: RequestIdentity;
-  /** Entities with the names that it shows of them. */
+  /** Entities with the names that the answer shows for them. */
   readonly named: readonly NamedEntity[];
   /** The load may be the answer's first. */
   readonly settles: boolean;
-  /** Why it is quarantined whole, when that is the fault of this program. */
+  /** Why the complete answer is quarantined, if a bug of this program is the reason. */
   readonly fault?: string;
-  /** Something forgotten was taken out of the body, which the vault must not keep either. */
+  /** A forgotten entity was removed from the body, so the stored body must be replaced too. */
   readonly isRedacted: boolean;
 }
 
-/** Reads each answer when its turn comes, and between two lets other work go on, such as the load of those before. */
+/** Yields each parsed answer on demand, and lets other work run in between, such as the load of earlier answers. */
 export async function* parseAnswers(
   answers: Iterable<AnswerToLoad> | AsyncIterable<AnswerToLoad>,
   options: AnswerParseOptions,
@@ -58,12 +63,13 @@ export async function* parseAnswers(
 ): AsyncGenerator<ParsedAnswer, undefined> {
   const settled = recently();
   for await (const { target = options, ...given } of answers) {
-    // Given again for another request that it serves, it has had its first load by then.
+    // An answer that comes again for another request already had its first load.
     const kept = forgotten && withoutForgotten(given, forgotten);
     const clean = kept ? { ...given, body: kept } : given;
     const answer = settled.has(given.id) ? { ...clean, loaded: true } : clean;
     const { sync = answer.sync, identity = { requestKey: answer.requestKey, request: answer.request } } = target;
-    // Loaded for another sync, it still waits for the one that asked: for its own bridge, and for what follows.
+    // An answer that is loaded for another sync still has to settle its own request, with its bridge and follow-up
+    // requests.
     const settles = options.settles && sync === answer.sync;
     if (settles) settled.add(answer.id);
     const isRedacted = kept !== undefined;
@@ -90,13 +96,13 @@ function parse(
     return { batch, named: targetSchema === undefined ? namedIn(answer, batch) : [] };
   } catch (error) {
     const fault = faultOf(error, 'reading');
-    // A rebuild that can't read an answer must not take the place of tables that hold its rows.
+    // A rebuild that cannot read an answer must not replace tables that hold its rows.
     if (fault === undefined || targetSchema !== undefined) throw error;
     return { ...rejectedAnswer(fault), fault };
   }
 }
 
-/** What is left of an answer that is quarantined whole, for this reason. */
+/** The batch of an answer that is quarantined completely, for this reason. */
 export const rejectedAnswer = (reason: string): Pick<ParsedAnswer, 'batch' | 'named'> => ({
   batch: rejectedWhole(reason),
   named: [],
@@ -106,20 +112,20 @@ function batchOf(answer: StoredAnswer, asked: KeyedRequest): Batch {
   const endpoint = endpointNamed(answer.endpoint);
   if (!endpoint) return rejectedWhole(`there is no endpoint ${answer.endpoint} in this version`);
   if (answer.damage !== undefined) return rejectedWhole(answer.damage);
-  // "No such entity" is an outcome of the input: whatever its body says, it deletes nothing.
+  // Status 412 means that the entity does not exist. Whatever the body says, it deletes nothing.
   if (answer.status === 412) return { ...rejectedWhole(''), received: 0, rejects: [] };
-  // Nobody asks for parts; whoever sends one would have it taken for the whole.
+  // Sluice requests no partial content, and a partial answer must not pass as a complete one.
   if (answer.status === 206) return rejectedWhole('the service says that this is a part of its answer (206)');
   return normalize(endpoint, asked, answer.body);
 }
 
-/** Of the name that was asked by: that another names the same entity is a conclusion, not a sighting. */
+/** Records only the requested name. An answer that serves another name too is a conclusion, not an observation. */
 function namedIn(answer: StoredAnswer, batch: Batch): NamedEntity[] {
   const endpoint = endpointNamed(answer.endpoint);
   return endpoint ? namedEntities(endpoint, answer.request, batch) : [];
 }
 
-/** True of groups that may be loaded in any order, and at once. */
+/** True if two groups may be loaded in any order and at once. */
 export const areIndependent = (one: readonly ParsedAnswer[], other: readonly ParsedAnswer[]): boolean =>
   touchedBy(one).isDisjointFrom(touchedBy(other));
 
@@ -128,14 +134,14 @@ const touchedBy = memoizeByObject(
     new Set([
       ...conflictKeys(group),
       ...group.map(({ answer }) => `request ${answer.requestId}`),
-      // Who goes by a name is told by the order of its sightings.
+      // The order of observations decides which entity has a name.
       ...group.flatMap(({ named }) =>
         named.flatMap(({ resource, names }) => names.map(({ name }) => `${resource} by ${name}`)),
       ),
     ]),
 );
 
-/** The last of what was added. */
+/** A set that keeps only the most recently added ids. */
 function recently(): Pick<Set<string>, 'add' | 'has'> {
   const kept = new Set<string>();
   return {
@@ -148,5 +154,5 @@ function recently(): Pick<Set<string>, 'add' | 'has'> {
   };
 }
 
-/** More than are read from the vault, grouped and committed at a time. */
+/** More than are read, grouped and committed at a time. */
 const RECENT = 10_000;

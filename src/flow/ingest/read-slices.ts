@@ -1,4 +1,4 @@
-/** What an answer says of the slice that it was asked for: whether it holds all there was. */
+/** Decides from an answer whether its slice is complete. */
 import { isUnreadable, type ReparsedSlice } from '../../ledger/unreadable-answers.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
 import { endpointNamed } from '../../service/catalog.ts';
@@ -6,14 +6,17 @@ import { countOf, type Endpoint } from '../../service/endpoint.ts';
 import { dayIn } from '../../service/paging.ts';
 import type { IngestResult } from './ingest.ts';
 
-/** True of an answer whose last day had ended in the source's time zone: another day can still get more. */
+/**
+ * True if the last day of an answer had ended in the source's time zone. A day that has not ended can still get more
+ * items.
+ */
 export function lastDayHadEnded(endpoint: Endpoint, answer: Pick<StoredAnswer, 'request' | 'receivedAt'>): boolean {
   const { days } = endpoint.paging;
   const last = days && answer.request[days.to];
   return !days || (typeof last === 'string' && last < dayIn(days.timeZone, new Date(answer.receivedAt)));
 }
 
-/** Of answers that were loaded again, those that can be read, with what their slices hold. */
+/** Returns the readable answers among those that were loaded again, with the state of their slices. */
 export const reparsedSlices = (results: readonly IngestResult[]): ReparsedSlice[] =>
   results
     .filter(({ answer, batch }) => answer.loaded && !isUnreadable(batch))

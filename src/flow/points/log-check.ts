@@ -1,4 +1,4 @@
-/** Reads the request log for limits in points: what calls cost, what is left of the account, and where the log ends. */
+/** Reads the request log for limits in points: the cost of calls, the balance of the account and the end of the log. */
 import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { balanceSince, readBalance, saveBalance } from '../../control/budget/balance.ts';
 import {
@@ -21,33 +21,36 @@ import type { LogPosition } from './log-position.ts';
 import { type LogRead, type LogReadContext, logSince, MOST_PAGES, readLogPages } from '../run/read-request-log.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** How a reading ended, and the points that readings were charged that were not counted yet. */
+/** The outcome of a read, and the charges for log reads that were not counted yet. */
 export interface Checked {
   readonly outcome: 'read' | 'failed' | 'refused';
   readonly points: number;
 }
 
 export interface LogCheck {
-  /** True once it is known where the log ends, so that readings begin there. */
+  /** True once the end of the log is known, so that reads begin there. */
   readonly isPositioned: () => boolean;
-  /** Finds the end of the log and, where it is wanted, the balance. */
+  /** Finds the end of the log and, if requested, the balance. */
   readonly begin: (wantsBalance: boolean, signal: AbortSignal) => Promise<Checked>;
-  /** Reads what was sent from an instant on, or a page of it, and brings it together with the ledger. */
+  /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
   readonly read: (sentMs: number, extent: 'page' | 'all', signal: AbortSignal) => Promise<Checked>;
   readonly costs: (ids: readonly string[]) => Promise<ReadonlyMap<string, LoggedCost>>;
-  /** The balance that the last reading showed, and what requests beside these may still cost; undefined when it showed none. */
+  /**
+   * Returns the balance from the last read, and the points that all other requests may still cost; undefined if the
+   * read showed no balance.
+   */
   readonly balance: (
     ids: readonly string[],
   ) => Promise<{ readonly points: number; readonly outstandingBeside: number } | undefined>;
   readonly prices: () => Promise<PriceBook>;
-  /** Why the log could not be read last; null when it could. */
+  /** Why the last read failed; null if it succeeded. */
   readonly problem: () => string | null;
-  /** Takes the rows out of the cost table again that no sync of the log brought. */
+  /** Removes rows from the cost table that only these reads brought, not a sync of the log. */
   readonly end: () => Promise<void>;
 }
 
 export interface LogChecking extends LogReadContext {
-  /** Names the token, see `gateName`. */
+  /** Identifies the token, see `gateName`. */
   readonly token: string;
   readonly position: LogPosition;
   readonly prices: () => Promise<PriceBook>;
@@ -55,7 +58,7 @@ export interface LogChecking extends LogReadContext {
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** A newest row that is older than this may be the oldest one of a log that lists those first. */
+/** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
 
 export function openLogCheck(it: LogChecking): LogCheck {
@@ -66,7 +69,7 @@ export function openLogCheck(it: LogChecking): LogCheck {
   let tokenId: string | undefined;
   let hasToken = false;
   let offsetMs: number | undefined;
-  /** Where the rows begin that the last readings brought without a gap. */
+  /** Start of the rows that the last reads returned without a gap. */
   let knownSince: Date | undefined;
   let isKnown = false;
 
@@ -112,14 +115,14 @@ export function openLogCheck(it: LogChecking): LogCheck {
       let newest = await note();
       isKnown = true;
       if (newest && it.now().getTime() - newest.getTime() > RECENT_MS) {
-        // A log that lists the oldest first has shown its beginning.
+        // A log in ascending order has shown its beginning, so read on from there.
         read = await readPages([logSince(newest)], MOST_PAGES, signal);
         newest = await note();
         isKnown = read.isUsable && read.isWhole;
       }
       knownSince = newest && new Date(newest.getTime() - HOUR_MS);
       if (wantsBalance && newest && (await newestBalance()) === undefined) {
-        // The newest rows may be of requests under way, or of another token.
+        // The newest rows may belong to running requests or to another token.
         read = await readPages([logSince(undefined)], 1, signal);
         newest = await note();
         knownSince = newest && new Date(newest.getTime() - 24 * HOUR_MS);
@@ -133,7 +136,7 @@ export function openLogCheck(it: LogChecking): LogCheck {
       if (offsetMs === undefined && from) {
         const only = await retryTransient(() => onlyStart(warehouse, it.definition.endpoint.name, from), it);
         const apartMs = (only?.getTime() ?? sentMs) - sentMs;
-        // Clocks that agree as far as requests are matched anyway need no help.
+        // Within the tolerance of matching, a clock difference does not matter.
         if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) offsetMs = apartMs;
       }
       await note();

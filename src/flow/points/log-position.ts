@@ -1,25 +1,28 @@
 /**
- * Where the request log ended when it was read, so that later readings begin there. Positions are starts of rows by the
- * service's clock: what is sent after a reading starts after every row of it, however much two clocks differ.
+ * The end of the request log at each read, so that later reads begin there. Positions are start times of rows by the
+ * service's clock. A request sent after a read starts after every row of that read, whatever the difference between the
+ * two clocks.
  */
 
 export interface LogPosition {
-  /** Notes how the log ended at a reading whose answer came at this instant; undefined when it was empty. */
+  /** Records the newest row of a read and the time of the answer; `newest` is undefined for an empty log. */
   readonly note: (readMs: number, newest: Date | undefined) => void;
   /** True once the log was read. */
   readonly isKnown: () => boolean;
-  /** Where a reading begins that has to show what was sent from an instant on; undefined is the log's beginning. */
+  /**
+   * Returns where a read must begin to include calls sent since an instant; undefined means the beginning of the log.
+   */
   readonly startFor: (sentMs: number) => Date | undefined;
 }
 
-/** Several machines of a service may write rows a little out of order. */
+/** Several machines of a service may write rows slightly out of order. */
 const MARGIN_MS = 5000;
-/** Without a position, a reading begins so long before the call by our clock. */
+/** Without a position, a read begins this long before the call by our clock. */
 const BEFORE_MS = 3_600_000;
-/** Older positions matter only to calls that are under way for long. */
+/** Older positions matter only to very long calls. */
 const MOST_KEPT = 100;
 
-/** The positions of one process. */
+/** Creates the positions of one process. */
 export function openLogPosition(): LogPosition {
   const positions: { readonly readMs: number; readonly newest: Date | undefined }[] = [];
   return {

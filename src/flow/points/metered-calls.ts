@@ -15,7 +15,7 @@ export interface MeteredCall {
   /** Points that count against the limits for attempts that ended. */
   counted: number;
   underWay: number;
-  /** Attempts for which the log must show a row. */
+  /** Attempts that must have a row in the log. */
   due: number;
   /** A row without a charge may get its cost later. */
   mayCostLater: boolean;

@@ -1,7 +1,7 @@
 /**
- * Keeps limits in true points: calls are let in as far as the request log has confirmed what the calls before them cost.
- * While the price of the endpoint is a guess, one call is under way at a time, and the log is read after it. Then the log
- * is read again after each tenth of what the tightest limit leaves, after a minute, and at the end.
+ * Enforces limits in true points: calls are admitted as far as the request log confirms the cost of earlier calls.
+ * While the price of the endpoint is a guess, one call runs at a time, and the log is read after it. Later, the log is
+ * read after each tenth of the tightest limit's remainder, after a minute, and at the end.
  */
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
@@ -12,27 +12,30 @@ import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.t
 export interface Metering {
   readonly budget: MeteredBudget;
   readonly check: LogCheck;
-  /** What is known of prices at the start. */
+  /** The known prices at the start. */
   readonly prices: PriceBook;
-  /** Most calls that the token may have under way. */
+  /** Most concurrent calls of the token. */
   readonly inFlight: number;
-  /** Buys also while the balance is not known. */
+  /** Buys even while the balance is unknown. */
   readonly mayIgnoreBalance: boolean;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The log is read again at the latest after this share of what a limit leaves: a price may rise tenfold unnoticed. */
+/**
+ * The log is read again at the latest after this share of a limit's remainder, since a price may rise tenfold
+ * unnoticed.
+ */
 const SHARE = 10;
-/** ... and after so long. */
+/** The log is also read again after this time. */
 const AGAIN_MS = 60_000;
-/** Rows may appear or get their cost so long after the answer. */
+/** How long after the answer a row or its cost may still appear. */
 const PATIENCE_MS = 30_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 8000;
-/** Readings in a row that fail before the log counts as unreadable. */
+/** Failed reads in a row before the log counts as unreadable. */
 const MOST_FAILURES = 4;
-/** Answers that cost nothing, or were empty, after which an endpoint's price counts as known. */
+/** After this many free or empty answers, an endpoint's price counts as known. */
 const ENOUGH_SAMPLES = 3;
 
 /** A meter for the calls of one run or chunk in this process. */

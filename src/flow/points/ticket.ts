@@ -1,17 +1,20 @@
-/** Tickets that let calls in while a limit in points is set, and who gives them. */
+/** Tickets that admit calls while a limit in points is set, and the meter that issues them. */
 import type { Outcome } from '../../extract/outcome.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
 
-/** Leave to make one call. */
+/** Permission to make one call. */
 export interface Ticket {
-  /** Says which call it is and how many points were set aside for it. */
+  /** Assigns the ticket to a request, with its reserved points. */
   readonly claim: (request: LedgerRequest, points: number) => Promise<void>;
-  /** Says that the call is over. */
+  /** Reports that the call has ended. */
   readonly answered: (outcome: Outcome) => void;
-  /** Says what the call is expected to have cost; returns what to count until the log shows it. Only the first word counts. */
+  /**
+   * Takes the expected cost of the call, and returns what to count until the log shows the cost. Only the first call
+   * counts.
+   */
   readonly settle: (points: number) => number;
-  /** Says that nothing was sent. */
+  /** Reports that nothing was sent. */
   readonly leave: () => void;
 }
 
@@ -22,19 +25,19 @@ export interface Refusal {
 }
 
 export interface PointsMeter {
-  /** Waits until a call may be made; undefined when the signal fires first. */
+  /** Waits until a call may be made; undefined if the signal fires first. */
   readonly enter: (signal: AbortSignal) => Promise<Ticket | Refusal | undefined>;
-  /** Reads what ended calls cost; true when the log confirmed a cost that was not known. */
+  /** Reads the cost of ended calls; true if the log confirmed a cost that was unknown. */
   readonly verify: (signal: AbortSignal) => Promise<boolean>;
-  /** What calls cost by all that is known now. */
+  /** The prices of calls, as far as known. */
   readonly prices: () => PriceBook;
-  /** The most that a call can cost, given what the prices say: one whose price is a guess is never taken for free. */
+  /** The most points that a call can cost. A call with a guessed price never counts as free. */
   readonly most: (points: number) => number;
-  /** Reads what is still unknown, at the end of a run. */
+  /** Reads all costs that are still unknown, at the end of a run. */
   readonly finish: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What calls have where no limit in points is set. */
+/** The ticket of every call without a limit in points. */
 export const FREE: Ticket = {
   claim: () => Promise.resolve(),
   answered: () => undefined,
@@ -42,10 +45,13 @@ export const FREE: Ticket = {
   leave: () => undefined,
 };
 
-/** Assumed: a redirect or an error other than "no such entity" may be charged or not, and may be in the log or not. */
+/**
+ * Assumed: a redirect or an error other than "no such entity" may or may not be charged, and may or may not be in the
+ * log.
+ */
 export const mayCost = (status: number): boolean => status < 300 || status === 412;
 
-/** The balance that an answer's header shows. */
+/** The balance in the header of an answer. */
 export const balanceIn = (header: string | undefined): number | undefined =>
   header !== undefined && /^\d{1,15}(?:\.\d+)?$/.test(header.trim()) ? Number(header) : undefined;
 

@@ -1,4 +1,6 @@
-/** Checks the queries of `for_each` before anything is bought, those of syncs whose parents have not run included. */
+/**
+ * Checks the queries of `for_each` before anything is bought, including those of syncs whose parents have not run yet.
+ */
 import type { InputSource, SyncDefinition } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import { checkColumns, type QueryColumn } from '../../plan/query-columns.ts';
@@ -9,17 +11,17 @@ import { elementTypeOf, TYPE } from '../../warehouse/sql/type-oids.ts';
 import { withNearTable } from './near-table.ts';
 
 type QuerySource = Extract<InputSource, { from: 'query' }>;
-type Place = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
+type QueryTarget = Pick<Warehouse, 'schema' | 'session' | 'isRemote'>;
 
-/** The queries by which syncs find their inputs. */
+/** The queries in `for_each` of a sync. */
 export const queriesOf = ({ forEach }: Pick<SyncDefinition, 'forEach'>): QuerySource[] =>
   (forEach ?? []).filter((source) => source.from === 'query');
 
 /**
  * Prepares each query without reading a row, and compares its columns with the request fields of its sync. Throws a
- * UsageError that lists every query at fault.
+ * UsageError that lists every faulty query.
  */
-export async function checkQueries(warehouse: Place, definitions: readonly SyncDefinition[]): Promise<void> {
+export async function checkQueries(warehouse: QueryTarget, definitions: readonly SyncDefinition[]): Promise<void> {
   const problems: string[] = [];
   for (const definition of definitions) {
     const described = new Map<InputSource, readonly QueryColumn[]>();
@@ -38,8 +40,8 @@ export async function checkQueries(warehouse: Place, definitions: readonly SyncD
 const problemOf = ({ name }: Pick<SyncDefinition, 'name'>, { where }: QuerySource, message: string): string =>
   `${where}: ${name}: ${message}`;
 
-/** The columns of a query, or what is wrong with it. */
-async function describe(warehouse: Place, { sql }: QuerySource): Promise<readonly QueryColumn[] | string> {
+/** Returns the columns of a query, or its error message. */
+async function describe(warehouse: QueryTarget, { sql }: QuerySource): Promise<readonly QueryColumn[] | string> {
   try {
     const columns = await describeQuery(warehouse, sql);
     return columns.map(({ name, oid }) => ({ name, kind: kindOf(oid) }));

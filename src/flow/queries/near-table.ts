@@ -1,4 +1,4 @@
-/** The table or view that a query on an unknown one probably meant. */
+/** Suggests the table or view that a query with an unknown name probably meant. */
 import { nearest } from '../../config/document/nearest.ts';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -8,7 +8,7 @@ import { errorCode } from '../../warehouse/sql/errors.ts';
 /** Postgres: no such table or view. */
 const UNDEFINED_TABLE = '42P01';
 
-/** The error of an unknown table, with the name that was probably meant; any other error as it is. */
+/** Returns the error of an unknown table with a suggested name; any other error unchanged. */
 export async function withNearTable(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   error: UsageError,

@@ -1,4 +1,4 @@
-/** Brings the tables to the rows that a rebuild made, changing only rows that differ. */
+/** Makes the tables equal to the rows of a rebuild, and changes only rows that differ. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -9,11 +9,10 @@ import type { Table } from '../../warehouse/schema/table-types.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
 /**
- * Deletes, adds and changes rows until the tables of `schema` hold what those of `built` hold. Columns that users added keep
- * their values, and nothing is dropped or emptied, so views, triggers, indexes, grants and foreign keys of users stay as
- * they are. Readers are not blocked; writers wait for the end of the transaction. Throws a UsageError that names what would
- * be lost if it would delete rows that users
- * added, gave values of their own, or refer to.
+ * Deletes, inserts and updates rows until the tables of `schema` equal those of `built`. Columns that users added keep
+ * their values. Views, triggers, indexes, grants and foreign keys of users stay, since nothing is dropped or truncated.
+ * Readers are not blocked; writers wait for the end of the transaction. Throws a UsageError that names the losses if it
+ * would delete rows that users added, filled or refer to.
  */
 export async function mergeRebuilt(
   db: QueryExecutorProvider,
@@ -27,7 +26,7 @@ export async function mergeRebuilt(
   ];
   if (losses.length > 0)
     throw new UsageError(
-      `The rebuild would delete rows that it can't make again or that others use: ${losses.join('; ')}.`,
+      `The rebuild would delete rows that it cannot restore or that other tables use: ${losses.join('; ')}.`,
       {
         next: 'Nothing was changed. Copy or remove these values and references first, or run sluice replay without --rebuild, which deletes no row.',
       },
@@ -42,16 +41,16 @@ export async function mergeRebuilt(
   } catch (error) {
     if (!(error instanceof Error) || !REFUSED.test(errorCode(error) ?? '')) throw error;
     throw new UsageError(`A constraint or trigger refuses the rows of the rebuild: ${error.message}.`, {
-      next: 'Nothing was changed. Change or drop that constraint or trigger, then run it again.',
+      next: 'Nothing was changed. Change or drop that constraint or trigger, then run the command again.',
       cause: error,
     });
   }
 }
 
-/** Constraints and triggers, which only users add beyond what the built rows satisfy. */
+/** Violations of constraints and triggers. Only users can have added them, since the built rows satisfy ours. */
 const REFUSED = /^(?:23|P0001)/;
 
-/** Locks the tables against writers, and lets readers through. */
+/** Locks the tables against writers, but not against readers. */
 export const lockTables = (db: QueryExecutorProvider, schema: string): Promise<unknown> =>
   run(
     db,
@@ -60,7 +59,7 @@ export const lockTables = (db: QueryExecutorProvider, schema: string): Promise<u
 
 const run = (db: QueryExecutorProvider, statement: string): Promise<unknown> => sql.raw(statement).execute(db);
 
-/** `only`: rows of a user's table that inherits from ours are not ours. */
+/** `only`: excludes rows of user tables that inherit from ours. */
 const live = (schema: string, { name }: Table): string => `only ${quoted(schema)}.${quoted(name)} l`;
 const rebuilt = (built: string, { name }: Table): string => `${quoted(built)}.${quoted(name)} b`;
 const sameKey = ({ key }: Table): string => key.map((it) => `b.${quoted(it)} = l.${quoted(it)}`).join(' and ');
@@ -77,7 +76,7 @@ function insertNew(table: Table, schema: string, built: string): string {
     where not exists (select from ${live(schema, table)} where ${sameKey(table)})`;
 }
 
-/** Compares images, not values: 1.0 and 1 are equal as jsonb, and differ for readers. */
+/** Compares binary images, not values: 1.0 and 1 are equal as jsonb, but differ for readers. */
 function updateChanged(table: Table, schema: string, built: string): string | undefined {
   const names = table.columns.map(({ name }) => name).filter((name) => !table.key.includes(name));
   if (names.length === 0) return undefined;
@@ -87,7 +86,7 @@ function updateChanged(table: Table, schema: string, built: string): string | un
     from ${rebuilt(built, table)} where ${sameKey(table)} and ${row('b')} *<> ${row('l')}`;
 }
 
-/** Rows that no stored answer gave, such as those that users added. */
+/** Rows without a stored answer, such as rows that users added. */
 async function lostRows(
   db: QueryExecutorProvider,
   { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
@@ -97,12 +96,12 @@ async function lostRows(
   for (const table of rootTables) {
     const isStored = `exists (select from ${quoted(ops)}.answers a where a.id = l._answer_id and a.body is not null)`;
     const count = await countOf(db, `${live(schema, table)} where not ${isStored} and ${isGone(table, built)}`);
-    if (count > 0) losses.push(`${counted(count)} of ${schema}.${table.name} that no stored answer gave`);
+    if (count > 0) losses.push(`${counted(count)} of ${schema}.${table.name} without a stored answer`);
   }
   return losses;
 }
 
-/** Values in columns that users added to rows that are no longer there. */
+/** Values in user-added columns of rows that would be deleted. */
 async function lostValues(db: QueryExecutorProvider, schema: string, built: string): Promise<string[]> {
   const losses: string[] = [];
   for (const table of tables) {
@@ -131,7 +130,7 @@ interface UserKey {
   readonly references: readonly string[];
 }
 
-/** Rows of users' tables that refer to rows that are no longer there; a cascade would delete or empty them. */
+/** Rows of user tables that refer to rows that would be deleted; a cascade would delete or change them. */
 async function lostReferences(db: QueryExecutorProvider, schema: string, built: string): Promise<string[]> {
   const losses: string[] = [];
   const ours = arrayLiteral(tables.map(({ name }) => name));

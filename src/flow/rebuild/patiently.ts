@@ -1,4 +1,4 @@
-/** Waits for locks in short attempts, so that no other session waits behind a request of ours for longer than one. */
+/** Waits for locks in short attempts, so that no other session queues behind our lock request for long. */
 import { TransientError } from '../../errors.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
@@ -9,8 +9,8 @@ const ATTEMPTS = 15;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Does work that sets `lock_timeout` to `LOCK_WITHIN_MS` and does nothing when a lock is not to be had, up to 15 times.
- * Throws a TransientError (exit 5) after the last.
+ * Runs work that sets `lock_timeout` to `LOCK_WITHIN_MS`, and retries up to 15 times if a lock is not available. Throws
+ * a TransientError (exit 5) after the last.
  */
 export async function patiently<T>(
   what: string,
@@ -26,7 +26,7 @@ export async function patiently<T>(
         throw new TransientError(
           `${what} could not lock its tables: other transactions held them in ${ATTEMPTS} attempts.`,
           {
-            next: 'Nothing was changed. Run it again when the transactions that write to these tables, or change them, have ended.',
+            next: 'Nothing was changed. Run the command again when the transactions that write to these tables, or change them, have ended.',
             cause: error,
           },
         );

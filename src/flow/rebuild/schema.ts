@@ -1,4 +1,4 @@
-/** The schema that a rebuild works in: created, marked and removed by Sluice, which touches no other. */
+/** The schema of a rebuild, which Sluice creates, marks and removes. It removes no schema without its mark. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -7,20 +7,20 @@ import { literal } from '../../warehouse/sql/identifiers.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 
-/** A schema that this warehouse's rebuild created. */
+/** A schema that a rebuild of this warehouse created. */
 export interface RebuildSchema {
   readonly id: string;
   readonly name: string;
 }
 
-/** Postgres cuts names at 63 bytes; the rest is for the suffix and a number. */
+/** Postgres truncates names at 63 bytes; the rest is for the suffix and a number. */
 const LONGEST_BASE = 50;
-/** How long a removal waits for readers of what it removes, while others may wait behind it. */
+/** How long a removal waits for a lock, since other sessions may queue behind it. */
 const LOCK_WITHIN_MS = 1000;
 
 const commentOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
 
-/** Creates a marked schema with empty tables, under a name that nothing has; the mark and its record commit together. */
+/** Creates a marked schema with empty tables, under a free name; the mark and its record commit together. */
 export async function createRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>,
   id: string,
@@ -48,8 +48,8 @@ async function freeName(db: QueryExecutorProvider, schema: string): Promise<stri
 }
 
 /**
- * Removes what killed rebuilds left, and returns the names of schemas that could not be removed, because other objects
- * are in them or depend on them, or because they are in use. Call it with the lease of rebuilds held.
+ * Removes the schemas of killed rebuilds, and returns the names of those that could not be removed: other objects are
+ * in them or depend on them, or they are in use. Hold the lease of rebuilds when you call it.
  */
 export async function removeLeftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'>): Promise<readonly string[]> {
   const rows = await operationsOf(warehouse).selectFrom('rebuilds').select(['id', 'schema_name']).execute();
@@ -62,7 +62,7 @@ export async function removeLeftRebuilds(warehouse: Pick<Warehouse, 'db' | 'ops'
 const IN_USE = '55P03';
 const DEPENDED_UPON = '2BP01';
 
-/** Removes the schema if it still carries the mark; false if others use it or keep something in it. */
+/** Removes the schema if it still has the mark; false if other objects depend on it, are in it or use it. */
 export async function removeRebuildSchema(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
   { id, name }: RebuildSchema,
@@ -73,7 +73,7 @@ export async function removeRebuildSchema(
       await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(tx);
       if (await isMarked(tx, { id, name })) {
         const list = sql.join(tables.map((it) => sql.id(name, it.name)));
-        // Without cascade: what others made of these tables, or put beside them, is theirs.
+        // Without cascade, since objects that users added or derived belong to them.
         await sql`drop table if exists ${list}`.execute(tx);
         await sql`drop schema ${sql.id(name)}`.execute(tx);
       }

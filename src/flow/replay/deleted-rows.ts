@@ -1,4 +1,7 @@
-/** Compares what stored answers brought with the tables: a row that is gone stays away as long as its answer is fresh. */
+/**
+ * Finds rows of stored answers that are missing in the tables. A deleted row stays missing as long as its answer is
+ * fresh.
+ */
 import { loadHeads } from '../../load/merge/stored-rows.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
@@ -12,12 +15,15 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { parseAnswers } from '../ingest/read-answer.ts';
 
-/** Answers that are compared at most, the newest of each sync; they are read from the vault. */
+/** Most answers to compare for each sync, newest first; their bodies are read. */
 const ANSWERS = 200;
-/** Bodies that are read at most, in bytes; larger answers are left out. */
+/** Most bytes of bodies to read; larger answers are skipped. */
 const BYTES = 8 * 2 ** 20;
 
-/** The rows that are missing of the newest answer to each request, by sync and table; of one run, of the answers that served it. */
+/**
+ * Returns the missing rows of the newest answer to each request, by sync and table. With `runId`, only answers that
+ * served that run.
+ */
 export async function deletedRows(warehouse: Warehouse, runId?: string): Promise<DeletedRows[]> {
   const ops = operationsOf(warehouse);
   const found: DeletedRows[] = [];
@@ -33,7 +39,7 @@ export async function deletedRows(warehouse: Warehouse, runId?: string): Promise
   return found;
 }
 
-/** By sync, the newest answer to each request whose items are rows of their own, within the bounds. */
+/** Returns, by sync, the newest answer to each request whose items are rows of their own, within the limits. */
 async function answersToCompare(ops: Ops, runId: string | undefined): Promise<ReadonlyMap<string, readonly string[]>> {
   const syncs = await ops
     .selectFrom('runs')
@@ -44,7 +50,7 @@ async function answersToCompare(ops: Ops, runId: string | undefined): Promise<Re
     .execute();
   const found = new Map<string, readonly string[]>();
   for (const { sync, endpoint } of syncs) {
-    // A person's educations are replaced as a set, so an older answer's may be gone for good reason.
+    // A person's educations are replaced as a set, so an older answer's rows may be missing for a good reason.
     if (endpointNamed(endpoint)?.returns.owner !== undefined) continue;
     const rows = await newestAnswers(ops, sync, runId);
     const byRequest = new Map(rows.toReversed().map((row) => [row.request_key, row]));
@@ -80,7 +86,7 @@ const newestAnswers = (ops: Ops, sync: string, runId: string | undefined) =>
     .limit(ANSWERS)
     .execute();
 
-/** By table, the keys of the rows that these answers brought as their items. */
+/** Returns, by table, the keys of the rows that are items of these answers. */
 async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<string, Set<string>>> {
   const keys = new Map<string, Set<string>>();
   const answers = (await readAnswers(ops, ids)).values();
@@ -96,7 +102,7 @@ async function keysIn(ops: Ops, ids: readonly string[]): Promise<ReadonlyMap<str
   return keys;
 }
 
-/** Says that rows of answers which count as fresh are missing. */
+/** The notice that rows of fresh answers are missing. */
 export const deletedNotice = (deleted: DeletedRows): Notice => ({
   level: 'warn',
   sync: deleted.sync,

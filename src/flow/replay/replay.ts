@@ -19,7 +19,7 @@ export interface ReplaySummary extends ReplayCounts {
   readonly exitCode: number;
   /** Answers left when the signal ended the replay; their rows are as before. */
   readonly left: number;
-  /** Answers that can't be loaded again, since their bodies are gone; null when there are none. */
+  /** Answers that cannot be loaded again because their bodies were removed; null if there are none. */
   readonly gone: GoneBodies | null;
   readonly tookMs: number;
 }

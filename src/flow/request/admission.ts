@@ -1,9 +1,9 @@
-/** Lets one call in: a slot of the token's limiter, and the most points that the call can cost. */
+/** Admits one call: takes a slot of the token's limiter, and reserves the most points that the call can cost. */
 import type { Limit } from '../../control/budget/local-budget.ts';
 import type { Limiter, Slot } from '../../control/limiter/slot.ts';
 import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
 
-/** What a call needs before it is sent. */
+/** The slot and the points that a call needs before it is sent. */
 export interface Admission {
   readonly slot: Slot;
   readonly reservation: Reservation;
@@ -15,9 +15,9 @@ export interface LimitReached extends Limit {
 }
 
 /**
- * Waits for a slot and sets the points aside; else gives the limit that does not allow them. Points are set aside with
- * the slot in hand, so that what waits keeps none from others; and no slot is held while points are waited for. Rejects
- * when the signal fires.
+ * Waits for a slot and reserves the points, or returns the limit that does not allow them. Points are reserved only
+ * while a slot is held, so a waiting call blocks no points. No slot is held during a wait for points. Rejects when the
+ * signal fires.
  */
 export async function admitRequest(
   limiter: Limiter,
@@ -26,7 +26,7 @@ export async function admitRequest(
   signal: AbortSignal,
 ): Promise<Admission | LimitReached> {
   for (;;) {
-    // What is learned of prices meanwhile counts.
+    // Prices may have changed during the wait.
     const points = most();
     const reached = await reservations.waitForBudget(points);
     if (reached) return { ...reached, needed: points };

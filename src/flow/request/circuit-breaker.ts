@@ -1,27 +1,27 @@
-/** Gives an endpoint a rest that fails in a row, and gives it up when it keeps failing. */
+/** Pauses an endpoint that fails repeatedly, and gives it up when it keeps failing. */
 import type { Outcome } from '../../extract/outcome.ts';
 import { isRedirect } from '../../extract/retry.ts';
 
-/** Leave to make one call. */
+/** Permission to make one call. */
 export interface BreakerPermit {
-  /** Says how the call went. */
+  /** Reports how the call went. */
   readonly report: (wentWell: boolean) => void;
-  /** Says that there was no call, unless one was told of. */
+  /** Reports that no call was made, unless `report` was called before. */
   readonly release: () => void;
 }
 
-/** Waits while the endpoint rests; undefined when it was given up. Rejects when the signal fires. */
+/** Waits while the circuit is open; undefined if the endpoint was given up. Rejects when the signal fires. */
 export type Breaker = (signal: AbortSignal) => Promise<BreakerPermit | undefined>;
 
-/** Fewer would rest for one bad input among good ones; more would spend on what a broken service may bill. */
+/** A lower number would pause for a few bad inputs. A higher one would spend on failures that may be billed. */
 const FAILURES_IN_A_ROW = 20;
 const REST_MS = 30_000;
-/** With the rests between them, two minutes of failures. */
+/** Together with the pauses, two minutes of failures. */
 const MOST_TRIALS = 4;
 
 /**
- * A breaker for one endpoint in one run. Whoever comes first after a rest makes the one trial, and the others wait for
- * its end.
+ * Creates a breaker for one endpoint in one run. After a pause, the first caller makes the one trial, and the others
+ * wait for its end.
  */
 export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise<void>): Breaker {
   let failures = 0;
@@ -29,10 +29,10 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
   let trial: Promise<void> | undefined;
 
   const leave = (end: () => void, isTrial: boolean): BreakerPermit => {
-    let told = false;
+    let isReported = false;
     const once = (then: () => void): void => {
-      if (told) return;
-      told = true;
+      if (isReported) return;
+      isReported = true;
       then();
       end();
     };
@@ -76,17 +76,20 @@ export function openBreaker(sleep: (ms: number, signal?: AbortSignal) => Promise
   };
 }
 
-/** False of what a service in trouble does: no whole answer, a 5xx, a redirect, or a 200 that is no JSON. */
+/** False for outcomes of a failing service: no complete answer, a 5xx, a redirect, or a 200 that is not JSON. */
 export function isSuccess(outcome: Outcome): boolean {
   if (outcome.kind !== 'answered') return outcome.kind === 'unknown' && outcome.tooLarge === true;
   return !isRedirect(outcome.status) && outcome.status < 500 && (outcome.status !== 200 || looksLikeJson(outcome.body));
 }
 
-/** How arrays, objects and null begin, each with how it ends. */
+/** First character of arrays, objects and null, with the last one. */
 const ENDS: ReadonlyMap<string, string> = new Map(['[]', '{}', 'nl'].map(([first = '', last = '']) => [first, last]));
 const BLANK = 0x20;
 
-/** The two ends tell a page or a cut body from JSON; reading all of a large answer for that would cost a second parse. */
+/**
+ * The first and last characters distinguish JSON from a page or a truncated body. Parsing a large answer twice would
+ * cost too much.
+ */
 function looksLikeJson(body: Uint8Array): boolean {
   const first = body.find((byte) => byte > BLANK);
   const last = body.findLast((byte) => byte > BLANK);

@@ -7,24 +7,24 @@ export type End =
   | { readonly as: 'stored'; readonly answerId: string }
   | { readonly as: 'failed'; readonly because: string; readonly next: string; readonly wholeEndpoint: boolean }
   | { readonly as: 'in_doubt'; readonly because: string }
-  /** Nothing more is to be sent; the request stays planned. */
+  /** Nothing more may be sent; the request stays planned. */
   | {
       readonly as: 'stopped';
       readonly exit: number;
       readonly because: string;
       readonly next: string;
-      /** Nor would the service answer any other sync. */
+      /** The service would refuse every other sync too. */
       readonly forAll: boolean;
     }
   | { readonly as: 'aborted' }
-  /** Somebody else settled it in the meantime. */
+  /** Another process settled the request in the meantime. */
   | { readonly as: 'elsewhere' };
 
 /** The end by a limit that does not allow the next call. */
 export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
   as: 'stopped',
   exit: EXIT.budget,
-  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or set aside, and the next request can cost ${needed}`,
+  because: `${limit.what} is ${limit.points === 1 ? '1 point' : `${limit.points} points`}, ${limit.spent} are spent or reserved, and the next request can cost ${needed}`,
   next: 'Raise the limit or wait until it allows more; the rest stays planned.',
   forAll: false,
 });
@@ -33,7 +33,7 @@ export const limitReached = ({ needed, ...limit }: LimitReached): End => ({
 export const GIVEN_UP: End = {
   as: 'stopped',
   exit: EXIT.transient,
-  because: 'the service keeps failing, also after rests',
-  next: 'Run the sync again later; it goes on where it stopped.',
+  because: 'the service keeps failing, also after pauses',
+  next: 'Run the sync again later; it continues where it stopped.',
   forAll: false,
 };

@@ -1,4 +1,7 @@
-/** The commits of a run's calls: answers that came are stored, and requests marked as sent, those of a moment together. */
+/**
+ * Group commits of a run's calls: one transaction stores all answers, and marks all requests as sent, that wait at the
+ * time.
+ */
 import { setImmediate as others } from 'node:timers/promises';
 import type { RequestToSend, AnswerToStore } from '../../ledger/store-and-mark-sent.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -9,16 +12,18 @@ import { commitIdempotently } from './idempotent-commit.ts';
 import { isRefused } from '../../warehouse/connect/retry-transient.ts';
 
 export interface GroupCommit {
-  /** Commits an answer's bytes and returns its id; undefined for a request that the ledger does not have. */
+  /** Commits an answer's bytes and returns its id; undefined if the ledger does not have the request. */
   readonly store: (storing: AnswerToStore) => Promise<string | undefined>;
   /**
-   * Commits that a request is about to be sent, together with the answers that were given to `store` before, or after
-   * them: with those of calls under way, no more requests are ever without an outcome than there are slots.
+   * Commits that a request is about to be sent, together with or after the answers passed to `store` before. So the
+   * number of requests without an outcome never exceeds the number of slots.
    */
   readonly markSent: (sending: RequestToSend) => Promise<MarkSentResult>;
 }
 
-/** Ours to send; settled by somebody else meanwhile; or not to be sent, since an answer before it could not be stored. */
+/**
+ * This process may send it; another process settled it; or an earlier answer could not be stored, so nothing is sent.
+ */
 export type MarkSentResult = 'ours' | 'elsewhere' | 'aborted';
 
 interface PendingEntry {
@@ -31,12 +36,12 @@ interface EntryResult {
   readonly marked?: MarkSentResult;
 }
 
-/** Answers and requests that share a commit. */
+/** Most answers and requests in a commit. */
 const MOST_TOGETHER = 500;
 /** A larger answer has a commit of its own. */
 const HEAVIEST_BYTES = 2 ** 20;
 
-/** Commits in the order of asking. After an answer that could not be stored, nothing is marked any more. */
+/** Creates commits in the order of calls. After an answer could not be stored, no request is marked as sent. */
 export function openGroupCommit(context: LoaderContext, controller: Pick<StopController, 'hasFailed'>): GroupCommit {
   const ops = operationsOf(context.warehouse);
   const failsWholeBatch = (error: unknown): boolean => !isRefused(error);
@@ -45,7 +50,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
   const exchange = async (entries: readonly PendingEntry[]): Promise<EntryResult[]> => {
     const storing = entries.flatMap((entry) => entry.storing ?? []);
     const sending = isLost ? [] : entries.flatMap((entry) => entry.sending ?? []);
-    // Once an answer could not be stored, waiting was of no use.
+    // After a failed store, further retries are useless.
     const mostTries = controller.hasFailed() ? 1 : undefined;
     const { answerIds, sentIds } = await commitIdempotently({ ...context, ops }, storing, sending, mostTries).catch(
       (error: unknown) => {
@@ -53,7 +58,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
         throw error;
       },
     );
-    const ids = new Map(storing.map((one, place) => [one, answerIds[place]]));
+    const ids = new Map(storing.map((one, index) => [one, answerIds[index]]));
     return entries.map((entry): EntryResult => {
       const answerId = entry.storing && ids.get(entry.storing);
       if (!entry.sending) return answerId === undefined ? {} : { answerId };
@@ -66,7 +71,7 @@ export function openGroupCommit(context: LoaderContext, controller: Pick<StopCon
     weightOf: ({ storing }) => storing?.answer.body.byteLength ?? 0,
     maxWeight: HEAVIEST_BYTES,
     failsWholeBatch,
-    // A slot that an answer leaves goes to the next call at once, whose mark is to come along.
+    // A released slot goes to the next call immediately, whose mark should join this commit.
     linger: () => others(),
   });
   let largestBytes = 0;

@@ -1,4 +1,7 @@
-/** Moves requests in the ledger though connections get lost: what a commit without an answer came to is read back. */
+/**
+ * Changes the state of requests in the ledger exactly once. If the outcome of a commit is unknown, the ledger is read
+ * back.
+ */
 import type { Lease } from '../../ledger/lease.ts';
 import {
   markSent,
@@ -17,18 +20,18 @@ export interface CommitContext extends RetryEffects {
   readonly lease: Lease;
 }
 
-/** What was committed. */
+/** The result of a commit. */
 export interface CommitResult {
-  /** Ids of the answers, in their order; undefined for a request that the ledger does not have. */
+  /** Ids of the answers, in order; undefined for a request that the ledger does not have. */
   readonly answerIds: readonly (string | undefined)[];
-  /** Ids of the requests that are ours to send. */
+  /** Ids of the requests that this process may send. */
   readonly sentIds: ReadonlySet<string>;
 }
 
 /**
- * Commits the bytes of answers, and with them or after them that requests are about to be sent. When the connection is
- * lost on the way, what the ledger says decides, so that each answer is stored once, and an attempt counted once and made
- * once. `mostTries` is for when there is no use in waiting.
+ * Commits the bytes of answers, and with or after them that requests are about to be sent. If the connection is lost,
+ * the ledger decides what was committed. So each answer is stored once, and each attempt is counted and made once.
+ * `mostTries` limits the retries when waiting is useless.
  */
 export async function commitIdempotently(
   context: CommitContext,
@@ -50,7 +53,7 @@ export async function commitIdempotently(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Stores and marks what is not, once it is sure how the commit ended that was cut off. */
+/** Commits what is missing, once the outcome of the interrupted commit is known. */
 const exchangeRest = (
   { ops, lease }: CommitContext,
   storing: readonly AnswerToStore[],
@@ -65,9 +68,10 @@ const exchangeRest = (
     for (const { requestId, answer } of storing) known.push(await storedAnswerId(tx, requestId, answer));
     const rest = await storeAnswers(
       tx,
-      storing.filter((_, place) => known[place] === undefined),
+      storing.filter((_, index) => known[index] === undefined),
     );
-    // No other attempt can have left it so: each is settled before the next, and the lease keeps others away.
+    // Only this attempt can have left that state: each attempt is settled before the next, and the lease excludes other
+    // processes.
     const isMarked = ({ id, requestId, at }: RequestToSend): boolean => {
       const request = locked.get(id);
       return (
@@ -82,7 +86,7 @@ const exchangeRest = (
     };
   });
 
-/** Records how an attempt at a sent request ended; recorded once, however often the connection is lost. */
+/** Records how an attempt at a sent request ended; exactly once, even if the connection is lost. */
 export async function settleIdempotently(
   context: Omit<CommitContext, 'lease'>,
   id: string,
@@ -100,13 +104,13 @@ export async function settleIdempotently(
   );
 }
 
-/** Requests as they stand once nobody else is changing them: a commit that is still under way is waited for. */
+/** Locks and reads requests. The lock waits for a commit that is still running. */
 async function lockedRequests(ops: Ops, ids: readonly string[]) {
   const rows = await ops
     .selectFrom('requests')
     .select(['id', 'state', 'sent_at as sentAt', 'x_request_id as xRequestId'])
     .where('id', 'in', [...ids])
-    // Whoever waits for a row while holding others takes them in the same order.
+    // Lock rows in one global order to avoid deadlocks.
     .orderBy('id')
     .forUpdate()
     .execute();

@@ -1,4 +1,7 @@
-/** The loop over attempts at one request: the ledger knows each before it is sent, and its answer before anything else does. */
+/**
+ * The loop over attempts at one request. The ledger records each attempt before it is sent, and each answer before any
+ * other work on it.
+ */
 import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import { type Attempt, type Decision, decide, MAX_LOST_INVOCATIONS, type RetryPolicy } from '../../extract/retry.ts';
@@ -31,42 +34,42 @@ export interface SendContext {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
-  /** Earlier invocations that ended without its answer. */
+  /** Earlier invocations that ended without an answer. */
   readonly lostInvocations: number;
   /** Whether the service has answered another request of the run in this invocation. */
   readonly endpointAnswered: () => boolean;
-  /** What the lost attempt that was just made cost; undefined when that can't be known. */
+  /** Returns the cost of the latest lost attempt; undefined if it cannot be known. */
   readonly findCost: () => Promise<number | undefined>;
   readonly reservations: Reservations;
-  /** The most points that this request can cost, by what is known now. */
+  /** The most points that this request can cost at current prices. */
   readonly most: () => number;
-  /** Lets calls in as far as the log has confirmed what others cost; absent without a limit in points. */
+  /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
   readonly meter?: PointsMeter;
-  /** Commits that the request is about to be sent, and not before what was given to `store` by then. */
+  /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
   readonly commits: Pick<GroupCommit, 'markSent'>;
-  /** Commits the answer's bytes and returns its id; whoever loads it settles what it cost. */
+  /** Commits the answer's bytes and returns its id. The load settles the cost later. */
   readonly store: (request: SentRequest, answer: AnsweredOutcome, aside: Reservation) => Promise<string>;
   readonly ops: Ops;
   readonly lease: Lease;
   readonly breaker: Breaker;
-  /** Bounds the calls under way with the token, and their pace. */
+  /** Bounds the concurrent calls of the token, and their rate. */
   readonly limiter: Limiter;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly newId: () => string;
-  /** Told of what may be paid twice. */
+  /** Called for a lost answer that may be paid twice. */
   readonly onLostAnswer: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
   readonly checkpoint?: OnCheckpoint;
   readonly spans?: Pick<RunSpans, 'attempt'>;
-  /** Told at once, before it is recorded, that nothing more is to be sent in this run. */
+  /** Called when nothing more may be sent in this run, before that is recorded. */
   readonly onStop: () => void;
 }
 
 /**
- * Asks until the request is settled and returns how. A call that was sent is awaited whatever the signal says; the
- * signal ends the waits between calls.
+ * Sends attempts until the request is settled, and returns how it ended. A sent call is always awaited; the signal ends
+ * only the waits between calls.
  */
 export async function sendRequest(planned: LedgerRequest, it: SendContext, signal: AbortSignal): Promise<SendEnd> {
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
@@ -85,7 +88,7 @@ export async function sendRequest(planned: LedgerRequest, it: SendContext, signa
     const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
     if (endsTheRun(decided)) it.onStop();
     const decision = await withoutForgottenNames(decided, it.ops, it);
-    // The slot is kept until what came is recorded: then no more calls are ever without an outcome than may be under way.
+    // The slot is held until the outcome is recorded, so calls without an outcome never exceed the concurrency limit.
     const end = await recordDecision(request, it, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
@@ -99,7 +102,7 @@ export async function sendRequest(planned: LedgerRequest, it: SendContext, signa
       await orAborted(it.sleep(afterMs, signal), signal);
       if (decision.do === 'doubt') made.reservation.settle((await it.findCost()) ?? made.reservation.points);
     } finally {
-      // As long as it is not known, it may have cost the most.
+      // As long as the cost is unknown, it counts as the most.
       made.reservation.settle(made.reservation.points);
     }
   }
@@ -109,7 +112,7 @@ interface Sent extends Admission {
   readonly outcome: Outcome;
 }
 
-/** One attempt, or why there was none; undefined when it is to be tried again at once. */
+/** Makes one attempt, or returns why there was none; undefined if it should be tried again immediately. */
 async function once(request: SentRequest, it: SendContext, signal: AbortSignal): Promise<Sent | SendEnd | undefined> {
   const leave = await orAborted(it.breaker(signal), signal);
   if (signal.aborted) return { as: 'aborted' };
@@ -127,7 +130,7 @@ async function once(request: SentRequest, it: SendContext, signal: AbortSignal):
     if (!entry || !('slot' in entry)) {
       ticket.leave();
       if (!entry) return { as: 'aborted' };
-      // What calls cost in truth may leave room.
+      // The true cost of earlier calls may leave room in the limit.
       return (await orAborted(it.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
         ? undefined
         : limitReached(entry);
@@ -143,7 +146,7 @@ async function once(request: SentRequest, it: SendContext, signal: AbortSignal):
   }
 }
 
-/** Sends the request with what was set aside for it, which is given back when nothing was sent. */
+/** Sends the request with its reserved points, and releases them if nothing was sent. */
 async function sendWith(
   ticket: Ticket,
   request: SentRequest,
@@ -167,8 +170,8 @@ async function sendWith(
 }
 
 /**
- * Sends the request, once the ledger says so, unless it is no longer ours to send. Undefined when its slot was lost before
- * that; then it is planned as before.
+ * Sends the request once the ledger records it as sent, unless this process may not send it. Returns undefined if its
+ * slot was lost before; the request is then planned again.
  */
 async function sendIfOwned(
   request: SentRequest,
@@ -176,7 +179,8 @@ async function sendIfOwned(
   { slot, reservation: { points } }: Admission,
   signal: AbortSignal,
 ): Promise<Outcome | SendEnd | undefined> {
-  // Left to the store of another run in this process: until that is done, this call would be one too many to lose.
+  // The slot's previous holder may be a run in this process that still stores its answer. Until that commit, this call
+  // would exceed the limit of unrecorded calls.
   await slot.pendingCommit(it.commits);
   if (signal.aborted) return { as: 'aborted' };
   it.checkpoint?.('before_sent');
@@ -188,7 +192,7 @@ async function sendIfOwned(
   const unsend = (): Promise<void> =>
     settleIdempotently(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
-    // Where this fails too, the next run finds out that nothing was sent.
+    // If this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
     throw error;
   });

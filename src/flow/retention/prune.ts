@@ -1,4 +1,4 @@
-/** Retention: drops what is old and needed by nothing, in small steps. */
+/** Retention: removes old data that nothing needs, in small steps. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -20,9 +20,9 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 export interface PruneOptions {
   readonly olderThanMs: number;
-  /** Also bodies of answers with something in quarantine, which `quarantine retry` can then no longer load. */
+  /** Also bodies of answers with quarantined items, which `quarantine retry` can then no longer load. */
   readonly quarantined: boolean;
-  /** Tell what would be dropped, and drop nothing. */
+  /** Report what would be removed, and remove nothing. */
   readonly dryRun: boolean;
 }
 
@@ -36,22 +36,22 @@ export interface PruneEffects {
 export interface PruneSummary {
   readonly exitCode: number;
   readonly dryRun: boolean;
-  /** What was received or planned before is old. */
+  /** Data that was received or planned before this time is old. */
   readonly before: string;
-  /** Answers whose bodies and headers were dropped; their rows stay. */
+  /** Answers whose bodies and headers were removed; their rows stay. */
   readonly answers: number;
-  /** Size of these bodies as they rested, compressed. */
+  /** Stored (compressed) size of these bodies, in bytes. */
   readonly bytes: number;
-  /** Rows of the ledger that were deleted: what a stored answer served, or was given up unsent. */
+  /** Deleted rows of the ledger: requests that a stored answer served, or that were given up unsent. */
   readonly requests: number;
 }
 
-/** Rows that one statement touches: a moment's work, so that nobody waits for it. */
+/** Rows per statement, so that no other session waits long for a lock. */
 const MOST = 500;
 
 /**
- * Drops the bodies of old answers, and rows of the ledger that nothing counts. It may run beside syncs; what it has
- * dropped stays dropped when it is stopped. Throws a HeldError while the tables are built anew.
+ * Removes the bodies of old answers, and rows of the ledger that no total counts. Syncs may run at the same time. If it
+ * is stopped, completed steps stay. Throws a HeldError during a rebuild.
  */
 export async function prune(
   warehouse: Warehouse,
@@ -92,7 +92,7 @@ export async function prune(
   return { exitCode: EXIT.complete, ...summary, ...sums };
 }
 
-/** What the syncs of the config still serve from stored answers, by endpoint. */
+/** What the config's syncs still serve from stored answers, by endpoint. */
 function keptFor(syncs: readonly SyncDefinition[], now: Date): RetentionRule[] {
   const byEndpoint = Map.groupBy(syncs, ({ endpoint }) => endpoint.name);
   return [...byEndpoint].map(([endpoint, of]) => ({

@@ -1,17 +1,20 @@
-/** Retention: drops the bytes of answers that are old and needed by nothing, and keeps what accounts for them. */
+/** Retention: removes bytes of old answers that nothing needs, and keeps their accounting. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { OPEN_STATES } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
-/** Answers whose bodies were dropped, and when the first and the last of them came. */
+/** Answers whose bodies were removed, with the receipt times of the first and the last. */
 export interface GoneBodies {
   readonly answers: number;
   readonly from: string;
   readonly to: string;
 }
 
-/** What can't be loaded again of these syncs, or of all; null when nothing is gone. Erased bodies held no rows. */
+/**
+ * Returns the answers of these syncs, or of all, that cannot be loaded again; null if there are none. Erased bodies do
+ * not count, since they held no rows.
+ */
 export async function goneBodies(
   ops: Ops,
   { names, quarantined }: { readonly names: readonly string[]; readonly quarantined: boolean },
@@ -31,32 +34,32 @@ export async function goneBodies(
   return { answers: Number(row.answers), from: row.from.toISOString(), to: row.to.toISOString() };
 }
 
-/** What of an answer's endpoint keeps its body though it is old. */
+/** Which old answers of an endpoint keep their bodies. */
 export interface RetentionRule {
   readonly endpoint: string;
-  /** Bodies received since are still served within some sync's `max_age`. */
+  /** Bodies received since are still within some sync's `max_age`. */
   readonly since: Date;
-  /** Inputs bring a `max_age` of their own, so the newest answer to each question is kept. */
+  /** Inputs may set their own `max_age`, so the newest answer to each request is kept. */
   readonly newest: boolean;
 }
 
 export interface PruneLimits {
-  /** What was received before is old. */
+  /** Answers received before this time are old. */
   readonly before: Date;
   readonly rules: readonly RetentionRule[];
-  /** Also bodies of answers with something in quarantine. */
+  /** Also bodies of answers with quarantined items. */
   readonly quarantined: boolean;
 }
 
-/** What one step took away, or would take away. */
+/** What one step removed, or would remove. */
 export interface PrunedCounts {
   readonly answers: number;
   readonly bytes: number;
 }
 
 /**
- * Answers that retention may take the body of: loaded, old, out of every `max_age`, nothing of them waiting in
- * quarantine, and serving no run that can still be continued.
+ * Answers whose bodies retention may remove: loaded, old, beyond every `max_age`, without open quarantine entries, and
+ * not used by a run that can still be continued.
  */
 const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) => {
   const rules = sql<{ endpoint: string; since: Date; newest: boolean }>`(select * from unnest(
@@ -112,7 +115,7 @@ const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) =
     );
 };
 
-/** How many bodies retention would drop, and how large they are as they rest. */
+/** Returns how many bodies retention would remove, and their stored size. */
 export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<PrunedCounts> {
   const row = await prunable(ops, limits)
     .select(sql<string>`count(*)`.as('answers'))
@@ -121,19 +124,19 @@ export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<Prun
   return { answers: Number(row.answers), bytes: Number(row.bytes) };
 }
 
-/** One short statement's work, and from where the next goes on. */
+/** The end of one batch, where the next one continues. */
 export interface PruneBatch {
-  /** The last row that was touched; undefined when there was none. */
+  /** The last row of the batch; undefined if the batch was empty. */
   readonly last: string | undefined;
 }
 
-/** The first so many after this row. */
+/** A batch of `limit` rows after this row. */
 export interface BatchAfter {
   readonly after: string;
   readonly limit: number;
 }
 
-/** Drops the bodies and headers of the oldest so many after this answer. */
+/** Removes the bodies and headers of the next batch of old answers. */
 export async function pruneSome(
   ops: Ops,
   limits: PruneLimits,
@@ -163,8 +166,8 @@ const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
     .reduce<string | undefined>((a, b) => (a !== undefined && BigInt(a) > BigInt(b) ? a : b), undefined);
 
 /**
- * Requests of ended runs that nothing counts any more: never sent, so that they cost nothing and no row of the log is
- * theirs; not the last word on their question; and the parent of none.
+ * Requests of ended runs that no total counts: never sent, so that they cost nothing and have no row in the log; not
+ * the latest request of their question; without follow-up requests.
  */
 const spentRequests = (ops: Ops, before: Date) =>
   ops
@@ -193,7 +196,7 @@ const spentRequests = (ops: Ops, before: Date) =>
             .whereRef('u.id', '=', 'r.run_id')
             .where('u.state', 'not in', [...OPEN_STATES]),
         ),
-        // Replays fill the bridges of the sync that it served, as long as there is a body to do it from.
+        // Replays fill the bridges of the sync that the answer served, as long as its body exists.
         eb.not(
           eb.exists(
             eb
@@ -206,13 +209,13 @@ const spentRequests = (ops: Ops, before: Date) =>
       ]),
     );
 
-/** How many rows of the ledger retention would delete. */
+/** Returns how many rows of the ledger retention would delete. */
 export async function countSpentRequests(ops: Ops, before: Date): Promise<number> {
   const row = await spentRequests(ops, before).select(sql<string>`count(*)`.as('rows')).executeTakeFirstOrThrow();
   return Number(row.rows);
 }
 
-/** Deletes the first so many of them after this request; returns how many there were. */
+/** Deletes the next batch of these requests; returns how many. */
 export async function deleteSpentRequests(
   ops: Ops,
   before: Date,

@@ -1,10 +1,10 @@
-/** Tidies the warehouse after a large load, and counts towards it. */
+/** Refreshes statistics after a large load, and counts the rows that were written. */
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Notice } from '../../ledger/summary.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { analyzeTables } from '../../warehouse/connect/analyze.ts';
 
-/** So many rows change what the planner should know of a table; fewer are not worth the time. */
+/** A load of this size changes the planner's statistics; for a smaller one the analysis is not worth its time. */
 const LARGE = 10_000;
 
 export interface RowCounter {
@@ -23,7 +23,10 @@ export function openRowCounter(): RowCounter {
   };
 }
 
-/** Refreshes statistics, and reclaims space where nothing else does, when much was written. Trouble with it is told and ends nothing. */
+/**
+ * After many writes, refreshes statistics, and reclaims space where the server does not. An error becomes a notice and
+ * stops nothing.
+ */
 export async function analyzeAfterLoad(
   warehouse: Warehouse,
   { rows }: RowCounter,

@@ -1,6 +1,6 @@
 /**
- * One chunk of a shared run, carried out by one worker: under a lease of its own within that of the sync, which the run
- * holds. Who ends the last chunk concludes the run.
+ * Executes one chunk of a shared run in one worker, under a lease of its own within the sync's lease, which the run
+ * holds. The worker that ends the last chunk concludes the run.
  */
 import { EXIT } from '../../errors.ts';
 import type { SyncDefinition } from '../../config/definition.ts';
@@ -40,18 +40,18 @@ import { type MissingSpools, missingSpools } from '../../recovery/spool/find-spo
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { openRowCounter } from './analyze-tables.ts';
 
-/** What became of a chunk in this worker's hands. */
+/** The result of a chunk in this worker. */
 export type ChunkResult =
-  /** It is done, and others of the run are not. */
+  /** The chunk is done; other chunks of the run are not. */
   | { readonly as: 'done' }
-  /** It was the last, and the run is concluded; the summary is absent when that was done before. */
+  /** It was the last chunk, and the run is concluded; the summary is absent if the run was concluded before. */
   | { readonly as: 'concluded'; readonly exitCode: number; readonly summary?: SyncSummary }
-  /** Its run was taken over, or is over: there is nothing to do. */
+  /** The run was taken over or has ended, so there is nothing to do. */
   | { readonly as: 'void' }
-  /** The signal ended it; another worker goes on with it. */
+  /** The signal stopped the chunk; another worker continues it. */
   | { readonly as: 'stopped' };
 
-/** Carries out a chunk. Throws a HeldError when another worker has it in hand. */
+/** Executes a chunk. Throws a HeldError if another worker executes it. */
 export async function executeChunk(
   invocation: Invocation,
   definition: SyncDefinition,
@@ -62,12 +62,12 @@ export async function executeChunk(
   const ops = operationsOf(warehouse);
   const { runId, chunk: number } = order;
   const known = await retryTransient(() => readChunk(ops, runId, number), effects);
-  // A worker that died after the end of the run left what follows from it undone.
+  // A worker that died after the end of the run did not enqueue what follows it.
   if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
   const parent: Lease = { name: syncLease(definition.name), holder: '', token: order.token };
   if (known?.runState !== 'running' || !(await retryTransient(() => renewLease(ops, parent), effects)))
     return { as: 'void' };
-  // The lease may have run out meanwhile, and what a rebuild or an erasure found at rest must stay so.
+  // The lease may have expired meanwhile, and a rebuild or an erasure relies on no run being active.
   await retryTransient(() => assertNoRebuild(ops), effects);
   const holder = holderOf(effects);
   const assertDue = async (tx: Ops): Promise<void> => {
@@ -101,8 +101,9 @@ export async function executeChunk(
 }
 
 /**
- * Begins the names of the leases of a run's chunks: others each time it is shared, as they are removed when it ends, and
- * a run that is continued would else give tokens out that earlier workers had, and have its leases removed by them.
+ * Prefix of the leases of a run's chunks. Leases are removed at the end of a run, so a continued run would issue the
+ * same fencing tokens again. The token of the sync's lease in the name prevents that, and keeps earlier workers from
+ * removing new leases.
  */
 const leasesOfChunks = ({ runId, token }: ChunkOrder): string => `chunk:${runId}:${token}:`;
 const leaseOfChunk = (order: ChunkOrder): string => `${leasesOfChunks(order)}${order.chunk}`;
@@ -125,7 +126,7 @@ async function executeSegment(
     prices: await retryTransient(() => readPrices(warehouse, config, definition), effects),
     maxAgeOf: await retryTransient(() => rereadMaxAges(warehouse, definition, run), effects),
     lost: [],
-    // The server's own upkeep refreshes statistics meanwhile.
+    // Autovacuum of the server refreshes statistics meanwhile.
     rowCounter: openRowCounter(),
   });
   for (const files of await it.spools.waiting())
@@ -136,7 +137,7 @@ async function executeSegment(
   return stop && { exitCode: stop.exit, because: stop.because, next: stop.next };
 }
 
-/** Sums up the run, once: whoever comes to it later finds it ended. */
+/** Concludes the run once; a later caller finds it ended. */
 async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldChunk, 'run'>): Promise<ChunkResult> {
   const { warehouse, effects } = it;
   const { runId, chunk: number, covered, lost } = order;
@@ -150,9 +151,9 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldC
           if (known?.state === 'concluded') return { as: 'concluded', exitCode: known.runExitCode ?? EXIT.bug };
           if (!known || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
-          const { chunk: _, ...whole } = known.run;
-          const [missing] = await missingSpools(tx, whole, it.spools);
-          const summary = await summedUp(tx, it, { definition, run: known.run, covered, lost, missing });
+          const { chunk: _, ...wholeRun } = known.run;
+          const [missing] = await missingSpools(tx, wholeRun, it.spools);
+          const summary = await concludeWhole(tx, it, { definition, run: known.run, covered, lost, missing });
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, summary };
         }),
@@ -162,7 +163,7 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldC
   return end;
 }
 
-async function summedUp(
+async function concludeWhole(
   ops: Ops,
   { warehouse, config, effects }: Invocation,
   {
@@ -174,13 +175,13 @@ async function summedUp(
   }: Pick<HeldChunk, 'definition' | 'run'> &
     Pick<ChunkOrder, 'covered' | 'lost'> & { readonly missing: MissingSpools | undefined },
 ): Promise<SyncSummary> {
-  const { chunk: _, ...whole } = run;
+  const { chunk: _, ...wholeRun } = run;
   const stop = await firstStop(ops, run.id);
-  // What stops a whole endpoint leaves nothing planned.
-  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, whole, ['planned'], 'skipped');
+  // An error that concerns the complete endpoint leaves no request planned.
+  if (stop?.exitCode === EXIT.rejects) await moveRequests(ops, wholeRun, ['planned'], 'skipped');
   return concludeRun(ops, {
     definition,
-    run: whole,
+    run: wholeRun,
     covered,
     reliedInputs: undefined,
     stop: stop && { exit: stop.exitCode, because: stop.because, next: stop.next, forAll: false },
@@ -196,7 +197,7 @@ async function summedUp(
   });
 }
 
-/** Gives the sync's lease back, and removes what only this run had use for. Left behind, it does no harm. */
+/** Releases the sync's lease, and deletes what only this run used. If that fails, the leftovers are harmless. */
 async function cleanUpChunks(ops: Ops, order: ChunkOrder, { parent }: Lease): Promise<void> {
   if (parent) await releaseLease(ops, parent).catch(() => undefined);
   await removeLeases(ops, leasesOfChunks(order)).catch(() => undefined);

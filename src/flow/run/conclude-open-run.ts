@@ -1,4 +1,4 @@
-/** The end of a run that one process executed as a whole. */
+/** The end of a run that one process executed alone. */
 import { assertLease, type Lease } from '../../ledger/lease.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import type { MissingSpools } from '../../recovery/spool/find-spools.ts';

@@ -1,4 +1,4 @@
-/** Ends a run: moves its marks, sums it up, and says what to do next. */
+/** Ends a run: moves its watermarks, computes its summary, and suggests the next step. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
@@ -26,22 +26,22 @@ export interface ConcludeInput {
   readonly definition: SyncDefinition;
   readonly run: Run;
   readonly covered: number;
-  /** Inputs for which answers of earlier runs stand; undefined when that is not known, and any may. */
+  /** Inputs that rely on answers of earlier runs; undefined if that is unknown, so any input may. */
   readonly reliedInputs: readonly RequestBody[] | undefined;
   readonly stop: RunStop | undefined;
   readonly aborted: boolean;
   readonly failOnTruncated: boolean;
-  /** A backfill says nothing of what lies outside it, so it moves no mark. */
+  /** A backfill covers only its own range, so it moves no watermark. */
   readonly backfill: boolean;
   readonly startedAt: Date;
-  /** Requests of runs given up by this one whose answers were lost. */
+  /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
   readonly missing?: MissingSpools;
-  /** Of the analysts' tables. */
+  /** The schema of the analyst tables. */
   readonly schema: string;
   readonly now: () => Date;
-  /** A limit in points holds, so that the summary says what the request log has not confirmed. */
+  /** A limit in points is set, so the summary reports what the request log has not confirmed. */
   readonly isLimited: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
 
 const SHOWN_BOUNDS = 20;
 
-/** Slices of earlier runs that are lower bounds still, of inputs for which those runs stand. */
+/** Counts slices of earlier runs that are still lower bounds, for inputs that rely on those runs. */
 async function earlierBounds(ops: Ops, { run, reliedInputs }: ConcludeInput): Promise<number> {
   const inputs = reliedInputs && new Set(reliedInputs.map(canonicalJson));
   const bounds = inputs?.size === 0 ? [] : await currentLowerBounds(ops, run.sync);
@@ -95,7 +95,7 @@ interface RunEnd {
   readonly next: string | null;
 }
 
-/** What a run is judged by. */
+/** The totals that decide the outcome of a run. */
 interface Sums {
   readonly totals: RunTotals;
   readonly unread: UnreadableSum;
@@ -133,10 +133,10 @@ function stoppedEnd({ stop, aborted }: ConcludeInput, { totals }: Sums): RunEnd 
   }
   if (stop || totals.left === 0) return undefined;
   return aborted
-    ? interrupted('stopped by a signal', 'Run the sync again; it goes on where it stopped.')
+    ? interrupted('stopped by a signal', 'Run the sync again; it continues where it stopped.')
     : interrupted(
-        `${totals.left} requests got no answer from a service in trouble`,
-        'Run the sync again later; it goes on where it stopped.',
+        `${totals.left} requests got no answer from a failing service`,
+        'Run the sync again later; it continues where it stopped.',
       );
 }
 
@@ -147,11 +147,11 @@ function lostAnswersEnd({ definition, missing }: ConcludeInput, { totals }: Sums
     return interrupted(message, next);
   }
   const error = `${totals.inDoubt} requests were sent and their answers lost`;
-  // Only requests that are sent again keep a run open; otherwise it would do nothing more for a day.
+  // Only requests that are sent again keep a run open. Otherwise it would stay open for a day without work.
   return definition.inDoubt === 'reconcile'
-    ? interrupted(error, 'Run the sync again; it asks them again.')
+    ? interrupted(error, 'Run the sync again; it sends them again.')
     : {
-        ...interrupted(error, 'They stay listed; with in_doubt: reconcile they are asked again.'),
+        ...interrupted(error, 'They stay listed; with in_doubt: reconcile they are sent again.'),
         state: 'partial',
       };
 }
@@ -160,7 +160,7 @@ function rejectedEnd({ stop, definition }: ConcludeInput, { totals, unread, gaps
   const rejects = totals.quarantined + totals.failed + unread.items;
   const all = totals.received + totals.failed + unread.items;
   const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
-  // A stop of the endpoint is never within the accepted share.
+  // An error that concerns the complete endpoint always exceeds the accepted share.
   const because = stop?.because ?? null;
   if (unread.requests > 0 && (isTooMuch || definition.acceptsUnreadable !== true))
     return rejected(because ?? unreadError(gaps, unread.requests), stop?.next ?? unreadNext(definition, unread));
@@ -174,12 +174,12 @@ function rejectedEnd({ stop, definition }: ConcludeInput, { totals, unread, gaps
 function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   if (totals.truncated > 0)
     return rejected(
-      `${totals.truncated} answers were as long as asked and could not be cut further`,
+      `${totals.truncated} answers were full and could not be split further`,
       'Raise count, or give the sync a window or split_by.',
     );
   if (earlier === 0) return undefined;
   return rejected(
-    `${earlier} answers of earlier runs, which this one builds on, were as long as asked and could not be cut further`,
+    `${earlier} answers of earlier runs, on which this run relies, were full and could not be split further`,
     'See them with sluice status.',
   );
 }
@@ -202,8 +202,8 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 const NAMED_GAPS = 3;
 
 function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
-  const again = `Run the sync again: it asks again for exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
-  const given = `sluice sync --refresh ${name} asks again for what could not be read ${MAX_UNREADABLE} times.`;
+  const again = `Run the sync again: it requests exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
+  const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 

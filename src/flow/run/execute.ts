@@ -1,4 +1,7 @@
-/** Carries out a run: asks what is open, stores each answer, loads in the order of storing, and plans what follows. */
+/**
+ * Executes a run: sends open requests, stores each answer, loads answers in the order of storage, and plans follow-up
+ * requests.
+ */
 import { sql } from 'kysely';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { EXIT } from '../../errors.ts';
@@ -34,25 +37,27 @@ export interface ExecuteContext extends StoreContext {
   readonly inFlight: number;
   readonly budget: BudgetGuard;
   readonly limiter: Limiter;
-  /** Keeps limits in true points; absent without such a limit. */
+  /** Enforces limits in true points; absent without such a limit. */
   readonly meter?: PointsMeter;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly newId: () => string;
   readonly onLostAnswer: (because: string, again: boolean) => void;
-  /** Finds out what became of a lost answer before it is asked for again; absent, it is asked again at once. */
+  /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
   readonly resolveLost?: ResolveLostAnswers;
   readonly onSent: (sentAt: Date) => () => void;
-  /** Told after each request that ended, with the rows that it wrote. */
+  /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;
 }
 
-/** Requests that wait for their turn in memory, for each call in flight and at the least; the rest waits in the ledger. */
+/**
+ * Requests that wait in memory: this many for each concurrent call, and at least `AHEAD`. The rest waits in the ledger.
+ */
 const AHEAD_EACH = 2;
 const AHEAD = 200;
-/** Answers that may wait for the loader before asking pauses. */
+/** Answers that may wait for the loader before sending pauses. */
 const BACKLOG = 1000;
 
-/** Loads what waits for the run, and what is served by answers that are there; asks nothing. */
+/** Loads stored answers of the run, and fresh answers that serve it; sends nothing. */
 export async function loadWaiting(context: ExecuteContext): Promise<void> {
   const splitter = await retryTransient(
     () => openSplitter(operationsOf(context.warehouse), context.definition),
@@ -61,7 +66,7 @@ export async function loadWaiting(context: ExecuteContext): Promise<void> {
   await openLoader(context, { walks: new Map(), splitter }).loadWaiting();
 }
 
-/** Sends and loads until nothing of the run is open or something stops it; returns what stopped it. */
+/** Sends and loads until the run has nothing open or something stops it; returns what stopped it. */
 export async function executeRun(context: ExecuteContext, signal: AbortSignal): Promise<RunStop | undefined> {
   const ops = operationsOf(context.warehouse);
   const { definition, run } = context;
@@ -70,7 +75,7 @@ export async function executeRun(context: ExecuteContext, signal: AbortSignal): 
   return new RunExecution(context, splitter, lostBefore, signal).execute();
 }
 
-/** One execution of a run. Whatever goes wrong, calls in flight are awaited and stored, and nothing new is sent. */
+/** One execution of a run. Whatever fails, calls in flight are awaited and stored, and nothing new is sent. */
 class RunExecution {
   readonly #context: ExecuteContext;
   readonly #ops: Ops;
@@ -83,9 +88,9 @@ class RunExecution {
   readonly #loader: Loader;
   readonly #store: AnswerStore;
   readonly #reservations: ReturnType<typeof openReservations>;
-  readonly #inPlaces: LimitFunction;
+  readonly #slots: LimitFunction;
   readonly #onePerEntity: ReturnType<typeof oneAtATimePerEntity>;
-  /** What sending needs that is equal for all requests. */
+  /** The part of a `SendContext` that all requests share. */
   readonly #sending;
   #isEndpointRefused = false;
   #hasEndpointAnswered = false;
@@ -104,7 +109,7 @@ class RunExecution {
     const commits = openGroupCommit(context, this.#controller);
     this.#store = openAnswerStore(context, this.#loader, this.#controller, commits);
     this.#reservations = openReservations(context.budget);
-    this.#inPlaces = pLimit(context.inFlight);
+    this.#slots = pLimit(context.inFlight);
     this.#onePerEntity = oneAtATimePerEntity(context);
     this.#sending = {
       ...context,
@@ -147,7 +152,7 @@ class RunExecution {
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests)
-        this.#requests.track(this.#onePerEntity(request, () => this.#handleInPlace(request)));
+        this.#requests.track(this.#onePerEntity(request, () => this.#handleInSlot(request)));
       if (requests.length > 0)
         await this.#requests.waitUntil(() => this.#requests.size() < ahead || this.#isStopping());
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
@@ -155,12 +160,13 @@ class RunExecution {
     }
   }
 
-  /** Handles a request in one of the run's places, and frees the place with the answer, unless a load may plan more first. */
-  async #handleInPlace(request: LedgerRequest): Promise<void> {
+  /** Handles a request in one of the run's slots. Releases the slot as soon as the answer arrives, unless later requests
+   * should first learn from the answer. */
+  async #handleInSlot(request: LedgerRequest): Promise<void> {
     const answered = Promise.withResolvers<void>();
     const mayLearn = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
     let handled: Promise<void> | undefined;
-    await this.#inPlaces(() => {
+    await this.#slots(() => {
       handled = this.#handle(request, mayLearn ? () => undefined : answered.resolve);
       return Promise.race([answered.promise, handled]);
     });
@@ -178,14 +184,14 @@ class RunExecution {
         return this.#loader.exclusively(split).finally(this.#lookAgain);
       }
       case 'wait':
-        // Its place is free for others meanwhile.
-        return this.#requests.track(decision.until.then(() => this.#handleInPlace(request)));
+        // The request releases its slot while it waits.
+        return this.#requests.track(decision.until.then(() => this.#handleInSlot(request)));
       case 'ask':
         return this.#send(request, onAnswer);
     }
   }
 
-  /** Ends a request that an answer serves by now, or whose answers were lost too often; returns whether it did. */
+  /** Ends a request that a stored answer serves, or whose answers were lost too often; returns whether it did. */
   async #endUnsent(request: LedgerRequest): Promise<boolean> {
     const context = this.#context;
     if (mayHaveFreshAnswer(context, request) && (await this.#loader.findServing(request)) !== undefined) {
@@ -274,7 +280,7 @@ class RunExecution {
   };
 }
 
-/** Connects for commits, loads, turns and the heartbeat while the first calls are under way: their answers would wait. */
+/** Opens connections during the first calls, so that their answers need not wait for a connection. */
 async function connectAhead({ kind, db }: Warehouse): Promise<void> {
   if (kind === 'postgres') await Promise.allSettled([1, 2, 3, 4].map(() => sql`select 1`.execute(db)));
 }

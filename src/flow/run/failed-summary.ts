@@ -1,4 +1,4 @@
-/** What is said of syncs that did not run to an end of their own, and of all of them together. */
+/** Summaries of syncs that did not conclude a run, and the exit code of all syncs. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT, SluiceError, TransientError } from '../../errors.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
@@ -36,7 +36,7 @@ const nothing = (
   gaps: [],
 });
 
-/** A sync that was not begun, for this reason. */
+/** The summary of a sync that was not started, with the reason. */
 export const notStartedSummary = (definition: SyncDefinition, exitCode: number, because: string): SyncSummary => ({
   ...nothing(definition),
   state: 'interrupted',
@@ -80,7 +80,7 @@ const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: n
   tookMs,
 });
 
-/** Which exit code speaks for all, gravest first. */
+/** Exit codes by severity, worst first. */
 const GRAVITY: readonly number[] = [
   EXIT.bug,
   EXIT.usage,

@@ -1,4 +1,6 @@
-/** What follows from an answer: the next page, the parts of a question whose answer was full, and its place in the coverage. */
+/**
+ * Plans what follows an answer: the next page, the parts of a question whose answer was full, and the coverage record.
+ */
 import { type Selectable, sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { decode } from '../../normalize/decode.ts';
@@ -23,18 +25,18 @@ import { lastDayHadEnded } from '../ingest/read-slices.ts';
 export interface FollowUpContext {
   readonly definition: SyncDefinition;
   readonly run: Run;
-  /** How old an answer may be that serves instead of a new one. */
+  /** The greatest age of an answer that can serve instead of a new one. */
   readonly maxAgeOf: MaxAgeOf;
   readonly now: () => Date;
-  /** The most pages of a walk; absent, as many as a day of the log can have. */
+  /** Most pages of a walk; absent, more than a day of the log can have. */
   readonly maxPages?: number;
-  /** Told of requests that paging and splitting added. */
+  /** Called with the number of requests that paging and splitting added. */
   readonly onPlanned: (requests: number) => void;
-  /** Told of questions that are asked in parts. */
+  /** Called for each question that is split. */
   readonly onSplit?: (cut: SplitEvent) => void;
 }
 
-/** What a run remembers of its questions. */
+/** What a run remembers about its questions. */
 export interface RunMemory {
   readonly walks: Walks;
   readonly splitter: Splitter;
@@ -42,14 +44,14 @@ export interface RunMemory {
 
 /** The ledger's row, in this run, that an answer was loaded for. */
 interface Row extends Pick<Selectable<OpsDatabase['requests']>, 'id' | 'parent_id' | 'sent_body' | 'input' | 'depth'> {
-  /** An earlier invocation planned what follows it. */
+  /** An earlier invocation planned the follow-up requests. */
   readonly has_parts: unknown;
 }
 
 const servedBy = ({ answer, identity }: Pick<IngestResult, 'answer' | 'identity'>): string =>
   `${answer.id} ${identity.requestKey}`;
 
-/** The rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
+/** Returns the rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
 async function rowsServed(
   it: FollowUpContext,
   ops: Ops,
@@ -71,11 +73,11 @@ async function rowsServed(
               .exists(own.selectFrom('requests as p').select('p.id').whereRef('p.parent_id', '=', 'requests.id'))
               .as('has_parts'),
           )
-          // Of a run that it is told, and has not counted yet, the planner would reckon with a row or two, and read all.
+          // A literal run id without statistics would make the planner expect one or two rows and read them all.
           .whereRef('run_id', '=', 't.run')
           .whereRef('request_key', '=', 't.request_key')
           .whereRef('answer_id', '=', 't.answer_id')
-          // A fence: each by its key, however little the planner knows of the table.
+          // `offset 0` is a fence: each row is looked up by its key, whatever the statistics.
           .offset(0)
           .as('r'),
       (join) => join.onTrue(),
@@ -86,8 +88,8 @@ async function rowsServed(
 }
 
 /**
- * Plans what answers lead to, pages and slices, as part of their load, in their order; tells how much that is. An answer
- * that a past run asked for leads to nothing.
+ * Plans the follow-up requests of answers, pages and slices, in their order and in the transaction of their load.
+ * Answers of earlier runs lead to none.
  */
 export async function planFollowUps(
   context: FollowUpContext,
@@ -105,13 +107,13 @@ export async function planFollowUps(
     if (!row) continue;
     const { added, slice } = await planOf(context, ops, result, row, memory);
     if (slice) slices.set(row.id, slice);
-    // What was planned just now may be served by an answer that comes next.
+    // A request that was planned just now may be served by a later answer of this load.
     if (added > 0) rows = await rowsServed(context, ops, leading);
   }
   await recordSlices(ops, [...slices.values()]);
 }
 
-/** Plans what one answer leads to; returns how many requests that added, and its slice of the coverage. */
+/** Plans the follow-up requests of one answer; returns how many were added, and the coverage record. */
 async function planOf(
   it: FollowUpContext,
   ops: Ops,
@@ -137,7 +139,7 @@ async function planOf(
   return { added, slice: sliceOf(it, result, row, { step, follow, isReadable }) };
 }
 
-/** The next page of a walk of the request log; none after an answer that says nothing, whose step is undefined. */
+/** The next page of a walk of the request log; none without a step, after an unreadable answer or a 412. */
 async function nextPages(
   it: FollowUpContext,
   ops: Ops,
@@ -185,7 +187,7 @@ function sliceOf(
   };
 }
 
-/** As `planParts`, but once: what is known now might split the question of a stored answer otherwise than before. */
+/** As `planParts`, but once for a stored answer: the current evidence might lead to other parts. */
 const planNewParts = async (
   it: FollowUpContext,
   ops: Ops,
@@ -194,7 +196,7 @@ const planNewParts = async (
   follow: Follow,
 ): Promise<number> => (row.has_parts === true ? 0 : planParts(it, ops, answer, row, follow));
 
-/** Plans the requests that follow one; tells how many were new. */
+/** Plans the follow-up requests of one row; returns how many were new. */
 async function planParts(
   it: FollowUpContext,
   ops: Ops,
@@ -218,7 +220,7 @@ async function planParts(
   return added;
 }
 
-/** False of an answer that leads to nothing, whatever is known of its question. */
+/** False if an answer leads to nothing, whatever is known about its question. */
 export const mayFollowUp = (
   { paging }: Endpoint,
   { request }: Pick<StoredAnswer, 'request'>,
@@ -227,7 +229,7 @@ export const mayFollowUp = (
 
 const NOTHING: Follow = { requests: [] };
 
-/** A day of the log with a million rows; whoever pages further than that pages in a circle. */
+/** A day of the log with a million rows; a walk with more pages must be a cycle. */
 const DEEPEST = 10_000;
 
 const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
@@ -238,7 +240,7 @@ const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
 /** The last pages of a walk up to each of its requests. */
 export type Walks = Map<string, readonly PageStep[]>;
 
-/** A walk that ended is looked at no more, nor are pages that another followed. */
+/** Keeps the pages of unfinished walks only, up to the newest page. */
 function remember(
   walks: Walks,
   row: { readonly id: string; readonly parent_id: string | null },
@@ -249,7 +251,7 @@ function remember(
   if (goesOn) walks.set(row.id, steps);
 }
 
-/** Of a page of the log only what the walk looks at is kept. */
+/** Keeps only the fields of a log page that the walk uses. */
 const stepOf = (it: FollowUpContext, answer: Pick<StoredAnswer, 'request'>, items: readonly unknown[]): PageStep =>
   it.definition.endpoint.paging.by === 'cursor'
     ? { request: answer.request, items: items.map(pageMark), runStartedAt: it.run.startedAt }
@@ -261,7 +263,7 @@ function pageMark(item: unknown): unknown {
   return { id, started_at, endpoint };
 }
 
-/** The pages before one, as many as a walk looks back at: from memory, or after a restart from the vault. */
+/** Returns the preceding pages that a walk needs: from memory, or after a restart from the stored answers. */
 async function stepsBefore(
   it: FollowUpContext,
   ops: Ops,
@@ -284,7 +286,7 @@ async function stepsBefore(
   return [...(await stepsBefore(it, ops, parent.parent_id, walks, most - 1)), step];
 }
 
-/** Stored answers that serve this run and lead to more: bridges of its own, further slices, pages of a walk. */
+/** Returns fresh answers that must be loaded for this run: for its own bridges, further slices or pages of a walk. */
 export async function answersToServe(it: FollowUpContext, ops: Ops, afterId: string) {
   const { endpoint, name } = it.definition;
   const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.questionColumns;
@@ -299,13 +301,13 @@ export async function answersToServe(it: FollowUpContext, ops: Ops, afterId: str
     .where((eb) =>
       eb.or([
         eb.and([eb.lit(ownBridge), eb('a.sync', '<>', name)]),
-        // Bought by another name: what was asked is a part of the bridge.
+        // Bought under another name: the requested name is part of the bridge's key.
         eb.and([eb.lit(endpoint.bridge !== undefined), eb('a.request_key', '<>', eb.ref('r.request_key'))]),
         eb.and([
           eb.lit(endpoint.paging.by === 'count' || endpoint.paging.by === 'window'),
           eb('a.received', '>=', eb.ref('a.asked')),
         ]),
-        // Another sync bought it and has yet to load it.
+        // Another sync bought it and has not loaded it yet.
         eb('a.loaded_at', 'is', null),
         eb.lit(endpoint.paging.by === 'cursor'),
       ]),

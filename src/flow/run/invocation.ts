@@ -1,4 +1,4 @@
-/** What the runs of one process share: the client, the token's limiter, and what waits on the disk. */
+/** What all runs of one process share: the client, the token's limiter and the spools. */
 import { hostname } from 'node:os';
 import type { Config } from '../../config/definition.ts';
 import { type Client, openClient } from '../../extract/client.ts';
@@ -19,22 +19,22 @@ import type { BeginRunSpan } from '../../telemetry/tracing.ts';
 
 /** Everything that the flow needs from outside. */
 export interface FlowEffects {
-  /** The database's clock: all times that are stored, and those that are compared with them, are of it. */
+  /** The database's clock. All stored times, and times compared with them, use it. */
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly random: () => number;
   readonly newId: () => string;
   readonly onProgress: (progress: Progress) => void;
   readonly onNotice: (notice: Notice) => void;
-  /** Told of each point at which it matters that a process may die. */
+  /** Called at each point where the death of the process must be survivable. */
   readonly checkpoint?: OnCheckpoint;
-  /** Where answers wait that the database could not take; without one they are lost with it. */
+  /** Stores answers that the database could not take; without a spool they are lost. */
   readonly spool?: Spool;
   /** Folders in which an earlier version may have kept answers. */
   readonly formerSpools?: readonly string[];
-  /** Begins to trace a run; absent, nobody wants to know. */
+  /** Starts the trace of a run; absent, runs are not traced. */
   readonly beginSpan?: BeginRunSpan;
-  /** Stands in for the client that is shipped. */
+  /** Replaces the real client, for tests. */
   readonly openClient?: typeof openClient;
 }
 
@@ -44,36 +44,39 @@ export interface Invocation {
   readonly effects: FlowEffects;
   readonly client: Client;
   readonly limiter: Limiter;
-  /** Where the request log ended when this process read it. */
+  /** The end of the request log when this process read it. */
   readonly logPosition: LogPosition;
-  /** Most calls that a run may have under way in this process. */
+  /** Most concurrent calls of a run in this process. */
   readonly inFlight: number;
   /** The spools that can be found, of all syncs. */
   readonly spools: Spools;
-  /** Compares the clocks of process and database once more; never rejects. A difference is warned of once. */
+  /** Compares the clocks of process and database again; never rejects. It warns of a difference once. */
   readonly checkClock: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Names this process in leases and slots, and no other at any time. */
+/** A unique name of this process in leases and slots. */
 export const holderOf = ({ newId }: Pick<FlowEffects, 'newId'>): string => `${hostname()}/${process.pid}/${newId()}`;
 
-/** Opens what runs share; `calls` bounds the calls of this process below what the token allows. */
+/**
+ * Opens what the runs share. `calls` bounds the concurrent calls of this process below the token's limit. Throws a
+ * SchemaError if tables are missing.
+ */
 export async function openInvocation(
   config: Config,
   warehouse: Warehouse,
   effects: FlowEffects,
   calls: number = config.service.inFlight,
 ): Promise<Invocation> {
-  const surely = <T>(work: () => Promise<T>): Promise<T> =>
+  const withRetries = <T>(work: () => Promise<T>): Promise<T> =>
     retryTransient(work, effects).catch((error: unknown) => {
       throw toUserError(error);
     });
-  await surely(() => assertTablesPresent(warehouse));
+  await withRetries(() => assertTablesPresent(warehouse));
   const { url, token } = config.service;
   const inFlight = Math.min(calls, config.service.inFlight);
   const client = (effects.openClient ?? openClient)({ url, token, connections: inFlight, now: effects.now });
-  const limiter = await surely(() => openTokenLimiter(warehouse, config.service, holderOf(effects), effects));
+  const limiter = await withRetries(() => openTokenLimiter(warehouse, config.service, holderOf(effects), effects));
   const { onNotice } = effects;
   let isWarned = false;
   const warnOfClock = (): void => {
@@ -84,7 +87,7 @@ export async function openInvocation(
   };
   warnOfClock();
   const syncs = config.syncs.map(({ name }) => name);
-  const spools = await surely(() => findableSpools({ ...effects, ops: operationsOf(warehouse), syncs }));
+  const spools = await withRetries(() => findableSpools({ ...effects, ops: operationsOf(warehouse), syncs }));
   return {
     config,
     warehouse,

@@ -1,4 +1,4 @@
-/** The loader of a run: what is stored is loaded in the order of storing, many answers together. */
+/** The loader of a run: loads stored answers in the order of storage, many at once. */
 import type { Lease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
@@ -24,30 +24,32 @@ export interface LoaderContext extends FollowUpContext, RetryEffects {
   readonly prices: PriceBook;
   readonly checkpoint?: OnCheckpoint;
   readonly spans?: Pick<RunSpans, 'attempt' | 'load'>;
-  /** Told of each answer that was loaded. */
+  /** Called with each loaded answer. */
   readonly onLoaded: (result: IngestResult) => void;
 }
 
 export interface Loader {
-  /** Loads a stored answer, together with others that wait; what follows from it is planned in the same transaction. */
+  /**
+   * Loads a stored answer together with other waiting ones; its follow-up requests are planned in the same transaction.
+   */
   readonly load: (stored: QueuedAnswer) => Promise<IngestResult>;
-  /** The stored answer that serves this request by what was loaded before it was asked for; undefined without one. */
+  /** Returns the stored answer that serves this request, among those loaded before; undefined if none does. */
   readonly findServing: (request: LedgerRequest) => Promise<string | undefined>;
-  /** Does other work behind what was to be loaded before, and before what comes later. */
+  /** Runs work after all earlier loads and before later ones. */
   readonly exclusively: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Loads what an earlier invocation left and what serves this run; tells how many answers that were. */
+  /** Loads what an earlier invocation left and what serves this run; returns how many answers. */
   readonly loadWaiting: () => Promise<number>;
-  /** Answers that wait. */
+  /** The number of waiting answers. */
   readonly backlog: () => number;
 }
 
-/** Requests that are looked up together. */
+/** Requests per lookup. */
 const MOST_REQUESTS = 500;
 
-/** A loader for one run. */
+/** Creates a loader for one run. */
 export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
   const ops = operationsOf(context.warehouse);
-  const turns = openReadWriteLock();
+  const lock = openReadWriteLock();
   let last: Promise<unknown> = Promise.resolve();
   let backlog = 0;
   let served = '0';
@@ -67,7 +69,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
       await planFollowUps(context, inside, results, memory);
       await settlePoints(
         inside,
-        results.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settledOf(context)),
+        results.filter(({ answer }) => !answer.loaded && answer.sync === sync).map(settlementOf(context)),
       );
     },
   };
@@ -75,7 +77,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
   const { wrapCommit = (_, work) => work() } = options;
   const loading = openLoadQueue(context.warehouse, {
     ...options,
-    wrapCommit: (answers, work) => turns.shared(() => wrapCommit(answers, work)),
+    wrapCommit: (answers, work) => lock.shared(() => wrapCommit(answers, work)),
   });
   const load = (stored: QueuedAnswer): Promise<IngestResult> => {
     backlog += 1;
@@ -86,15 +88,15 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     return loaded;
   };
   const exclusively = async <T>(work: () => Promise<T>): Promise<T> => {
-    // They are loaded in the order of asking, so the last of them ends last.
+    // Answers load in the order of calls, so the last one ends last.
     await last;
-    return turns.exclusive(work);
+    return lock.exclusive(work);
   };
-  const looking = batched(
+  const lookUp = batched(
     (requests: readonly LedgerRequest[]) =>
       exclusively(async () => {
         const found = await serveFromNewAnswers({ ...context, ops }, requests);
-        // What the question returned is told of each question by itself.
+        // Each question needs bridge rows of its own.
         if (context.definition.endpoint.bridge)
           for (const identity of requests) {
             const answerId = found.get(identity.id);
@@ -107,7 +109,7 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
 
   return {
     load,
-    findServing: looking,
+    findServing: lookUp,
     exclusively,
     loadWaiting: async () => {
       const unloaded = await retryTransient(() => unloadedAnswers(ops, sync, context.run), context);
@@ -125,23 +127,23 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
   };
 }
 
-/** Waits for them all, whatever becomes of one; throws the first error. */
+/** Waits for all promises, even if one rejects; throws the first error. */
 async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
   for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 
-const settledOf = (it: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
+const settlementOf = (it: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
   requestId: result.answer.requestId,
   points: pointsOf(it, result),
   reserved: maxPointsOf(it.prices, countOf(result.answer.request)),
 });
 
-/** What an answer cost, in points; one that could not be read may have held any number of items. */
+/** The points that an answer cost; an unreadable one may have had any number of items. */
 export function pointsOf({ prices }: Pick<LoaderContext, 'prices'>, { answer, batch, receipt }: IngestResult): number {
-  const asked = countOf(answer.request);
-  if (isUnreadable(batch)) return maxPointsOf(prices, asked);
+  const requested = countOf(answer.request);
+  if (isUnreadable(batch)) return maxPointsOf(prices, requested);
   return expectedPointsOf(prices, {
-    asked,
+    asked: requested,
     returned: receipt.received,
     outcome: answer.status === 412 ? 'missing' : 'answered',
   });

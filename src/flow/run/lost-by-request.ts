@@ -1,14 +1,17 @@
-/** Requests whose answers did not arrive in earlier invocations. Each attempt may have been paid for, so there is an end to it. */
+/**
+ * Requests whose answers did not arrive in earlier invocations. Each attempt may have been charged, so the attempts are
+ * limited.
+ */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type FailureClass, MAX_LOST_INVOCATIONS, LOST_AGAIN_REASON } from '../../extract/retry.ts';
 import { type LostInvocations, lostInvocations } from '../../ledger/lost-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { refreshHash } from './plan-hash.ts';
 
-/** By request key, what earlier invocations lost. */
+/** What earlier invocations lost, by request key. */
 export type LostByRequest = ReadonlyMap<string, LostInvocations>;
 
-/** What earlier runs of this plan, of the sync as it is defined, and of its refreshes lost. */
+/** Reads the losses of earlier runs of this plan, of the sync's plain plan, and of its refreshes. */
 export async function readLostByRequest(
   ops: Ops,
   definition: Pick<SyncDefinition, 'name' | 'hash'>,
@@ -19,7 +22,7 @@ export async function readLostByRequest(
   return new Map(lost.map((it) => [it.requestKey, it]));
 }
 
-/** Keys of the tasks that are not asked again, of those that no stored answer serves. */
+/** Returns the keys of tasks that are not sent again, among those without a stored answer. */
 export const givenUpRequests = (
   tasks: readonly { readonly requestKey: string }[],
   lost: LostByRequest,
@@ -37,7 +40,7 @@ export interface GivenUpRequest {
   readonly next: string;
 }
 
-/** Why a request is not asked again; undefined when it may be. */
+/** Returns why a request is not sent again; undefined if it may be. */
 export function givenUpFailure(lost: LostInvocations | undefined): GivenUpRequest | undefined {
   if (!lost || lost.invocations < MAX_LOST_INVOCATIONS) return undefined;
   return { failureClass: lost.tooLarge ? 'too_large' : 'failing', error: lost.reason, next: LOST_AGAIN_REASON };

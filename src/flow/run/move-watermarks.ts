@@ -1,4 +1,4 @@
-/** Moves the marks of a sync as far as its run has read: never past what could not be read. */
+/** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer. */
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { DAY_MS } from '../../config/values/quantity.ts';
@@ -24,22 +24,22 @@ import {
   windowWatermarkName,
 } from './window-watermark.ts';
 
-/** Name of the mark that says up to when the log was read. */
+/** Name of the watermark up to which the log was read. */
 export const LOG_WATERMARK = 'log';
 
-/** The mark of the log; undefined when it is of a clock that was ahead: what was read up to then is not known. */
+/** The watermark of the log; undefined if a clock that was ahead set it, since it is then unreliable. */
 export const logMark = (text: string | undefined, now: Date): string | undefined =>
   text !== undefined && (microsOf(text) ?? 0n) > BigInt(latestKnown(now).getTime()) * 1000n ? undefined : text;
 
 export interface WatermarkContext {
   readonly definition: SyncDefinition;
   readonly run: Run;
-  /** Of the analysts' tables. */
+  /** The schema of the analyst tables. */
   readonly schema: string;
   readonly now: () => Date;
 }
 
-/** Moves the mark of a log, or those of the windows of its inputs, by what the run's requests came to. */
+/** Moves the watermark of a log, or the window watermarks of its inputs, according to the run's requests. */
 export async function moveWatermarks(ops: Ops, context: WatermarkContext): Promise<void> {
   const { paging } = context.definition.endpoint;
   if (paging.by === 'cursor') await moveLogMark(ops, context);
@@ -61,8 +61,8 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
     .executeTakeFirstOrThrow();
   const upTo = Number(open.n) === 0 ? run.startedAt : open.from;
   if (upTo === null) return;
-  const mark = earlier(upTo, await surelyRead(ops, schema, run));
-  // A run that was cut short began a lookback before the mark: it may have come less far than the one before.
+  const mark = earlier(upTo, await certainlyRead(ops, schema, run));
+  // The lookback begins before the watermark, so an interrupted run may end before the earlier watermark.
   const before =
     Number(open.n) === 0 ? undefined : logMark(await readWatermark(ops, definition.name, LOG_WATERMARK), now());
   if ((microsOf(mark) ?? 0n) > (microsOf(before ?? '') ?? -1n))
@@ -70,32 +70,32 @@ async function moveLogMark(ops: Ops, { run, definition, schema, now }: Watermark
 }
 
 /**
- * The instant before which no row can come any more, by clocks that may differ: that of the newest row, as the service
- * had come so far; in a quiet log a day before the run, as no clock is a day behind.
+ * The time before which no row can be added any more, even if clocks differ: the newest row, as the service had reached
+ * that time. In a quiet log, a day before the run, since no clock is a day behind.
  */
-async function surelyRead(ops: Ops, schema: string, run: Run): Promise<string> {
+async function certainlyRead(ops: Ops, schema: string, run: Run): Promise<string> {
   const dayBefore = new Date(Date.parse(run.startedAt) - DAY_MS);
   return (await newestLogged(ops, schema, run, dayBefore)) ?? dayBefore.toISOString();
 }
 
 const earlier = (a: string, b: string): string => ((microsOf(a) ?? 0n) < (microsOf(b) ?? 0n) ? a : b);
 
-/** What a run's requests for one input came to. */
+/** The result of a run's requests for one input. */
 interface InputEnd {
   readonly input: RequestBody;
-  /** Each was cut into parts, answered, or could not be read. */
+  /** Each request was split, answered or unreadable. */
   readonly done: boolean;
-  /** Receipt of the oldest answer; null when all that was planned is asked no more for now. */
+  /** Receipt of the oldest answer; null if all planned requests failed. */
   readonly as_of: string | null;
   /** Keys of all requests. */
   readonly keys: readonly string[];
-  /** The windows that the plan began with: not their parts, nor slices of earlier runs. */
+  /** The windows that the plan began with, without their parts or slices of earlier runs. */
   readonly windows: readonly RequestBody[] | null;
   readonly unread: readonly { readonly body: RequestBody; readonly depth: number; readonly as_of: string }[] | null;
 }
 
 async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> {
-  // An answer served fresh may turn out unreadable when it is loaded.
+  // A fresh answer may turn out unreadable when it is loaded.
   const isUnread = sql`(coalesce(a.unreadable, false) and (r.state in ('quarantined', 'fresh')
     or r.state = 'failed' and r.failure_class = ${UNREADABLE}))`;
   const received = sql`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -104,7 +104,7 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .leftJoin('answers as a', 'a.id', 'r.answer_id')
     .select([
       'r.input',
-      // An entity that is not known today may be tomorrow, with all its past.
+      // An entity that is unknown today may exist tomorrow, with all its past.
       sql<boolean>`bool_and(${isSplit('r')} or ${isUnread} or (r.state in ('loaded', 'empty', 'fresh') and a.status <> 412))`.as(
         'done',
       ),
@@ -133,14 +133,14 @@ async function moveWindowMarks(ops: Ops, it: WatermarkContext, days: Days): Prom
     const name = windowWatermarkName(it.definition, end.input);
     const now = it.now();
     const before = parseWindowWatermark(marks.get(name), it.definition, now);
-    // What a clock that was ahead received says nothing of when it was asked.
+    // If a clock that was ahead set the receipt time, the send time is unknown.
     const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
     const mark = end.done && isKnown ? markAfter(it.definition, days, before, end) : undefined;
     if (mark) await writeWatermark(ops, it.definition.name, name, JSON.stringify(mark), now);
   }
 }
 
-/** The mark of an input after a run; undefined when the run says nothing of it. */
+/** Returns the watermark of an input after a run; undefined if the run gives no information about it. */
 function markAfter(
   definition: SyncDefinition,
   days: Days,
@@ -169,7 +169,7 @@ function markAfter(
   return { ...rest, lastCompleteDay: complete < reached ? complete : reached, reached, unread };
 }
 
-/** How far the window is known, as if every slice had been read. */
+/** How far the window is known, as if every slice had been readable. */
 function newestKnown(
   { window }: SyncDefinition,
   days: Days,
@@ -178,11 +178,11 @@ function newestKnown(
 ): WindowWatermark | undefined {
   if (!window) return undefined;
   const to = (windows ?? []).map((it) => daysOf(days, it).to).reduce((a, b) => (a > b ? a : b), '');
-  // Slices of earlier runs were asked alone.
+  // The run requested only slices of earlier runs.
   if (asOf === null || to === '' || (before && to < before.to))
     return before && { from: before.from, lastCompleteDay: reachedDay(before), to: before.to, asOf: before.asOf };
   const over = dayBefore(dayIn(days.timeZone, new Date(asOf)));
-  // The days known before reach further back, as long as none was left out in between.
+  // The range of the earlier watermark is joined if there is no gap between them.
   const from = before && dayBefore(window.from) <= reachedDay(before) ? before.from : window.from;
   return { from, lastCompleteDay: to < over ? to : over, to, asOf };
 }

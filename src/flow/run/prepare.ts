@@ -1,4 +1,4 @@
-/** Makes the plan of a run and enters it into the ledger, or takes up the run that was cut short. */
+/** Plans a run and records it in the ledger, or continues a run that was interrupted. */
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
@@ -42,25 +42,25 @@ import {
   withoutOverlap,
 } from './window-watermark.ts';
 
-/** The tasks of a sync as of now. */
+/** The tasks of a sync at this time. */
 export interface SyncPlan {
   readonly tasks: readonly Task[];
-  /** By request key, the stored answer that serves. */
+  /** The stored answer that serves a request, by request key. */
   readonly fresh: ReadonlyMap<string, string>;
-  /** Keys of requests that are not asked again, because no answer to them arrived in three invocations. */
+  /** Keys of requests that are not sent again, because three invocations got no answer. */
   readonly givenUp: ReadonlySet<string>;
-  /** By request key, what is not asked for now, since its last answers could not be read. */
+  /** Requests that are not sent now because their last answers were unreadable, by request key. */
   readonly failing: ReadonlyMap<string, FailingRequest>;
-  /** Inputs whose window was asked whole within `max_age`: nothing new is asked for them. */
+  /** Number of inputs whose complete window was requested within `max_age`, so they need no request. */
   readonly covered: number;
-  /** Inputs of whose windows an earlier run asked the whole or a part, so that its answers stand for them. */
+  /** Inputs whose windows an earlier run requested at least partly, so they rely on its answers. */
   readonly reliedInputs: readonly RequestBody[];
-  /** Requests left out because they name what is forgotten. */
+  /** Number of requests left out because they name a forgotten entity. */
   readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
-/** Plans a sync; spends nothing. Throws a UsageError for inputs that break the contract. */
+/** Plans a sync; spends nothing. Throws a UsageError for inputs that violate the contract. */
 export async function planSync(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -119,7 +119,7 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
     const { isRelied, isCovered: isDone, retried, rest } = tasksOfInput(definition, input, context);
     if (isRelied) reliedInputs.push(input);
     if (isDone) covered += 1;
-    // A 412 says nothing about a slice.
+    // A slice that was read since, for example by a replay, is not requested again. Status 412 says nothing about a slice.
     for (const { task, asOf } of retried)
       readSince.push({ requestKey: task.requestKey, since: new Date(asOf), until: latestKnown(context.now) });
     for (const task of [...retried.map((slice) => slice.task), ...rest])
@@ -142,7 +142,7 @@ function tasksOfInput(
 ): InputTasks {
   const today = now.toISOString().slice(0, 10);
   const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
-  // A backfill asks for its days whatever was asked before.
+  // A backfill requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;
   const relied = isBackfill ? undefined : mark;
   const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
@@ -164,10 +164,10 @@ const inputsOf = (warehouse: Warehouse, definition: SyncDefinition): Promise<Inp
     query: async (text) => (await readOnlyQuery(warehouse, text)).rows,
   });
 
-/** Nothing is fresh. */
+/** No answer is fresh. */
 const neverFresh: MaxAgeOf = () => undefined;
 
-/** The ages of a run whose plan was made before: the inputs may say them, and the ledger doesn't hold them. */
+/** The maximum ages for a continued run. Inputs may set them, and the ledger does not store them. */
 export async function rereadMaxAges(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -179,7 +179,7 @@ export async function rereadMaxAges(
   try {
     return maxAgesOf(definition, await inputsOf(warehouse, definition));
   } catch (error) {
-    // The plan stands without its inputs; what they allowed is not known any more.
+    // The plan is valid without its inputs, but the ages that they set are unknown.
     if (error instanceof UsageError) return neverFresh;
     throw error;
   }
@@ -187,40 +187,43 @@ export async function rereadMaxAges(
 
 export interface PreparedRun {
   readonly run: Run;
-  /** Inputs that needed no question, see `SyncPlan`. */
+  /** Number of inputs that needed no request, see `SyncPlan`. */
   readonly covered: number;
-  /** See `SyncPlan`; undefined of a run that is continued, whose plan was made before. */
+  /** See `SyncPlan`; undefined for a continued run, whose plan was made before. */
   readonly reliedInputs: readonly RequestBody[] | undefined;
-  /** See `SyncPlan`; 0 of a run that is continued. */
+  /** See `SyncPlan`; 0 for a continued run. */
   readonly forgotten: number;
   readonly maxAgeOf: MaxAgeOf;
 }
 
-/** What a run begins with. */
+/** The inputs for preparing a run. */
 export interface PrepareOptions extends RetryEffects {
   readonly options: PlanOptions;
   readonly holder: string;
   readonly startedAt: Date;
-  /** What a new run is quoted by. */
+  /** The prices for the quote of a new run. */
   readonly prices: PriceBook;
-  /** Most requests of a chunk, where others may take part in a new run; absent, it is not cut. */
+  /** Most requests of a chunk if other workers may take part in a new run; absent, the run has no chunks. */
   readonly chunkSize?: number;
   /** Open runs of the sync with spools that cannot be found. */
   readonly missing?: readonly MissingSpools[];
   /** The spool of this process. */
   readonly ownSpool?: SpoolPlace;
-  /** Told of requests of runs given up that may have been paid for without an answer. */
+  /** Called with requests of abandoned runs that may have been charged without an answer. */
   readonly onLost: (requestId: string) => void;
 }
 
-/** Tells how many requests were left out because they name what is forgotten. */
+/** The notice that requests were left out because they name a forgotten entity. */
 export const forgottenNotice = (sync: string, count: number): Notice => ({
   level: 'info',
   sync,
-  message: `requests left out because they name what was forgotten: ${count}`,
+  message: `requests left out because they name a forgotten entity: ${count}`,
 });
 
-/** The run to carry out: an open one continued, else a new one with its whole plan in the ledger, and quoted. */
+/**
+ * Returns the run to execute: an open one, or a new one with its complete plan in the ledger and a quote. Throws a
+ * TransientError if a spool that may hold answers of the open run cannot be found.
+ */
 export async function prepareRun(
   warehouse: Warehouse,
   definition: SyncDefinition,
@@ -234,15 +237,15 @@ export async function prepareRun(
     holder,
     now,
   };
-  const within = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
+  const inTransaction = <T>(work: (ops: Ops) => Promise<T>): Promise<T> =>
     warehouse.db.transaction().execute((tx) => work(operationsOf({ db: tx, ops: warehouse.ops })));
-  const also = alsoContinued(definition, options);
-  // Kept over a commit whose answer was lost: done again, it finds nothing to give up.
+  const otherHashes = alsoContinued(definition, options);
+  // Kept across retries of the commit: a repeated attempt finds nothing left to abandon.
   const lost = new Set<string>();
   const open = await retryTransient(
     () =>
-      within(async (ops) => {
-        const found = await continueRun(ops, request, also, (runId) => {
+      inTransaction(async (ops) => {
+        const found = await continueRun(ops, request, otherHashes, (runId) => {
           const held = missing.find((it) => it.runId === runId);
           if (held) throw missingSpoolError(definition.name, held);
         });
@@ -259,7 +262,7 @@ export async function prepareRun(
   const plan = await retryTransient(() => planSync(warehouse, definition, options, now), retry);
   const settled = new Map<string, unknown>([...plan.fresh, ...plan.failing]);
   const questions = await retryTransient(() => pendingQuestions(operationsOf(warehouse), definition, plan, now), retry);
-  // A walk has one request at a time.
+  // A walk sends one request at a time.
   const isWalk = definition.endpoint.paging.by === 'cursor';
   const chunks = chunkSize === undefined || isWalk ? undefined : chunksOf(plan.tasks, settled, chunkSize);
   const requests = questions.reduce((sum, { open: first }) => sum + first.length, 0);
@@ -270,7 +273,7 @@ export async function prepareRun(
   };
   const run = await retryTransient(
     (failures) =>
-      within(async (ops) => {
+      inTransaction(async (ops) => {
         const begun = failures === 0 ? undefined : await runBegun(ops, quoted);
         if (begun) return begun;
         const created = await createRun(ops, quoted);
@@ -289,7 +292,7 @@ export async function prepareRun(
   return { run, covered, reliedInputs, forgotten, maxAgeOf };
 }
 
-/** The run that this holder began, when the answer to the commit was lost. */
+/** Finds the run that this holder created by a commit with a lost connection. */
 async function runBegun(
   ops: Ops,
   { sync, endpoint, definitionHash, holder, now, quote }: NewRun,

@@ -1,18 +1,20 @@
-/** Counts what a run tells while it is under way. */
+/** Counts the progress of a run. */
 import type { Progress } from '../../ledger/summary.ts';
 
-/** Readers for the run's events that tell progress after each. `counts` are the ledger's, by state. */
+/**
+ * Returns callbacks for the run's events that report progress after each. `counts` are the ledger's counts by state.
+ */
 export function progressCallbacks(
   sync: string,
   counts: Readonly<Record<string, number>>,
-  tell: (progress: Progress) => void,
+  onProgress: (progress: Progress) => void,
 ) {
   const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
   const inFlight = new Set<Date>();
   const report = (): void => {
     const [oldestSentAt] = inFlight;
-    tell({ sync, ...state, inFlight: inFlight.size, oldestSentAt });
+    onProgress({ sync, ...state, inFlight: inFlight.size, oldestSentAt });
   };
   report();
   return {

@@ -1,6 +1,6 @@
 /**
- * Reads a stretch of the request log for a run that lost answers: through the ledger, the vault and the loader like any
- * other request, in a run of its own. No other sync's marks and no exit code know of it.
+ * Reads a range of the request log for a run that lost answers. The read is a run of its own that uses the ledger, the
+ * answer store and the loader like any other. It affects no other sync's watermarks and no exit code.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
@@ -18,13 +18,13 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { type ExecuteContext, executeRun } from './execute.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** A stretch of time, by the service's clock. */
+/** A time range by the service's clock. */
 export interface TimeRange {
   readonly from: Date;
   readonly to: Date;
 }
 
-/** What a reading needs of the run that wants it. */
+/** What a log read needs from the run that starts it. */
 export interface LogReadContext
   extends Pick<
     ExecuteContext,
@@ -41,36 +41,38 @@ export interface LogReadContext
     | 'newId'
     | 'onLoaded'
   > {
-  /** What a sync's calls cost. */
+  /** Returns the prices of a sync's calls. */
   readonly pricesOf: (definition: SyncDefinition) => Promise<PriceBook>;
-  /** Does one reading after the other: they share a name, and one that begins gives up the one before. */
+  /** Runs one log read at a time. Reads share a run name, and a new read abandons the one before. */
   readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
-/** What came of a reading. */
+/** The result of a log read. */
 export interface LogRead {
   readonly runId: string;
   /** Every answer was readable. */
   readonly isRead: boolean;
-  /** The log was read, or a part of it. */
+  /** At least a part of the log was read. */
   readonly isUsable: boolean;
   /** No rows were left out. */
   readonly isWhole: boolean;
-  /** True when the service refused, so that a reading soon after would be refused too. */
+  /** The service refused the read, so it would refuse another one soon after. */
   readonly isRefused: boolean;
   /** Why the log could not be read. */
   readonly because: string | null;
 }
 
 const PAGE = 100;
-/** Of one stretch; a stretch of minutes with more rows tells less than its reading takes. */
+/** Most pages of one range; the rows beyond are worth less than the time to read them. */
 export const MOST_PAGES = 50;
-/** The log has no timeout of its own; whoever waits for it has lost an answer already. The client adds its margin. */
+/**
+ * A log read has no timeout of its own, and it delays a run that already lost an answer. The client adds its margin.
+ */
 const TIMEOUT_SECONDS = 10;
-/** A log that wants to be waited for longer is not waited for. */
+/** If the service demands a longer wait, the read is given up. */
 const LONGEST_WAIT_MS = 20_000;
 
-/** Reads these stretches of the log into the warehouse; true when they are in whole. Throws only what is no trouble of the log. */
+/** Reads these ranges of the log into the warehouse; true if they are complete. Failures of the log are not thrown. */
 export async function readLog(
   context: LogReadContext,
   stretches: readonly TimeRange[],
@@ -81,13 +83,13 @@ export async function readLog(
   return isRead && isWhole;
 }
 
-/** The request for all rows of the log from an instant of the service's clock on; for all there are without one. */
+/** The request for all rows of the log since an instant of the service's clock; without an instant, for all rows. */
 export const logSince = (from: Date | undefined): RequestBody => ({
   limit: PAGE,
   ...(from !== undefined && { start_time: textOf(from) }),
 });
 
-/** Reads what these requests and at most so many pages of each bring. Throws only what is no trouble of the log. */
+/** Reads the pages of these requests, at most `deepest` of each. Failures of the log are not thrown. */
 export async function readLogPages(
   it: LogReadContext,
   bodies: readonly RequestBody[],
@@ -104,10 +106,10 @@ async function readNow(
   signal: AbortSignal,
 ): Promise<LogRead> {
   const ops = operationsOf(it.warehouse);
-  const definition = readingDefinition(it, bodies);
+  const definition = logReadDefinition(it, bodies);
   const run = await retryTransient(() => begin(it, definition, bodies), it);
-  const patience = new AbortController();
-  const either = AbortSignal.any([signal, patience.signal]);
+  const timeout = new AbortController();
+  const either = AbortSignal.any([signal, timeout.signal]);
   const { warehouse, lease, client, limiter, budget, now, random, newId, onLoaded } = it;
   const stop = await executeRun(
     {
@@ -122,10 +124,10 @@ async function readNow(
       definition,
       run,
       maxAgeOf: () => undefined,
-      // What the log says can wait for the next run, so a signal need not wait for it.
+      // The next run can read the log, so a signal interrupts the call.
       client: { ...client, send: (call) => client.send({ ...call, timeoutSeconds: TIMEOUT_SECONDS }, signal) },
       sleep: async (ms, given) => {
-        if (ms > LONGEST_WAIT_MS) patience.abort(new Error('the log is not to be had now'));
+        if (ms > LONGEST_WAIT_MS) timeout.abort(new Error('the log is not available now'));
         await it.sleep(ms, given);
       },
       prices: await it.pricesOf(definition),
@@ -143,7 +145,7 @@ async function readNow(
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
   const because = stop?.because ?? (rest > 0 ? await retryTransient(() => failureOf(ops, run.id), it) : null);
   const end = {
-    // Never taken up again: by then it would be asked for other times.
+    // Never continued, since a later read needs another range.
     state: because === null ? ('complete' as const) : ('failed' as const),
     exitCode: because === null ? EXIT.complete : EXIT.transient,
     error: because,
@@ -160,7 +162,7 @@ async function readNow(
   };
 }
 
-/** Why a reading got no answer that could be read. */
+/** Returns why a read got no readable answer. */
 async function failureOf(ops: Ops, runId: string): Promise<string> {
   const row = await ops
     .selectFrom('requests')
@@ -172,14 +174,14 @@ async function failureOf(ops: Ops, runId: string): Promise<string> {
   return `the request log gave no readable answer${row?.error == null ? '' : `: ${row.error}`}`;
 }
 
-/** Gives up what readings of a sync that died left open, and lists what they may have paid for. */
+/** Abandons open log reads of a sync whose process died, and lists their possible charges. */
 export async function abandonLogReads(
   warehouse: Warehouse,
   { name }: Pick<SyncDefinition, 'name'>,
   more: AbandonOptions,
 ): Promise<void> {
   for (const reading of await openRunsOf(operationsOf(warehouse), logReadName(name)))
-    await giveUpReading(warehouse, reading, more);
+    await abandonLogRead(warehouse, reading, more);
 }
 
 interface AbandonOptions {
@@ -188,20 +190,20 @@ interface AbandonOptions {
   readonly now: Date;
 }
 
-async function giveUpReading(
+async function abandonLogRead(
   warehouse: Warehouse,
   sync: string,
   { holder, newId, now }: AbandonOptions,
 ): Promise<void> {
   const it = { sync, endpoint: tokenRequests.name, holder, now };
   await warehouse.db.transaction().execute(async (db) => {
-    // No reading is continued: by then another time would be asked for.
+    // No read is continued: a later one needs another range.
     await continueRun(operationsOf({ db, ops: warehouse.ops }), { ...it, definitionHash: newId() });
   });
 }
 
-/** A sync that no config can name, so that nothing of a sync's own is touched by it. */
-function readingDefinition({ definition, run }: LogReadContext, bodies: readonly RequestBody[]): SyncDefinition {
+/** A definition with a name that no config can contain, so it touches nothing of a real sync. */
+function logReadDefinition({ definition, run }: LogReadContext, bodies: readonly RequestBody[]): SyncDefinition {
   return {
     name: logReadName(definition.name, run.chunk),
     endpoint: tokenRequests,
@@ -215,7 +217,7 @@ function readingDefinition({ definition, run }: LogReadContext, bodies: readonly
     lookbackMs: 0,
     from: undefined,
     schedule: undefined,
-    // Asked again without being looked for: one doubt leads to no other.
+    // A lost answer of a log read is requested again without a lookup, which would only lead to more log reads.
     inDoubt: 'reconcile',
     acceptRejects: 0,
     budgetPerRun: undefined,
@@ -224,11 +226,11 @@ function readingDefinition({ definition, run }: LogReadContext, bodies: readonly
   };
 }
 
-/** Gives up what a reading before left open, and plans this one. */
+/** Abandons open earlier reads, and plans this one. */
 async function begin(it: LogReadContext, definition: SyncDefinition, bodies: readonly RequestBody[]): Promise<Run> {
   const { warehouse, lease } = it;
   const now = it.now();
-  await giveUpReading(warehouse, definition.name, { holder: lease.holder, newId: it.newId, now });
+  await abandonLogRead(warehouse, definition.name, { holder: lease.holder, newId: it.newId, now });
   const tasks = bodies.map((body) => taskOf(definition, body, {}, 0));
   return warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });

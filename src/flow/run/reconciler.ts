@@ -1,4 +1,4 @@
-/** Finds out in the request log what became of lost answers, one reading of it for all that wait. */
+/** Resolves lost answers by the request log, with one read for all that wait. */
 import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
 import { standaloneLogReads, logReadStart } from '../../ledger/log-reads.ts';
@@ -13,39 +13,42 @@ import type { ResolveLostAnswers } from '../../recovery/reconcile/lost-answers.t
 import { type LogReadContext, readLog, type TimeRange } from './read-request-log.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** A log that could not be read is left alone for so long, or a run that loses many answers would wait for it each time. */
+/**
+ * After a failed read, the log is not read for this long. Otherwise a run with many lost answers would wait for it each
+ * time.
+ */
 const REST_MS = 300_000;
-/** Stretches that are read at once: answers lost at more times than that are old ones, and unknown is told of them. */
+/** Most ranges per read; the oldest lost answers beyond stay unknown. */
 const MOST_STRETCHES = 5;
 
-/** Shares readings of the log among the lost answers of a run. */
+/** Creates a resolver that shares log reads among the lost answers of a run. */
 export function openReconciler(context: LogReadContext): ResolveLostAnswers {
   let last: Promise<unknown> = Promise.resolve();
-  let gathering:
+  let pending:
     | { readonly all: Map<string, number | undefined>; readonly found: Promise<readonly SettledLostAnswer[]> }
     | undefined;
-  let restsUntilMs = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
   const lookUp = async (
     all: Map<string, number | undefined>,
     signal: AbortSignal,
   ): Promise<readonly SettledLostAnswer[]> => {
     const ops = operationsOf(context.warehouse);
-    const openOnes = () => retryTransient(() => readLostAnswers(ops, { requestIds: [...all.keys()] }), context);
-    const open = await openOnes();
-    const rests = context.now().getTime() < restsUntilMs;
-    if (!rests) await listed(context, open, signal);
-    // Whoever comes later waits for the next reading.
-    gathering = undefined;
+    const readOpen = () => retryTransient(() => readLostAnswers(ops, { requestIds: [...all.keys()] }), context);
+    const open = await readOpen();
+    const isPaused = context.now().getTime() < pausedUntilMs;
+    if (!isPaused) await waitUntilListed(context, open, signal);
+    // Later callers wait for the next read.
+    pending = undefined;
     if (signal.aborted) return [];
-    const doubts = await openOnes();
+    const doubts = await readOpen();
     const identifiers = await retryTransient(() => readLogIdentifiers(context.warehouse), context);
     const stretches = stretchesOf(doubts, identifiers);
     const [oldest] = stretches;
     if (!oldest) return [];
-    if (!rests) {
+    if (!isPaused) {
       const isWhole = await readLog(context, stretches.slice(-MOST_STRETCHES), signal);
-      if (!isWhole) restsUntilMs = context.now().getTime() + REST_MS;
+      if (!isWhole) pausedUntilMs = context.now().getTime() + REST_MS;
     }
     if (signal.aborted) return [];
     const { warehouse } = context;
@@ -61,20 +64,20 @@ export function openReconciler(context: LogReadContext): ResolveLostAnswers {
 
   return async (doubtful, signal) => {
     if (signal.aborted) return [];
-    if (gathering === undefined) {
+    if (pending === undefined) {
       const all = new Map<string, number | undefined>();
       const found = last.then(() => lookUp(all, signal));
       last = found.catch(() => undefined);
-      gathering = { all, found };
+      pending = { all, found };
     }
-    const { all, found } = gathering;
+    const { all, found } = pending;
     for (const [id, points] of doubtful) all.set(id, points);
     return (await found).filter(({ requestId }) => doubtful.has(requestId));
   };
 }
 
-/** Waits until the log must list them: sooner, what is not there may come yet. */
-async function listed(
+/** Waits until the log must list the attempts; before that, a missing row may still appear. */
+async function waitUntilListed(
   { now, sleep }: LogReadContext,
   doubts: readonly LostAnswer[],
   signal: AbortSignal,
@@ -89,10 +92,10 @@ async function listed(
   }
 }
 
-/** The clock of the service is known anew after each reading, and a little differently. */
+/** Each read estimates the service's clock anew, with small differences. */
 const CLOCK_MS = 10_000;
 
-/** The stretches of the log in which the attempts must be, oldest first. */
+/** The ranges of the log that must contain the attempts, oldest first. */
 function stretchesOf(doubts: readonly LostAnswer[], identifiers: LogIdentifiers): TimeRange[] {
   const marginMs = toleranceMs(identifiers) + CLOCK_MS;
   const offsetMs = identifiers.offsetMs ?? 0;
@@ -109,10 +112,10 @@ function stretchesOf(doubts: readonly LostAnswer[], identifiers: LogIdentifiers)
   return stretches;
 }
 
-/** Rows are completed after they began, and what was ambiguous may become clear: a day is gone through again. */
+/** Rows are completed after they begin, and ambiguous rows may become clear, so a day is checked again. */
 const AGAIN_MS = 24 * 3_600_000;
 
-/** Reconciles with the ledger what a run read of the log. */
+/** Reconciles the log rows of a run with the ledger. */
 export async function reconcileRun(
   warehouse: Warehouse,
   run: Pick<Run, 'id'>,

@@ -40,23 +40,23 @@ import type { RowCounter } from './analyze-tables.ts';
 
 export interface Segment {
   readonly definition: SyncDefinition;
-  /** With its chunk, where only that is meant. */
+  /** The run; with a chunk, only that chunk is executed. */
   readonly run: Run;
   readonly lease: Lease;
   readonly budget: MeteredBudget;
   readonly prices: PriceBook;
   readonly maxAgeOf: MaxAgeOf;
-  /** Requests of runs that were given up whose answers never arrived. */
+  /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   readonly rowCounter: RowCounter;
   readonly spans?: RunSpans;
 }
 
-/** What is done with a run, in this order. */
+/** The operations on a run, in this order. */
 export interface OpenSegment {
-  /** Settles what holders that died left under way. */
+  /** Settles requests that dead holders left in flight. */
   readonly settle: (signal: AbortSignal) => Promise<void>;
-  /** Loads what waits, and asks nothing. */
+  /** Loads waiting answers; sends nothing. */
   readonly loadWaiting: () => Promise<void>;
   /**
    * Sends and loads until nothing is open, then finds out about lost answers, and reads in the request log what the calls
@@ -67,7 +67,7 @@ export interface OpenSegment {
   readonly isLimited: boolean;
 }
 
-/** Takes a run or a chunk in hand; the caller holds the lease. */
+/** Opens a run or a chunk for execution; the caller holds the lease. */
 export async function openSegment(invocation: Invocation, segment: Segment): Promise<OpenSegment> {
   const { warehouse, config, client, limiter, inFlight, effects } = invocation;
   const { definition, run, lease, budget, prices, maxAgeOf, lost, rowCounter, spans } = segment;
@@ -80,28 +80,28 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     const notice = surplusNotice(sync, result);
     if (notice) onNotice(notice);
   };
-  const onceAtATime = pLimit(1);
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => onceAtATime(work);
-  const carrying = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
+  const sequential = pLimit(1);
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
+  const shared = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
-  const meter = await meterFor(invocation, segment, { ...carrying, pricesOf, inTurn });
+  const meter = await meterFor(invocation, segment, { ...shared, pricesOf, inTurn });
   const known = (): PriceBook => meter?.prices() ?? prices;
   const resolveLost =
     definition.endpoint.paging.by === 'cursor'
       ? undefined
       : openReconciler({
-          ...carrying,
+          ...shared,
           pricesOf,
           inTurn,
         });
   const most = (request: RequestBody): number => maxPointsOf(known(), countOf(request));
-  const settling = { definition, run, lost, resolveLost, maxPointsOf: most, now, sleep, random, onNotice };
-  const carry = async (cut: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
-    ...carrying,
+  const settleOptions = { definition, run, lost, resolveLost, maxPointsOf: most, now, sleep, random, onNotice };
+  const contextWith = async (cut: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
+    ...shared,
     retries: config.service.retries,
     inFlight,
     maxAgeOf,
-    // Learned anew with each reading of the log.
+    // The prices change with each read of the log.
     get prices() {
       return known();
     },
@@ -117,20 +117,20 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   return {
     settle: async (signal) => {
       const [missing] = await retryTransient(() => missingSpools(ops, run, invocation.spools), effects);
-      await settleOpenLostAnswers(ops, { ...settling, missing }, signal);
+      await settleOpenLostAnswers(ops, { ...settleOptions, missing }, signal);
       const { own } = invocation.spools;
       if (own) await retryTransient(() => recordSpool(ops, run, own, missing === undefined), effects);
     },
-    loadWaiting: async () => loadWaiting(await carry(undefined)),
+    loadWaiting: async () => loadWaiting(await contextWith(undefined)),
     complete: async (signal, onStop) => {
       const cuts = splitNotices(sync, most, onNotice);
-      const stop = await executeRun(await carry(cuts.onSplit), signal);
+      const stop = await executeRun(await contextWith(cuts.onSplit), signal);
       cuts.end();
       if (stop) onStop?.(stop);
       // A service that does not answer does not show its log either.
       const isServiceDown = stop?.exit === EXIT.transient;
       if (!signal.aborted && !isServiceDown && stop?.forAll !== true)
-        await settleRemainingLostAnswers(ops, settling, signal);
+        await settleRemainingLostAnswers(ops, settleOptions, signal);
       await meter?.finish(isServiceDown ? AbortSignal.abort() : signal);
       return stop;
     },
@@ -138,7 +138,10 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   };
 }
 
-/** The meter of a run or chunk; undefined without a limit in points, and for a walk through the log, which shows its own cost. */
+/**
+ * Creates the meter of a run or chunk; undefined without a limit in points, and for a log walk, which shows its own
+ * cost.
+ */
 async function meterFor(
   { config, effects, inFlight, logPosition }: Invocation,
   { definition, budget, prices }: Segment,
@@ -149,7 +152,7 @@ async function meterFor(
   const { url, token } = config.service;
   const check = openLogCheck({
     ...reading,
-    // A reading is never refused for its price; what it was charged is counted after it.
+    // A log read is never refused for its price; its charge is counted afterwards.
     budget: openBudget([]),
     token: limiterName(url, token?.reveal() ?? ''),
     position: logPosition,

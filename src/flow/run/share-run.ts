@@ -1,4 +1,4 @@
-/** Hands a run that was cut into chunks over to all workers: from then on the run holds the lease of its sync. */
+/** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { reopenChunks } from '../../ledger/chunks.ts';
@@ -14,22 +14,22 @@ export interface ChunkOrder {
   readonly sync: string;
   readonly runId: string;
   readonly chunk: number;
-  /** Of the sync's lease, which the run holds: a worker that comes late is refused by it. */
+  /** The token of the sync's lease, which the run holds; it fences late workers. */
   readonly token: string;
-  /** Inputs that needed no question, for the summary of the run. */
+  /** Number of inputs that needed no request, for the summary of the run. */
   readonly covered: number;
-  /** Requests of runs given up whose answers were lost, for the summary too. */
+  /** Requests of abandoned runs whose answers were lost, also for the summary. */
   readonly lost: readonly string[];
 }
 
 export interface ShareOptions {
   /** Most requests of a chunk. */
   readonly chunkSize: number;
-  /** Enters the orders where workers find them, in this transaction. */
+  /** Enqueues the orders for the workers, in this transaction. */
   readonly enqueue: (tx: Kysely<OperationsTables>, orders: readonly ChunkOrder[]) => Promise<void>;
 }
 
-/** Holds the lease of a sync whose run is shared. */
+/** The holder of a sync's lease while its run is shared. */
 const holderOfRun = (runId: string): string => `run/${runId}`;
 
 export interface SharedRun {
@@ -40,7 +40,7 @@ export interface SharedRun {
   readonly lost: readonly string[];
 }
 
-/** Enters a job for each chunk that has something left to ask; false when there is none, or the run was not cut. */
+/** Enqueues a job for each chunk with open requests; false if there is none or the run has no chunks. */
 export async function shareRun(
   warehouse: Warehouse,
   { definition, run, lease, covered, lost }: SharedRun,
@@ -52,7 +52,7 @@ export async function shareRun(
     (failures) =>
       warehouse.db.transaction().execute(async (tx) => {
         const ops = operationsOf({ db: tx, ops: warehouse.ops });
-        // Of a commit without an answer the lease tells.
+        // After a commit with a lost connection, the holder of the lease shows whether it succeeded.
         if (failures > 0 && (await currentHolder(ops, lease)) === holder) return true;
         const chunks = await reopenChunks(ops, run.id);
         if (chunks.length === 0) return false;

@@ -1,7 +1,7 @@
 /**
- * Cuts questions before they are sent. Each input's question is known better with every slice of it that is answered, so
- * what is planned is looked at once more when its turn comes: a window that would likely come back full is not asked, and
- * its parts are planned in its place.
+ * Splits questions before they are sent. Each answered slice improves the estimate for its input's question, so a
+ * planned request is checked again before it is sent. If its window would likely come back full, its parts are planned
+ * instead.
  */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type InputSlices, readEarlierSlices } from '../../ledger/coverage.ts';
@@ -23,58 +23,58 @@ import type { SplitEvent } from './split-notices.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** What is known of the questions of a run. */
+/** The estimates for the questions of a run. */
 export interface Splitter {
-  /** How a full answer to an input's question may be followed. */
+  /** Returns the options for following a full answer to an input's question. */
   readonly followOptionsFor: (input: RequestBody) => FollowOptions;
-  /** What follows an answer that was learned from: nothing, or parts that are allowed no more requests than their question. */
+  /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */
   readonly followOf: (input: RequestBody, step: PageStep) => Follow;
-  /** Takes in an answer, before what follows it is planned. Nothing is kept of a question that one answer can hold. */
+  /** Learns from an answer, before its follow-up requests are planned. Questions that fit one answer are not kept. */
   readonly learn: (input: RequestBody, step: PageStep) => void;
-  /** Takes in what followed an answer, or was planned in place of a question. */
+  /** Records the parts that followed an answer or replaced a question. */
   readonly recordSplit: (input: RequestBody, step: PageStep, parts: readonly RequestBody[]) => void;
-  /** False where every request is asked as planned. */
+  /** False if every request is sent as planned. */
   readonly maySplit: boolean;
-  /** What is to be done with a request whose turn has come. */
+  /** Decides whether to send, split or delay a request. */
   readonly decide: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => SplitDecision;
-  /** Marks a request as under way; call what is returned once its answer was loaded, or when there is none. */
+  /** Marks a request as in flight; call the returned function once its answer is loaded, or if there is none. */
   readonly start: (request: Pick<LedgerRequest, 'input' | 'request'>) => () => void;
 }
 
-/** A request is asked, or cut into parts, or waits for what those of its question that are under way will tell. */
+/** Send a request, replace it by parts, or wait for requests of its question that are in flight. */
 export type SplitDecision =
   | { readonly do: 'ask' }
   | { readonly do: 'cut'; readonly parts: Follow }
   | { readonly do: 'wait'; readonly until: Promise<void> };
 
-const NOT_ALLOWED = 'as many items as asked for, and its parts would take more requests than its days and facets need';
+const NOT_ALLOWED = 'as many items as requested, and its parts would take more requests than its days and facets need';
 
-/** Slices of earlier runs that are looked at; they are the newest. */
+/** Most slices of earlier runs that are read, newest first. */
 const EARLIER = 20_000;
-/** Questions of which something is kept, those looked at last: about 20 kB each. */
+/** Most questions in memory, by last use: about 20 kB each. */
 const QUESTIONS = 10_000;
 
 type Window = NonNullable<ReturnType<typeof windowOf>>;
 
 interface QuestionState {
   readonly evidence: Evidence;
-  /** Answers that it was learned from. */
+  /** Number of answers learned from. */
   answers: number;
-  /** Answers of this run that had room for more, and the shares of them that were filled. */
+  /** Answers of this run that were not full, and the sum of their filled shares. */
   readonly roomy: { answers: number; filled: number };
-  /** The days of the slices under way, as numbers. */
+  /** The days of the slices in flight, as numbers. */
   readonly underWay: Set<Window>;
-  /** Resolves when one of those under way is. */
+  /** Resolves when a request in flight ends. */
   change: PromiseWithResolvers<void>;
 }
 
-/** What a run knows of its questions to begin with: what the slices of earlier runs of its sync told. */
+/** Creates the splitter of a run, with the slices of earlier runs of its sync as evidence. */
 export async function openSplitter(ops: Ops, definition: SyncDefinition): Promise<Splitter> {
   const { name, endpoint } = definition;
   return splitterOf(definition, endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, EARLIER) : []);
 }
 
-/** What is known of a sync's questions, beginning with what earlier slices told. */
+/** Creates a splitter that starts with the evidence of earlier slices. */
 export function splitterOf(
   definition: Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>,
   earlier: readonly InputSlices[],
@@ -94,9 +94,8 @@ export function splitterOf(
   const begin = (input: RequestBody): QuestionState | undefined => {
     const found = find(input);
     if (found || !days) return found;
-    const told = evidence(baseOf(definition, input), days);
     const made: QuestionState = {
-      evidence: told,
+      evidence: evidence(baseOf(definition, input), days),
       answers: 0,
       roomy: { answers: 0, filled: 0 },
       underWay: new Set(),
@@ -117,7 +116,7 @@ export function splitterOf(
     };
   };
   for (const { input, slices } of earlier) {
-    // An input of before may no longer be one.
+    // An earlier input may no longer be valid.
     const isValid = endpoint.request.safeParse({ ...definition.request, ...input }).success;
     const question = isValid ? begin(input) : undefined;
     for (const slice of slices) question?.evidence.learnEarlier(slice);
@@ -148,7 +147,7 @@ export function splitterOf(
     },
     decide: ({ input, request, attempts }) => {
       const question = find(input);
-      // What was sent may have been answered: it is not given up for its parts.
+      // A request that was sent may have been answered, so it is not replaced by its parts.
       const into = question && attempts === 0 ? splitBefore?.(request, followOptionsFor(input)) : undefined;
       if (!question || !into) return { do: 'ask' };
       if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, followOptionsFor(input)))
@@ -171,27 +170,27 @@ export function splitterOf(
   };
 }
 
-/** Answers with room that a question may take beyond those of which a quarter is filled. */
+/** Answers with room that a question may have beyond those that are a quarter full. */
 const BEYOND = 8;
 
 /**
- * True of a question whose answers hold far less than was predicted. Earlier answers may have been wrong, or what they
- * held may be gone. Predictions from them would have a window asked day by day.
+ * True if the answers to a question hold far less than predicted. Earlier answers may have been wrong, or their items
+ * may be gone. Their predictions would split a window into single days.
  */
 const isMisled = ({ roomy }: QuestionState): boolean => roomy.answers > BEYOND + 4 * roomy.filled;
 
 /**
- * True of a cut that what is under way would tell more of: the first answers to a question, as many at once as came
- * before; and near days that came back full against what was thought, those that lie as near.
+ * True if requests in flight would improve a split. The first requests of a question qualify: as many may run at once
+ * as were answered before. Requests near days that came back full against the estimate qualify too.
  */
-function isEarly({ evidence: told, answers, underWay }: QuestionState, window: Window | undefined): boolean {
+function isEarly({ evidence: { density }, answers, underWay }: QuestionState, window: Window | undefined): boolean {
   if (underWay.size === 0) return false;
   if (underWay.size >= answers) return true;
-  const near = window && told.density.underestimatedDays(window.from, window.to);
+  const near = window && density.underestimatedDays(window.from, window.to);
   return near !== undefined && [...underWay].some(({ from, to }) => from <= near.to && to >= near.from);
 }
 
-/** What an input asks, with the lists that it names itself. */
+/** The request of an input, with the lists that it names itself. */
 const baseOf = ({ endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>, input: RequestBody): RequestBody =>
   canonicalRequest(endpoint, { ...request, ...input });
 
@@ -206,7 +205,7 @@ export interface SplitContext extends RetryEffects {
   readonly onSplit?: (cut: SplitEvent) => void;
 }
 
-/** Plans the parts of a request in its place; does nothing when it is not planned any more. */
+/** Plans the parts of a request in its place; does nothing if the request is no longer planned. */
 export async function splitPlanned(
   context: SplitContext,
   request: LedgerRequest,
@@ -222,7 +221,7 @@ export async function splitPlanned(
         await assertLease(ops, context.lease);
         const depth = await skipForSplit(ops, request.id, becauseOf(into), at);
         if (depth === undefined) return undefined;
-        // The rest of a window that was never asked is cut in the same go, as it were.
+        // The parts of a window that was never sent count as one split.
         const tasks = into.requests.map((part) =>
           taskOf(
             definition,
@@ -239,7 +238,7 @@ export async function splitPlanned(
   );
   if (!cut) return;
   splitter.recordSplit(request.input, { request: request.request, items: [] }, into.requests);
-  // It leaves the plan as its parts enter it.
+  // The request leaves the plan as its parts enter it.
   context.onPlanned(cut.added - 1);
   context.onSplit?.({ depth: cut.depth, input: request.input, request: request.request, parts: into, wasSent: false });
 }
@@ -248,11 +247,11 @@ function becauseOf({ estimate, requests }: Follow): string {
   const items = estimate?.items === undefined ? '' : `predicted to hold about ${Math.round(estimate.items)} items: `;
   const parts = estimate?.requests ?? requests.length;
   return parts > requests.length
-    ? `${items}the first of about ${parts} parts is cut off`
-    : `${items}cut into ${requests.length} parts`;
+    ? `${items}the first of about ${parts} parts is split off`
+    : `${items}split into ${requests.length} parts`;
 }
 
-/** The fields of a part that differ from its question's; it is asked with the question's others as they were sent. */
+/** Returns the fields of a part that differ from its question; the other fields are sent as they were. */
 export const changedFields = (before: RequestBody, after: RequestBody): RequestBody =>
   Object.fromEntries(
     Object.entries(after).filter(([name, value]) => canonicalJson(value) !== canonicalJson(before[name] ?? null)),

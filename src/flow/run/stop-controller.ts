@@ -1,4 +1,4 @@
-/** The course of a run: whether it goes on, and what stopped it. */
+/** Controls whether a run continues, and records what stopped it. */
 import { EXIT, SluiceError } from '../../errors.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 
@@ -7,29 +7,32 @@ export interface RunStop {
   readonly exit: number;
   readonly because: string;
   readonly next: string | null;
-  /** Nothing is to be sent for any other sync either: the token is refused, the account empty, or no answer could be stored. */
+  /**
+   * No other sync may send anything either: the token is refused, the account is empty, or an answer could not be
+   * stored.
+   */
   readonly forAll: boolean;
 }
 
 export interface StopController {
-  /** Fires when nothing more is to be sent. */
+  /** Fires when nothing more may be sent. */
   readonly signal: AbortSignal;
-  /** Says that nothing more is to be sent; why may follow. */
+  /** Stops sending; the reason may follow. */
   readonly stopSending: () => void;
-  /** Says too that the run has failed, so that nothing is worth a wait. */
+  /** Stops sending and marks the run as failed, so that nothing waits or retries. */
   readonly failFast: () => void;
-  /** Stops the run for this reason, unless it was stopped for another. */
+  /** Stops the run for this reason, unless it was already stopped. */
   readonly stopWith: (reason: RunStop) => void;
-  /** Stops the run for an error. */
+  /** Stops the run because of an error. */
   readonly fail: (error: unknown) => void;
-  /** Says why it was broken off: each answer that could not be stored tells of those before it too. */
-  readonly failStore: (told: unknown) => void;
+  /** Records why an answer could not be stored; the message of the last failed answer covers the earlier ones. */
+  readonly failStore: (storeError: unknown) => void;
   readonly hasFailed: () => boolean;
-  /** What stopped it; throws what was a fault of this program. */
+  /** Returns what stopped the run; throws if the cause was a bug. */
   readonly result: () => RunStop | undefined;
 }
 
-/** A run that goes on until the signal fires or something stops it. */
+/** Creates a controller; the run continues until the signal fires or something stops it. */
 export function openStopController(signal: AbortSignal): StopController {
   const halted = new AbortController();
   let stop: RunStop | undefined;
@@ -51,11 +54,11 @@ export function openStopController(signal: AbortSignal): StopController {
       hasFailed = true;
       const reason = asStop(error);
       if (!reason) fault ??= error instanceof Error ? error : new Error(String(error));
-      stopWith(reason ?? { exit: EXIT.bug, because: 'a fault of this program', next: null, forAll: false });
+      stopWith(reason ?? { exit: EXIT.bug, because: 'a bug of this program', next: null, forAll: false });
     },
-    failStore: (told) => {
-      const reason = asStop(told);
-      // A refusal by the service says more still.
+    failStore: (storeError) => {
+      const reason = asStop(storeError);
+      // A refusal by the service is the more useful reason.
       if (reason && (stop === undefined || stop.exit === EXIT.transient)) stop = { ...reason, forAll: true };
     },
     hasFailed: () => hasFailed,
@@ -66,7 +69,7 @@ export function openStopController(signal: AbortSignal): StopController {
   };
 }
 
-/** What stops a run without being a fault of this program. */
+/** Returns the reason of an expected error; undefined for a bug. */
 function asStop(thrown: unknown): RunStop | undefined {
   const error = toUserError(thrown);
   return error instanceof SluiceError

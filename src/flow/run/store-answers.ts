@@ -1,4 +1,4 @@
-/** Stores the answers of a run and hands each to the loader. */
+/** Stores the answers of a run and passes each to the loader. */
 import pLimit from 'p-limit';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
 import type { SentRequest } from '../request/request.ts';
@@ -10,13 +10,13 @@ import type { Loader, LoaderContext } from './loader.ts';
 import type { SpoolWriter } from '../../recovery/spool/spool.ts';
 
 export interface StoreContext extends LoaderContext {
-  /** Keeps an answer that could not be stored; returns the error to end the run with. */
+  /** Keeps an answer that could not be stored; returns the error that ends the run. */
   readonly spoolAnswer?: SpoolWriter;
 }
 
 /**
- * Commits an answer's bytes, and returns its id with the promise of its load: undefined when the run failed meanwhile,
- * and the answer waits for the next.
+ * Commits an answer's bytes, and returns its id and the promise of its load. The load resolves to undefined if the run
+ * failed meanwhile; the next run then loads the answer.
  */
 export type AnswerStore = (request: SentRequest, answer: AnsweredOutcome) => Promise<StoreResult>;
 
@@ -25,50 +25,51 @@ export interface StoreResult {
   readonly loaded: Promise<IngestResult | undefined>;
 }
 
-/** Bodies that are kept in memory from storing to loading, of all answers together; others are read back. */
-const AT_HAND_BYTES = 4 * 2 ** 20;
+/** Total bytes of bodies kept in memory from storage to load; other bodies are read back. */
+const IN_MEMORY_BYTES = 4 * 2 ** 20;
 
-/** Stores a run's answers. After one that could not be stored, what is stored is no longer loaded. */
+/** Creates the store of a run. After an answer could not be stored, stored answers are no longer loaded. */
 export function openAnswerStore(
   context: StoreContext,
   loader: Loader,
   controller: StopController,
   commits: Pick<GroupCommit, 'store'>,
 ): AnswerStore {
-  const keeping = pLimit(1);
-  let atHandBytes = 0;
+  const spooling = pLimit(1);
+  let inMemoryBytes = 0;
   const load = async (stored: QueuedAnswer): Promise<IngestResult | undefined> => {
     if (controller.hasFailed()) return undefined;
     const { answerId, bytes } = stored;
-    if (atHandBytes + bytes > AT_HAND_BYTES) return loader.load({ answerId, bytes });
-    atHandBytes += bytes;
+    if (inMemoryBytes + bytes > IN_MEMORY_BYTES) return loader.load({ answerId, bytes });
+    inMemoryBytes += bytes;
     try {
       return await loader.load(stored);
     } finally {
-      atHandBytes -= bytes;
+      inMemoryBytes -= bytes;
     }
   };
   return async (request, answer) => {
     context.checkpoint?.('before_store');
     try {
       const answerId = await commits.store({ requestId: request.id, answer });
-      if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer that came`);
+      if (answerId === undefined) throw new Error(`the ledger has no request ${request.id} for the answer`);
       context.checkpoint?.('after_store');
       return { answerId, loaded: load(storedOf(context, request, answer, answerId)) };
     } catch (error) {
       controller.failFast();
-      return keeping(async () => {
+      return spooling(async () => {
         const { id: requestId, xRequestId } = request;
         const [runId, sync] = [context.run.id, context.definition.name];
-        const told = await (context.spoolAnswer?.({ ...answer, requestId, xRequestId, runId, sync }, error) ?? error);
-        controller.failStore(told);
-        throw told;
+        const runError = await (context.spoolAnswer?.({ ...answer, requestId, xRequestId, runId, sync }, error) ??
+          error);
+        controller.failStore(runError);
+        throw runError;
       });
     }
   };
 }
 
-/** An answer as the vault would give it back. */
+/** The answer as it would be read back from the database. */
 const storedOf = (
   { run, definition }: LoaderContext,
   { id: requestId, requestKey, request }: SentRequest,
@@ -85,7 +86,7 @@ const storedOf = (
     endpoint: definition.endpoint.name,
     requestKey,
     request,
-    // To the microsecond, as the vault tells it.
+    // With microseconds, as the database returns it.
     receivedAt: receivedAt.toISOString().replace('Z', '000Z'),
     status,
     body,

@@ -8,9 +8,9 @@ import type { ShareOptions } from './share-run.ts';
 import type { RunStop } from './stop-controller.ts';
 
 export interface SyncOptions {
-  /** Syncs to run, with nothing else; empty means all. */
+  /** Syncs to run; empty means all. */
   readonly names: readonly string[];
-  /** Request also what has a fresh answer. */
+  /** Ignore fresh answers and send every request. */
   readonly refresh: boolean;
   readonly failOnTruncated: boolean;
   /** Days, YYYY-MM-DD, that replace the window of the named syncs. */
@@ -30,7 +30,7 @@ export interface SyncRun {
   /** Answers of all syncs that were on disk at the start. */
   readonly spooled: readonly SpooledFiles[];
   readonly onStop?: (stop: RunStop) => void;
-  /** Lets other workers take part in a large run; without it, this process executes the whole run. */
+  /** Lets other workers take part in a large run; absent, this process executes it alone. */
   readonly share?: ShareOptions;
   /** Traces the run. */
   readonly spans?: RunSpans;

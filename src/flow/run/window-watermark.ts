@@ -1,4 +1,7 @@
-/** How far the window of an input is known, and which of its slices are to be asked again because no answer could be read. */
+/**
+ * How far the window of an input is known, and which of its slices must be requested again because their answers were
+ * unreadable.
+ */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { Task } from '../../plan/task.ts';
@@ -10,36 +13,36 @@ import { latestKnown } from '../../warehouse/connect/clock.ts';
 
 /** How far the window of one input is known. */
 export interface WindowWatermark {
-  /** The first day that was asked for. */
+  /** The first requested day. */
   readonly from: string;
-  /** The last day that had ended when it was asked; everything from the first up to it is in. */
+  /** The last day that had ended when it was requested; all days from the first up to it are loaded. */
   readonly lastCompleteDay: string;
-  /** The last day that had ended, with slices left out that could not be read; absent when there are none. */
+  /** The last day that had ended, ignoring unreadable slices; absent if there are none. */
   readonly reached?: string;
-  /** The last day asked for. */
+  /** The last requested day. */
   readonly to: string;
   readonly asOf: string;
-  /** Slices whose answer could not be read; absent when there are none. */
+  /** Slices whose answers were unreadable; absent if there are none. */
   readonly unread?: readonly UnreadSlice[];
 }
 
-/** A slice of a window whose answer could not be read. */
+/** A slice of a window whose answer was unreadable. */
 export interface UnreadSlice {
   /** The fields that narrow the input's question to this slice. */
   readonly fields: RequestBody;
-  /** How many times the question was cut to make it. */
+  /** How many times the question was split to make it. */
   readonly depth: number;
   /** Receipt of the answer, RFC 3339 with microseconds. */
   readonly asOf: string;
 }
 
-/** Name of the mark of one input's window; a definition that asks for other things has marks of its own. */
+/** Name of the watermark of one input's window. A definition with other requests has watermarks of its own. */
 export const windowWatermarkName = (definition: Pick<SyncDefinition, 'windowHash'>, input: RequestBody): string =>
   `window:${digestOf(canonicalJson([definition.windowHash, input]))}`;
 
 /**
- * The mark, if it says something of the sync's window: that is nothing of days before its own first, and nothing at all
- * when it was made by a clock that was ahead.
+ * Parses a watermark; undefined if it does not apply to the sync's window. It does not apply to days before its first,
+ * or if a clock that was ahead set it.
  */
 export function parseWindowWatermark(
   text: string | undefined,
@@ -50,10 +53,10 @@ export function parseWindowWatermark(
   return mark && window && mark.from <= window.from && new Date(mark.asOf) <= latestKnown(now) ? mark : undefined;
 }
 
-/** The day up to which a window is known but for its unread slices; later runs ask from there. */
+/** The day up to which a window is known except for unread slices; later runs start there. */
 export const reachedDay = ({ reached, lastCompleteDay }: WindowWatermark): string => reached ?? lastCompleteDay;
 
-/** True when the window needs no question but for its unread slices: it was asked up to its end within `max_age`. */
+/** True if the window needs no request except for unread slices: it was requested up to its end within `max_age`. */
 export function isCovered(
   { window }: Pick<SyncDefinition, 'window'>,
   maxAgeMs: number | undefined,
@@ -64,15 +67,15 @@ export function isCovered(
   return maxAgeMs !== undefined && mark.to >= to && now.getTime() - Date.parse(mark.asOf) <= maxAgeMs;
 }
 
-type Asking = Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>;
+type RetryDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>;
 
-/** An unread slice with the request that asks for it again. */
+/** An unread slice with the request that repeats it. */
 export interface RetriedSlice extends UnreadSlice {
   readonly task: Task;
 }
 
-/** The slices of a mark that are to be asked again, as far as they lie in the sync's window. */
-export function slicesToRetry(definition: Asking, input: RequestBody, mark: WindowWatermark): RetriedSlice[] {
+/** The slices of a watermark to request again, as far as they are within the sync's window. */
+export function slicesToRetry(definition: RetryDefinition, input: RequestBody, mark: WindowWatermark): RetriedSlice[] {
   const { endpoint, request, window } = definition;
   const { days } = endpoint.paging;
   if (!days || !window) return [];
@@ -85,7 +88,7 @@ export function slicesToRetry(definition: Asking, input: RequestBody, mark: Wind
   });
 }
 
-/** The fields by which a request narrows its input's question. */
+/** The fields that narrow a request compared with its input's question. */
 export const narrowingFields = (
   { endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>,
   input: RequestBody,
@@ -103,15 +106,15 @@ export const daysOf = (days: Days, request: RequestBody): { readonly from: strin
   to: String(request[days.to]),
 });
 
-/** True when the days of one request are all among those of another. */
+/** True if all days of one request are among those of another. */
 export function isWithin(days: Days, inner: RequestBody, outer: RequestBody): boolean {
   const [one, other] = [daysOf(days, inner), daysOf(days, outer)];
   return one.from >= other.from && one.to <= other.to;
 }
 
 /**
- * Slices to retry and windows to ask, without what the other asks for: a slice inside a window of the plan, and a window
- * inside a slice that is as wide as the input's question.
+ * Removes overlaps between slices to retry and windows to request. A slice inside a window of the plan is removed, and
+ * so is a window inside a slice that covers the input's question.
  */
 export function withoutOverlap(
   { endpoint }: Pick<SyncDefinition, 'endpoint'>,

@@ -1,20 +1,21 @@
-/** The statements that write a log of changes, arrays in. */
+/** The statements that write the change log, with arrays as parameters. */
 import { quoted, quotedList } from '../../warehouse/sql/identifiers.ts';
 import type { ChangeTable } from '../../warehouse/schema/table-types.ts';
 
 const arraysOf = ({ columns }: ChangeTable): string =>
-  `unnest(${columns.map(({ type }, place) => `$${place + 1}::${type}[]`).join(', ')})`;
+  `unnest(${columns.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ')})`;
 
-/** Changes; one that is there is left alone. Parameters are all columns. */
+/** SQL that inserts changes and ignores existing ones. Parameters are all columns. */
 export function insertChanges(schema: string, table: ChangeTable): string {
   const names = quotedList(table.columns.map(({ name }) => name));
   return `insert into ${quoted(schema)}.${quoted(table.name)} (${names}) select * from ${arraysOf(table)} on conflict do nothing`;
 }
 
 /**
- * Puts what a late answer tells before the next change that is known: where it tells what that change came from, nothing
- * is new; where it tells what that change led to, the change happened here; else there were two. Without a later change
- * nothing is written, since it is not known what the value was. Parameters are all columns, `to_value` as told.
+ * SQL that inserts the values of a late answer before the next known change. If the value equals that change's
+ * `from_value`, nothing is new. If it equals its `to_value`, the change moves to the late answer. Otherwise there were
+ * two changes. Without a later change nothing is written, since the earlier value is unknown. Parameters are all
+ * columns, with the late value in `to_value`.
  */
 export function insertLateChanges(schema: string, log: ChangeTable): string {
   const { name, columns, entityKey, key } = log;

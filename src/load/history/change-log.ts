@@ -1,7 +1,7 @@
 /**
- * Logs what answers change of an entity's attributes: what it was, what it became, when and by which answer. The log
- * follows the row, so a lesser sighting that leaves the row as it is changes nothing here either. An answer that comes
- * late, after a newer one was loaded, finds its place between the changes that are known.
+ * Logs changes of an entity's attributes: the values before and after, the time and the answer. The log follows the
+ * row, so a lesser observation that leaves the row unchanged logs nothing. A late answer, loaded after a newer one, is
+ * inserted between the known changes.
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -14,13 +14,13 @@ import type { SqlExecutor } from '../sql/executor.ts';
 import type { AnswerReceived, ObservationsById, AnswerRows } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
-/** One entity, what answers show of it, and what the loader made of each. */
+/** One entity, its observations by answers, and the result of each. */
 export interface ComparedRow {
   readonly id: string;
-  /** The row as it rests in the warehouse, where an answer changes it. */
+  /** The stored row, if an answer changes it. */
   readonly before: RowState | undefined;
   readonly answers: readonly AnswerRows[];
-  /** One for each of the answers that show it. */
+  /** The results, one for each of `answers`. */
   readonly changes: readonly RowChange[];
 }
 
@@ -33,8 +33,8 @@ interface Change {
 }
 
 /**
- * Logs what became of a table's entities; does nothing for one that is not logged. Call it when new rows are in and the
- * others are held, before they are written: what they were is read here.
+ * Logs the changes of a table's entities; does nothing for a table without a log. Call it after new rows are inserted
+ * and the others are locked, but before they are updated, since it reads their old values.
  */
 export async function logChanges(
   run: SqlExecutor,
@@ -42,58 +42,62 @@ export async function logChanges(
   table: RootTable,
   answers: readonly AnswerReceived[],
   seen: ObservationsById,
-  fates: readonly MergeResult[],
+  results: readonly MergeResult[],
 ): Promise<void> {
   if (!table.changes) return;
-  const told = fates.filter(({ steps }) => steps.some(({ change }) => TOLD.includes(change)));
-  const changed = told.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
+  const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
+  const changed = logged.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
   const ids = changed.map(({ id }) => id);
   const before = await loadStates(run, schema, table, ids);
-  const judged = told.map(({ id, steps }): ComparedRow => {
-    const verdicts = steps.map(({ change }) => change);
-    return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: verdicts };
+  const compared = logged.map(({ id, steps }): ComparedRow => {
+    const rowChanges = steps.map(({ change }) => change);
+    return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: rowChanges };
   });
-  await writeChanges(run, schema, table.changes, table, answers, judged);
+  await writeChanges(run, schema, table.changes, table, answers, compared);
 }
 
-/** What the log has to do with. */
-const TOLD: readonly RowChange[] = ['changed', 'superseded'];
+/** The results that the log records. */
+const LOGGED: readonly RowChange[] = ['changed', 'superseded'];
 
-/** Writes what answers change of these entities, and puts what came late into its place. */
+/** Writes the changes of these entities, and inserts late values between the known changes. */
 export async function writeChanges(
   run: SqlExecutor,
   schema: string,
   log: ChangeTable,
   table: RootTable,
   answers: readonly AnswerReceived[],
-  judged: readonly ComparedRow[],
+  compared: readonly ComparedRow[],
 ): Promise<void> {
-  const changes = judged.flatMap((it) => changesOf(table, log, answers, it));
+  const changes = compared.flatMap((it) => changesOf(table, log, answers, it));
   if (changes.length > 0) await run.write(insertChanges(schema, log), valuesOf(log, changes));
-  // One answer at a time, because each may move what the one before has put in.
-  for (const late of lateOf(log, answers, judged)) await run.write(insertLateChanges(schema, log), valuesOf(log, late));
+  // One answer at a time, because each may move a change that the one before inserted.
+  for (const late of lateOf(log, answers, compared))
+    await run.write(insertLateChanges(schema, log), valuesOf(log, late));
 }
 
-/** What the answers change of one entity, in their order. */
+/** The changes of one entity, in the order of the answers. */
 function changesOf(
   table: RootTable,
   log: ChangeTable,
   answers: readonly AnswerReceived[],
-  { id, before, answers: shown, changes: verdicts }: ComparedRow,
+  { id, before, answers: shown, changes: rowChanges }: ComparedRow,
 ): readonly Change[] {
   const changes: Change[] = [];
   let known = before;
-  for (const [place, { answer, rows }] of shown.entries()) {
+  for (const [index, { answer, rows }] of shown.entries()) {
     const by = answers[answer];
-    if (!by || verdicts[place] === 'superseded') continue;
+    if (!by || rowChanges[index] === 'superseded') continue;
     const state = rows.reduce<RowState | undefined>((seen, row) => observe(table, seen, row), known);
-    if (known && state && verdicts[place] === 'changed') changes.push(...differences(log, id, known, state, by));
+    if (known && state && rowChanges[index] === 'changed') changes.push(...differences(log, id, known, state, by));
     known = state;
   }
   return changes;
 }
 
-/** What a preview left out was not told, so its appearing is no change; what a full answer left out was not there. */
+/**
+ * A preview may omit an attribute, so its later appearance is not a change. An attribute that is missing in a full answer
+ * did not exist.
+ */
 function differences(log: ChangeTable, id: string, known: RowState, state: RowState, by: AnswerReceived): Change[] {
   return log.attributes.flatMap((attribute) => {
     const from = textOf(known.cells[attribute]);
@@ -105,20 +109,20 @@ function differences(log: ChangeTable, id: string, known: RowState, state: RowSt
 const textOf = (cell: Cell | undefined): string | null => (cell === null || cell === undefined ? null : String(cell));
 
 /**
- * What full sightings tell that came late, answer by answer, the oldest first. What lesser ones tell may never have been
- * taken, so they are left out.
+ * The values of late full observations, by answer, oldest first. Lesser observations may never have been written to the
+ * row, so they are left out.
  */
-function lateOf(log: ChangeTable, answers: readonly AnswerReceived[], judged: readonly ComparedRow[]): Change[][] {
+function lateOf(log: ChangeTable, answers: readonly AnswerReceived[], compared: readonly ComparedRow[]): Change[][] {
   const late = new Map<number, Change[]>();
-  for (const { id, answers: shown, changes: verdicts } of judged) {
-    for (const [place, { answer, rows }] of shown.entries()) {
+  for (const { id, answers: shown, changes: rowChanges } of compared) {
+    for (const [index, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
       const row = rows.findLast(isFull);
-      if (verdicts[place] !== 'superseded' || !by || !row) continue;
-      const told = log.attributes
+      if (rowChanges[index] !== 'superseded' || !by || !row) continue;
+      const logged = log.attributes
         .filter((attribute) => attribute in row.cells)
         .map((attribute): Change => ({ id, attribute, from: null, to: textOf(row.cells[attribute]), by }));
-      late.set(answer, [...(late.get(answer) ?? []), ...told]);
+      late.set(answer, [...(late.get(answer) ?? []), ...logged]);
     }
   }
   return [...late]
@@ -128,7 +132,7 @@ function lateOf(log: ChangeTable, answers: readonly AnswerReceived[], judged: re
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
-/** One array a column. */
+/** One array per column. */
 function valuesOf({ entityKey, columns }: ChangeTable, changes: readonly Change[]): string[] {
   const cells: Readonly<Record<string, (change: Change) => Cell>> = {
     attribute: ({ attribute }) => attribute,

@@ -1,8 +1,7 @@
 /**
- * Keeps the numbers of each day: a row for each entity and UTC day on which an answer showed it, with the last value of
- * each number that was told that day. Each number goes by the receipt of the answer that told it, so a replay changes
- * nothing. As with all rows, what tells the same again is not written: an answer that is loaded late may therefore stand,
- * where one between it and the day's last repeated the number that was there.
+ * Writes daily numbers: a row for each entity and UTC day with an observation, with the last value of each number on
+ * that day. The receipt time of the answer decides the day, so a replay changes nothing. A repeated value is not
+ * written. Therefore a late answer may stay visible although a later answer of the day repeated the earlier value.
  */
 import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
@@ -12,25 +11,25 @@ import { newRows, type SqlExecutor } from '../sql/executor.ts';
 import { byReceipt, type AnswerReceived, type ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
-/** A number, and the answer that told it last that day. */
+/** A number, and the last answer of the day that reported it. */
 interface DailyValue {
   readonly value: Cell;
   readonly answer: AnswerReceived;
 }
 
-/** What a day's answers told of one entity. */
+/** The observations of one entity on one day. */
 interface DailyRow {
   readonly id: string;
   readonly date: string;
   /** The day's last answer that showed the entity. */
   readonly last: AnswerReceived;
-  /** Numbers by column; one that no answer told is not here. */
+  /** Numbers by column, without those that no answer reported. */
   readonly values: ReadonlyMap<string, DailyValue>;
 }
 
 /**
- * Writes the days on which these answers showed entities of a table; does nothing for one that keeps no numbers. Of those
- * that are `added` no day can be there.
+ * Writes the days on which these answers showed entities of a table; does nothing for a table without daily numbers.
+ * Entities in `added` are new, so they have no earlier days.
  */
 export async function writeDailyRows(
   run: SqlExecutor,
@@ -48,15 +47,15 @@ export async function writeDailyRows(
   const first = days.filter(({ id }) => added.has(id));
   if (known.length > 0) await run.write(upsert, valuesOf(daily, known));
   if (first.length > 0) {
-    // What it throws comes out of the next statement.
+    // An error is thrown by the next statement.
     void run.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
     await run.yieldToEventLoop();
   }
 }
 
 /**
- * The days that answers make, in key order. A full sighting always makes its day's row; a lesser one does where it tells
- * one of the numbers.
+ * Returns the days of the answers, in key order. A full observation always makes a row; a lesser one does so if it
+ * reports a number.
  */
 function daysOf(
   table: RootTable,
@@ -70,11 +69,11 @@ function daysOf(
       const by = answers[answer];
       const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       if (!by || !state) continue;
-      const told = toldBy(daily.measures, state, by);
-      if (told.size === 0 && !rows.some(isFull)) continue;
+      const reported = valuesReported(daily.measures, state, by);
+      if (reported.size === 0 && !rows.some(isFull)) continue;
       const date = by.receivedAt.slice(0, 10);
       const key = `${id}\0${date}`;
-      const day = { id, date, last: by, values: told };
+      const day = { id, date, last: by, values: reported };
       const known = days.get(key);
       days.set(key, known ? together(known, day) : day);
     }
@@ -84,7 +83,11 @@ function daysOf(
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
-function toldBy(measures: readonly DailyMeasure[], state: RowState, by: AnswerReceived): Map<string, DailyValue> {
+function valuesReported(
+  measures: readonly DailyMeasure[],
+  state: RowState,
+  by: AnswerReceived,
+): Map<string, DailyValue> {
   return new Map(
     measures.flatMap((measure) => {
       const value = valueOf(measure, state);
@@ -97,7 +100,7 @@ function valueOf({ column, sum }: DailyMeasure, { cells, lists }: RowState): Cel
   if (!sum) return cells[column] ?? null;
   const rows = lists[sum.child];
   if (!rows) return null;
-  // Exact, because counts may be beyond what a number holds; negative ones are hidden.
+  // BigInt is exact, because counts may exceed the range of numbers. Negative counts mean hidden.
   const counts = rows.map((row) => BigInt(String(row[sum.place] ?? 0)));
   return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
 }
@@ -116,11 +119,11 @@ function together(a: DailyRow, b: DailyRow): DailyRow {
   return { ...a, last: byReceipt(a.last, b.last) < 0 ? b.last : a.last, values };
 }
 
-/** One array a column. */
+/** One array per column. */
 const valuesOf = (daily: DailyTable, days: readonly DailyRow[]): string[] =>
   cellsOf(daily).map((of) => arrayLiteralOf(days, of));
 
-/** What a day's row has in each column. */
+/** Returns the cells of a day's row, by column. */
 function cellsOf({ entityKey, columns }: DailyTable): ((day: DailyRow) => Cell)[] {
   const machinery: Readonly<Record<string, (day: DailyRow) => Cell>> = {
     date: ({ date }) => date,
@@ -135,7 +138,7 @@ function cellsOf({ entityKey, columns }: DailyTable): ((day: DailyRow) => Cell)[
   });
 }
 
-/** The numbers that the day's last answer did not tell, each with who told it. */
+/** The numbers that the day's last answer did not report, each with its answer. */
 function earlierOf({ values, last }: DailyRow): Cell {
   const earlier = [...values].filter(([, { answer: by }]) => byReceipt(by, last) < 0);
   if (earlier.length === 0) return null;

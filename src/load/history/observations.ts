@@ -1,9 +1,9 @@
-/** What answers that are loaded together show of a table's entities. */
+/** The observations of a table's entities by answers that are loaded together. */
 import type { RootRow } from '../../normalize/batch.ts';
 
-/** The rows by which one answer shows an entity, in the order seen. */
+/** The rows of one answer about an entity, in order. */
 export interface AnswerRows {
-  /** The answer's place among those that are loaded together. */
+  /** The answer's index among those that are loaded together. */
   readonly answer: number;
   readonly rows: readonly RootRow[];
 }
@@ -11,14 +11,14 @@ export interface AnswerRows {
 /** Entities by id, each with the answers that show it. */
 export type ObservationsById = ReadonlyMap<string, readonly AnswerRows[]>;
 
-/** What tells an answer's place in time: its receipt, and of several received at one instant the order of storing. */
+/** The position of an answer in time: its receipt, and for equal receipts the order of storage. */
 export interface AnswerReceived {
   readonly answerId: string;
   /** RFC 3339 with microseconds, in UTC. */
   readonly receivedAt: string;
 }
 
-/** Below zero when the first was received before the second. */
+/** Compares two answers by receipt: below zero if the first one came earlier. */
 export function byReceipt(a: AnswerReceived, b: AnswerReceived): number {
   if (a.receivedAt !== b.receivedAt) return a.receivedAt < b.receivedAt ? -1 : 1;
   return Number(BigInt(a.answerId) - BigInt(b.answerId));

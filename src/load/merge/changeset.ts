@@ -1,4 +1,4 @@
-/** What is to be written of a table's entities, before any of it is. */
+/** The planned writes of a table's entities. */
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import { copyText, type CopySet } from '../../warehouse/sql/copy.ts';
@@ -12,31 +12,31 @@ import { newRows, type NewRows } from '../sql/executor.ts';
 
 export interface ChangeSet {
   readonly results: readonly MergeResult[];
-  /** Those whose rows are new. */
+  /** Results whose rows are new. */
   readonly inserts: readonly PendingWrite[];
   readonly updates: readonly PendingWrite[];
-  /** Made when they are first asked for: while the rows are on their way. */
+  /** Computed on the first call, while the rows are being sent. */
   readonly lists: () => readonly ListWrite[];
 }
 
-/** A list of those parents of which it differs. */
+/** The rows of a child table, for the parents whose lists differ. */
 export interface ListWrite {
   readonly child: ChildTable;
-  /** The parents that have one, as parameters; absent when none has. */
+  /** The keys of parents with an existing list, as parameters; absent if there is none. */
   readonly emptied: readonly string[] | undefined;
-  /** As they are copied; absent when none has a row. */
+  /** The rows as COPY text; absent if there is none. */
   readonly lines: string | undefined;
 }
 
-/** Drafts what becomes of these entities, in their order; lets other work go on between two parts of it by `pause`. */
+/** Builds the change set of these entities, in order; `pause` lets other work run between two parts. */
 export async function buildChangeSet(
   target: MergeTarget,
   ids: readonly string[],
   seen: ReadonlyMap<string, readonly Observation[]>,
-  resting: StoredRows,
+  storedRows: StoredRows,
   pause?: () => Promise<unknown>,
 ): Promise<ChangeSet> {
-  const results = await compareRows(target, ids, seen, resting, pause);
+  const results = await compareRows(target, ids, seen, storedRows, pause);
   const due = results.filter(hasWrite);
   let lists: readonly ListWrite[] | undefined;
   return {
@@ -47,7 +47,7 @@ export async function buildChangeSet(
   };
 }
 
-/** These columns of rows, an array each. */
+/** These columns of the rows, one array per column. */
 export const arraysOf = (
   { table, contexts }: MergeTarget,
   names: readonly string[],
@@ -58,7 +58,7 @@ export const arraysOf = (
     return arrayLiteralOf(due, ({ write }) => of(write));
   });
 
-/** New rows, all columns of each. */
+/** New rows with all columns. */
 export const rowsOf = ({ table, contexts }: MergeTarget, due: readonly PendingWrite[]): NewRows =>
   newRows(
     due,
@@ -68,23 +68,23 @@ export const rowsOf = ({ table, contexts }: MergeTarget, due: readonly PendingWr
     }),
   );
 
-/** What a row has in this column. */
+/** Returns the cell of a row in this column. */
 function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string): (write: RowWrite) => Cell {
-  const at = (answer: number | undefined, of: keyof LoadContext): Cell =>
+  const contextCell = (answer: number | undefined, of: keyof LoadContext): Cell =>
     answer === undefined ? null : (contexts[answer]?.[of] ?? null);
   const machinery: Readonly<Record<string, (write: RowWrite) => Cell>> = {
     _detail: ({ state }) => state.detail,
-    _first_seen_at: ({ first }) => at(first, 'receivedAt'),
-    _changed_at: ({ changed }) => at(changed, 'receivedAt'),
-    _run_id: ({ last }) => at(last, 'runId'),
-    _answer_id: ({ last }) => at(last, 'answerId'),
+    _first_seen_at: ({ first }) => contextCell(first, 'receivedAt'),
+    _changed_at: ({ changed }) => contextCell(changed, 'receivedAt'),
+    _run_id: ({ last }) => contextCell(last, 'runId'),
+    _answer_id: ({ last }) => contextCell(last, 'answerId'),
     _content_hash: ({ digests }) => contentHash(table, digests),
     _part_hashes: ({ digests }) => digests.text,
   };
   return machinery[name] ?? (({ state, counts }) => state.cells[name] ?? counts[name] ?? null);
 }
 
-/** The lists that are to be replaced, each as a set. */
+/** The lists to replace, each as a set. */
 export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWrite[] {
   const parents = due.map(({ id, stored, write, steps }) => ({
     id,

@@ -1,4 +1,4 @@
-/** What becomes of a table's entities, from what rests in the warehouse and what answers show. */
+/** Computes the result for a table's entities from the stored rows and the observations. */
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { LoadContext } from './receipt-builder.ts';
 import {
@@ -20,7 +20,7 @@ export interface MergeTarget {
   readonly contexts: readonly LoadContext[];
 }
 
-/** What rests in the warehouse of the entities of a table, as far as their sightings make it needed. */
+/** Reads the stored rows of a table's entities, as far as their observations need them. */
 export function readStoredFor(
   { executor, schema, table }: MergeTarget,
   ids: readonly string[],
@@ -29,10 +29,10 @@ export function readStoredFor(
   return loadStoredRows(executor, schema, table, ids, (id) => startsPartial(table, seen.get(id) ?? []));
 }
 
-/** Entities that are judged at a time: about a millisecond. */
+/** Entities per part: about a millisecond. */
 const PART = 100;
 
-/** The fates of these entities, in their order; lets other work go on between two parts of it by `pause`. */
+/** Returns the results for these entities, in order; `pause` lets other work run between two parts. */
 export async function compareRows(
   { executor, schema, table, contexts }: MergeTarget,
   ids: readonly string[],
@@ -47,8 +47,8 @@ export async function compareRows(
   });
   const more = await loadStates(executor, schema, table, late);
   const results: MergeResult[] = [];
-  for (const [at, id] of ids.entries()) {
-    if (pause && at % PART === PART - 1) await pause();
+  for (const [index, id] of ids.entries()) {
+    if (pause && index % PART === PART - 1) await pause();
     results.push(
       mergeObservations(table, id, seen.get(id) ?? [], answerIds, heads.get(id), states.get(id) ?? more.get(id)),
     );
@@ -56,7 +56,7 @@ export async function compareRows(
   return results;
 }
 
-/** A fate whose row is to be written. */
+/** A result whose row must be written. */
 export type PendingWrite = MergeResult & { readonly write: RowWrite };
 
 export const hasWrite = (result: MergeResult): result is PendingWrite => result.write !== undefined;

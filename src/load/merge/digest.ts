@@ -1,4 +1,4 @@
-/** Digests of a row's parts, by which a second load tells what did not change. */
+/** Digests of a row's parts, which show on a repeated load what did not change. */
 import { hash } from 'node:crypto';
 import type { Cell, ChildRow } from '../../normalize/batch.ts';
 import type { ChildTable, Column, RootTable } from '../../warehouse/schema/table-types.ts';
@@ -6,32 +6,32 @@ import type { RowState } from './observe.ts';
 
 export interface Digests {
   readonly columns: string;
-  /** Of the columns that differ on every call, and of how much is known: neither is content. */
+  /** Covers the volatile columns and the detail; neither is content. */
   readonly volatile: string;
-  /** By child table, in declared order; null of a list that was never told. */
+  /** By child table, in declared order; null for a list that was never reported. */
   readonly lists: readonly (string | null)[];
-  /** All of them as one text, for the row's own column: equal when they are. */
+  /** All digests as one text, as stored in the row; equal if the digests are equal. */
   readonly text: string;
 }
 
-const madeOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
+const shortHash = (text: string): string => hash('sha256', text, 'base64url').slice(0, 22);
 
-/** Short texts come again and again: lists without elements, or with one of a few. */
+/** Short texts repeat often: empty lists, or lists with one of a few elements. */
 const SHORT = 48;
 const MOST_KNOWN = 4096;
 const known = new Map<string, string>();
 
 function digest(text: string): string {
-  if (text.length > SHORT) return madeOf(text);
+  if (text.length > SHORT) return shortHash(text);
   const found = known.get(text);
   if (found !== undefined) return found;
   if (known.size === MOST_KNOWN) known.clear();
-  const made = madeOf(text);
+  const made = shortHash(text);
   known.set(text, made);
   return made;
 }
 
-/** A cell's length goes before it, so that neighbours can't run into each other and null is no text. */
+/** Each cell is preceded by its length, so that neighbours stay separate and null differs from text. */
 const written = (cell: Cell | undefined): string => {
   if (cell === null || cell === undefined) return '~';
   const text = String(cell);
@@ -46,7 +46,10 @@ interface ContentNames {
 
 const namesByTable = new WeakMap<RootTable, ContentNames>();
 
-/** Names of the columns that the digests cover: all but the machinery's and the counts, which follow their lists. */
+/**
+ * Returns the names of the columns that the digests cover: all except metadata columns and counts, which follow their
+ * lists.
+ */
 export function contentNames(table: RootTable): ContentNames {
   const made = namesByTable.get(table);
   if (made) return made;
@@ -62,7 +65,7 @@ export function contentNames(table: RootTable): ContentNames {
   return names;
 }
 
-/** The digests of a state; of a list that it does not tell, the one that rests in the warehouse. */
+/** Returns the digests of a state. A list that it does not include keeps its stored digest. */
 export function digestsOf(table: RootTable, state: RowState, stored: Digests | undefined): Digests {
   const { steady, volatile } = contentNames(table);
   return digests(
@@ -99,27 +102,27 @@ function listDigest(rows: readonly ChildRow[]): string {
   return digest(text);
 }
 
-/** What the content hash covers: everything but what is volatile. */
+/** Returns the content hash, which covers everything except volatile parts. */
 export function contentHash(table: RootTable, digests: Digests): string {
   const steady = table.children.flatMap((child, index) => (child.volatile ? [] : [digests.lists[index] ?? '-']));
   return digest([digests.columns, ...steady].join(' '));
 }
 
-/** True when something volatile differs and nothing else does. */
+/** True if at most volatile parts differ. */
 export const sameContent = (table: RootTable, a: Digests, b: Digests): boolean =>
   a.columns === b.columns &&
   table.children.every((child, index) => child.volatile || a.lists[index] === b.lists[index]);
 
-/** The digests that a row's own column holds as one text. */
+/** Parses the digests from the text in a row. */
 export function digestsFrom(text: string): Digests {
   const [columns = '', volatile = '', ...lists] = text.split(' ');
   return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)), text };
 }
 
-/** True of a list whose elements have a key of their own. */
+/** True for a list whose elements have keys. */
 export const isKeyed = (child: ChildTable): boolean => !child.key.includes('position');
 
-/** The rows that a child table takes: of elements with a key of their own the last of each, in key order. */
+/** Returns the rows for a child table: of keyed elements only the last one with each key, in key order. */
 export function childRows(child: ChildTable, rows: readonly ChildRow[]): readonly ChildRow[] {
   if (!isKeyed(child) || rows.length < 2) return rows;
   const own = child.key.slice(child.parentKey.length);

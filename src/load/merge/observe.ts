@@ -1,27 +1,30 @@
-/** What is known of an entity, and how a sighting changes it; pure. */
+/** The known state of an entity, and how an observation changes it; pure. */
 import type { Cell, ChildRow, RootRow } from '../../normalize/batch.ts';
 import { DETAILS, type Detail } from '../../service/model.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
 
 export interface RowState {
   readonly cells: Readonly<Record<string, Cell>>;
-  /** Lists told by sightings; those that rest in the warehouse are not here. */
+  /** Lists from observations, without those that only the stored row has. */
   readonly lists: Readonly<Record<string, readonly ChildRow[]>>;
   readonly detail: Detail;
 }
 
 const rank = (detail: Detail): number => DETAILS.indexOf(detail);
 
-/** True of a detail that tells more than the other. */
+/** True if the first detail is greater than the second. */
 export const isMoreDetailed = (one: Detail, other: Detail): boolean => rank(one) > rank(other);
 
-/** The state after an older sighting that tells more: had it come first, what is known would have filled its nulls. */
+/**
+ * Returns the state after an older observation with more detail: as if it had come first and the known values had
+ * filled its nulls.
+ */
 export const observeOlder = (table: RootTable, known: RowState, fuller: RowState): RowState =>
   observe(table, fuller, { cells: known.cells, lists: {}, detail: known.detail });
 
 /**
- * The state after a newer sighting: one of the same detail or more writes what it tells, a lesser one fills nulls alone.
- * A row that its source has yet to complete counts as lesser than a complete one.
+ * Returns the state after a newer observation. One of the same or more detail overwrites the values that it has; a
+ * lesser one only fills nulls. A row that its source has not completed counts as lesser than a complete one.
  */
 export function observe(
   table: RootTable,
@@ -37,12 +40,12 @@ export function observe(
   const filled = Object.entries(seen.cells).filter(
     ([name]) => known.cells[name] === undefined || known.cells[name] === null,
   );
-  const untold = table.children.filter(
+  const missingLists = table.children.filter(
     ({ name, count }) => name in seen.lists && (known.cells[count] ?? null) === null,
   );
   return {
     cells: { ...known.cells, ...Object.fromEntries(filled) },
-    lists: { ...known.lists, ...Object.fromEntries(untold.map(({ name }) => [name, seen.lists[name] ?? []])) },
+    lists: { ...known.lists, ...Object.fromEntries(missingLists.map(({ name }) => [name, seen.lists[name] ?? []])) },
     detail: known.detail,
   };
 }

@@ -1,22 +1,22 @@
-/** An answer on its way into the tables, and the books that a load keeps of it. */
+/** The input of a load for one answer, and the counts for its receipt. */
 import type { Batch } from '../../normalize/batch.ts';
 import type { Receipt } from './receipt.ts';
 
-/** What every row of an answer carries. */
+/** The metadata in every row of an answer. */
 export interface LoadContext {
   readonly answerId: string;
   readonly runId: string;
-  /** RFC 3339; the clock of the answer, never that of the load. */
+  /** RFC 3339; when the answer was received, never the time of the load. */
   readonly receivedAt: string;
 }
 
-/** The rows of one answer, and what they carry. */
+/** The rows of one answer, and their metadata. */
 export interface LoadItem {
   readonly batch: Batch;
   readonly context: LoadContext;
 }
 
-/** What became of a row: `refreshed` is a difference in volatile parts alone. */
+/** The result for a row; `refreshed` means that only volatile parts differ. */
 export type RowChange = 'inserted' | 'changed' | 'refreshed' | 'unchanged' | 'superseded';
 
 const OUTCOME: Readonly<Record<RowChange, 'loaded' | 'unchanged' | 'superseded'>> = {
@@ -27,17 +27,17 @@ const OUTCOME: Readonly<Record<RowChange, 'loaded' | 'unchanged' | 'superseded'>
   superseded: 'superseded',
 };
 
-/** Counts what becomes of one answer, to a receipt in the end. */
+/** Counts the results of one answer for its receipt. */
 export interface ReceiptBuilder {
-  /** An entity that is so many top-level items; of the same key again in one answer, the last one counts. */
+  /** Counts an entity with this many top-level items; of repeated keys in one answer, the last one counts. */
   readonly addItems: (verdict: RowChange, items: number) => void;
-  /** Items that a newer answer spoke for. */
+  /** Counts items that a newer answer supersedes. */
   readonly addSuperseded: (items: number) => void;
   readonly addWritten: (table: string, rows: number) => void;
   readonly build: () => Receipt;
 }
 
-/** Books of an answer in which nothing is written yet. */
+/** Creates the receipt builder of an answer. */
 export function openReceiptBuilder({ received, rejects, forgotten }: Batch): ReceiptBuilder {
   const counts = { loaded: 0, changed: 0, unchanged: 0, superseded: forgotten };
   const written: Record<string, number> = {};

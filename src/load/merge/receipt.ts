@@ -2,11 +2,11 @@
 export interface Receipt {
   readonly received: number;
   readonly loaded: number;
-  /** Of the loaded ones, those whose rows were there and said something else. */
+  /** Loaded items whose rows existed with other values. */
   readonly changed: number;
   readonly unchanged: number;
   readonly superseded: number;
   readonly quarantined: number;
-  /** Rows written, by table, children and bridges included. */
+  /** Rows written, by table, including children and bridges. */
   readonly written: Readonly<Record<string, number>>;
 }

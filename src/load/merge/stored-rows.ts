@@ -1,4 +1,4 @@
-/** What rests in the warehouse of the entities that answers speak of. */
+/** Reads the stored rows of the entities in answers. */
 import type { Cell } from '../../normalize/batch.ts';
 import { parseExact } from '../../service/exact-json.ts';
 import type { Detail } from '../../service/model.ts';
@@ -10,7 +10,7 @@ import type { SqlExecutor } from '../sql/executor.ts';
 import type { RowState } from './observe.ts';
 import { type RowLock, readHeads, readRows } from '../sql/statements.ts';
 
-/** The parameters that name these entities: one array for each column of the key. */
+/** Parameters with the keys of these entities: one array for each key column. */
 export const keyArrays = (table: RootTable, ids: readonly string[]): string[] => {
   if (table.key.length === 1) return [arrayLiteral(ids)];
   const parts = ids.map((id) => id.split('\0'));
@@ -19,7 +19,7 @@ export const keyArrays = (table: RootTable, ids: readonly string[]): string[] =>
 
 const idOf = (table: RootTable, row: Texts): string => table.key.map((name) => row[name]).join('\0');
 
-/** The heads of those of these entities that have a row; locked in key order when they are about to be written. */
+/** Returns the heads of the entities that have a row, locked in key order if they will be written. */
 export async function loadHeads(
   run: SqlExecutor,
   schema: string,
@@ -32,7 +32,7 @@ export async function loadHeads(
   return new Map(found.map((row) => [idOf(table, row), headOf(table, row)]));
 }
 
-/** The states of those of these entities that have a row, without their lists. */
+/** Returns the states of the entities that have a row, without their lists. */
 export async function loadStates(
   run: SqlExecutor,
   schema: string,
@@ -43,7 +43,7 @@ export async function loadStates(
   return new Map([...rows].map(([id, { state }]) => [id, state]));
 }
 
-/** The rows of those of these entities that have one: their heads, and their states without lists. */
+/** Returns the rows of the entities that have one: their heads, and their states without lists. */
 async function rowsOf(
   run: SqlExecutor,
   schema: string,
@@ -62,13 +62,13 @@ async function rowsOf(
   );
 }
 
-/** What rests of entities before they are written: heads, and the states of those that answers tell in part. */
+/** The stored rows before a write: heads, and the states of entities with partial observations. */
 export interface StoredRows {
   readonly heads: ReadonlyMap<string, StoredHead>;
   readonly states: ReadonlyMap<string, RowState>;
 }
 
-/** What rests of these entities; rows of those of which a sighting is `inPart` are read whole. */
+/** Reads the stored rows of these entities; those with a true `isInPart` are read completely. */
 export async function loadStoredRows(
   run: SqlExecutor,
   schema: string,
@@ -76,7 +76,7 @@ export async function loadStoredRows(
   ids: readonly string[],
   isInPart: (id: string) => boolean,
 ): Promise<StoredRows> {
-  const whole = await rowsOf(run, schema, table, ids.filter(isInPart));
+  const complete = await rowsOf(run, schema, table, ids.filter(isInPart));
   const others = await loadHeads(
     run,
     schema,
@@ -85,8 +85,8 @@ export async function loadStoredRows(
     'not',
   );
   return {
-    heads: new Map([...others, ...[...whole].map(([id, { head }]) => [id, head] as const)]),
-    states: new Map([...whole].map(([id, { state }]) => [id, state])),
+    heads: new Map([...others, ...[...complete].map(([id, { head }]) => [id, head] as const)]),
+    states: new Map([...complete].map(([id, { state }]) => [id, state])),
   };
 }
 
@@ -99,10 +99,10 @@ const headOf = (table: RootTable, row: Texts): StoredHead => ({
   counts: countsOf(table, { cells: row }),
 });
 
-/** Rows of tables that have one source are whole. */
+/** A row of a table with a single source is always full. */
 const detailOf = (row: Texts): Detail => (row['_detail'] ?? 'full') as Detail;
 
-/** A column's text as the cell that the normalizer makes of the same value; null is null. */
+/** Converts a column's text to the cell that the normalizer makes of the same value; null stays null. */
 export function cellOf(type: string, text: string | null): Cell {
   if (text === null) return null;
   if (type === 'double precision') return Number(text);

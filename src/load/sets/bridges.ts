@@ -1,4 +1,4 @@
-/** Bridges: what questions returned, as sets of rows that belong to a question. */
+/** Bridges: what questions returned, as one set of rows for each question. */
 import type { Cell } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import { copyText } from '../../warehouse/sql/copy.ts';
@@ -10,9 +10,9 @@ import { deleteRows, updatedColumns, updateRows } from '../sql/statements.ts';
 
 type Row = Readonly<Record<string, Cell>>;
 
-/** A question, and what an answer says that it returned. */
+/** A question, and the rows that an answer returned for it. */
 interface BridgeQuestion {
-  /** The answer's place among those that are loaded together. */
+  /** The answer's index among those that are loaded together. */
   readonly answer: number;
   readonly answerId: string;
   readonly questionCells: Row;
@@ -31,8 +31,8 @@ interface Changes {
 const sizeOf = ({ fresh, moved, gone }: Changes): number => fresh.length + moved.length + gone.length;
 
 /**
- * Writes what the questions of many answers returned: of each as a set when its answer was complete, else added to what
- * is there. Tells how many rows each answer changed.
+ * Writes what the questions of many answers returned. A complete answer replaces the set; another one adds to it. Calls
+ * `wrote` with the number of changed rows of each answer.
  */
 export async function loadBridges(
   run: SqlExecutor,
@@ -42,8 +42,8 @@ export async function loadBridges(
   wrote: (answer: number, rows: number) => void,
 ): Promise<void> {
   const changes = async (of: readonly BridgeQuestion[], hold: 'not' | 'update'): Promise<Changes[]> => {
-    const asked = of.map((it) => it.questionCells);
-    const stored = await rowsOfOwners(run, schema, table, table.questionKey, asked, hold);
+    const questions = of.map((it) => it.questionCells);
+    const stored = await rowsOfOwners(run, schema, table, table.questionKey, questions, hold);
     return of
       .map((it) => changesOf(table, stored.get(keyOf(table.questionKey, it.questionCells)) ?? [], it))
       .filter((it) => sizeOf(it) > 0);
@@ -55,7 +55,7 @@ export async function loadBridges(
     table,
     differing.map(({ question }) => keyOf(table.questionKey, question.questionCells)),
   );
-  // Locked in key order, or two writers could wait for each other; another may have been here since the first look.
+  // Locked in key order to avoid deadlocks, and read again, since another writer may have changed them.
   const due = await changes(
     differing.map(({ question }) => question),
     'update',
@@ -88,18 +88,18 @@ const questionsOf = (table: BridgeTable, group: readonly LoadItem[]): BridgeQues
     ];
   });
 
-/** What an answer changes in the bridge of its question; nothing when a newer one spoke. */
+/** Returns what an answer changes in the bridge of its question; nothing if a newer answer wrote it. */
 function changesOf(table: BridgeTable, stored: readonly RowTexts[], question: BridgeQuestion): Changes {
-  const { rows: told, complete, answerId } = question;
+  const { rows: returned, complete, answerId } = question;
   if (stored.some((row) => isNewer(row, answerId))) return { question, fresh: [], moved: [], gone: [] };
   const known = new Map(stored.map((row) => [keyOf(table.key, row), row]));
   return {
     question,
-    fresh: [...told].filter(([id]) => !known.has(id)).map(([, row]) => row),
-    moved: [...told]
+    fresh: [...returned].filter(([id]) => !known.has(id)).map(([, row]) => row),
+    moved: [...returned]
       .filter(([id, row]) => known.has(id) && differs(table, known.get(id) ?? {}, row))
       .map(([, row]) => row),
-    gone: complete ? stored.filter((row) => !told.has(keyOf(table.key, row))) : [],
+    gone: complete ? stored.filter((row) => !returned.has(keyOf(table.key, row))) : [],
   };
 }
 

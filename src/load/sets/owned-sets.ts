@@ -1,4 +1,4 @@
-/** Sets of rows that have an owner: which answers come late to them, and which rows a complete answer no longer lists. */
+/** Sets of rows with an owner: which answers are late, and which rows a complete answer no longer lists. */
 import { hash } from 'node:crypto';
 import type { Batch, Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -8,17 +8,17 @@ import type { DeletedRow } from '../write-table.ts';
 import type { SqlExecutor } from '../sql/executor.ts';
 import { type RowLock, readOwned } from '../sql/statements.ts';
 
-/** A row as its cells' texts. */
+/** A row as the texts of its cells. */
 export type RowTexts = Readonly<Record<string, string | null>>;
 
-/** The named cells as one text, equal when they are. */
+/** The named cells as one text that is equal if they are. */
 export const keyOf = (names: readonly string[], row: Readonly<Record<string, Cell>>): string =>
   names.map((name) => String(row[name])).join('\0');
 
-/** True of a row that an answer newer than this one wrote. */
+/** True if a newer answer wrote the row. */
 export const isNewer = (row: RowTexts, answerId: string): boolean => BigInt(row['_answer_id'] ?? 0) > BigInt(answerId);
 
-/** The rows of these owners, by owner. */
+/** Returns the rows of these owners, by owner. */
 export async function rowsOfOwners(
   run: SqlExecutor,
   schema: string,
@@ -32,12 +32,13 @@ export async function rowsOfOwners(
   return Map.groupBy(await run.rows(readOwned(schema, table, names, hold), arrays), (row) => keyOf(names, row));
 }
 
-/** More would fill the server's table of locks; sets that share one wait for each other, and do no harm. */
+/** More would fill the server's lock table. Sets that share a lock only wait for each other. */
 const LOCKS = 256;
 
 /**
- * Lets no other load look at these sets until the transaction ends: rows that are not there yet can't be locked, and
- * an older answer could add to a set what a newer one leaves out. Taken before any row of the table, in one order.
+ * Locks these sets against other loads until the transaction ends. Row locks are not enough: missing rows cannot be
+ * locked, and an older answer could add a row that a newer one omits. Locks are taken before any row of the table, in
+ * one order.
  */
 export async function lockSets(run: SqlExecutor, table: Table, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
@@ -50,7 +51,7 @@ export async function lockSets(run: SqlExecutor, table: Table, keys: readonly st
 
 const lockOf = (text: string): number => hash('sha256', text, 'buffer').readInt32BE() & 0x7fffffff;
 
-/** The set that an answer tells of. */
+/** The set that an answer reports. */
 interface OwnedSet {
   readonly answer: number;
   readonly answerId: string;
@@ -58,15 +59,15 @@ interface OwnedSet {
   readonly rows: readonly RootRow[];
 }
 
-/** The sets of one table that a group of answers tells of. */
+/** The sets of one table that a group of answers reports. */
 export interface OwnedSets {
-  /** Places of the answers to whose owner a newer one spoke: they add nothing to the table. */
+  /** Returns the indexes of late answers: a newer one wrote the owner's set, so they add nothing. */
   readonly late: () => Promise<ReadonlySet<number>>;
-  /** Rows that the other answers, those that are complete, do not list. */
+  /** Returns the rows that complete answers, except late ones, do not list. */
   readonly deletedRows: (late: ReadonlySet<number>) => Promise<readonly DeletedRow[]>;
 }
 
-/** The sets of this table; an answer whose owner has no name has none. */
+/** Returns the sets of this table; an answer whose owner has no key has none. */
 export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, group: readonly LoadItem[]): OwnedSets {
   const names = table.resource.owner ?? [];
   const sets = group.flatMap(({ batch, context: { answerId } }, answer): OwnedSet[] => {

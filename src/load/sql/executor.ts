@@ -1,4 +1,4 @@
-/** How the loader talks to the database: text and parameters in, rows out, inside the caller's transaction. */
+/** How the loader runs SQL: text and parameters in, rows out, inside the caller's transaction. */
 import { setImmediate as sent } from 'node:timers/promises';
 import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
@@ -14,52 +14,52 @@ export interface SqlExecutor {
     sql: string,
     parameters: readonly unknown[],
   ) => Promise<readonly Readonly<Record<string, string | null>>[]>;
-  /** Executes and returns how many rows were touched. */
+  /** Executes a statement and returns the number of affected rows. */
   readonly count: (sql: string, parameters: readonly unknown[]) => Promise<number>;
   /**
-   * Has the statement executed after those before, and returns when it is sent, so that the next one is made while the
-   * database is at work. What it throws comes out of the next call, or of `drain`.
+   * Queues the statement and returns when it is sent, so that the caller prepares the next one while the database
+   * works. An error is thrown by the next call, or by `drain`.
    */
   readonly write: (sql: string, parameters: readonly unknown[]) => Promise<void>;
-  /** Returns when what was asked for is on its way, so that what comes next is made while the database is at work. */
+  /** Returns when the queued statement is sent, so that the caller prepares the next one while the database works. */
   readonly yieldToEventLoop: () => Promise<void>;
   /**
-   * Has rows, lines that `copyText` made of all columns, added as `write` does, where no other writer can get in between
-   * and none is there: those of an owner that is held.
+   * Queues a COPY of lines from `copyText` with all columns, as `write` does. No such row may exist, and no other
+   * writer may interfere: use it for rows of a locked owner.
    */
   readonly copyRows: (schema: string, table: Table, lines: string) => Promise<void>;
   /**
-   * Adds rows that were not there at the last look. Where somebody else has added one meanwhile, or they are few, it
-   * executes the statement, which takes an array a column. Returns how many rows were touched.
+   * Inserts rows that were missing at the last read. For few rows, or if another writer inserted one meanwhile, it
+   * executes `otherwise`, which takes an array per column. Returns the number of affected rows.
    */
   readonly insert: (schema: string, table: Table, rows: NewRows, otherwise: string) => Promise<number>;
-  /** Waits for what was written. */
+  /** Waits for all queued statements. */
   readonly drain: () => Promise<void>;
 }
 
-/** Rows, all columns of each, which are made as they are sent. */
+/** Rows with all columns, computed as they are sent. */
 export interface NewRows {
   readonly count: number;
-  /** Those of these places. */
+  /** The rows from one index to another. */
   readonly cells: (from: number, to: number) => readonly (readonly Cell[])[];
 }
 
-/** A row of each item: what each column has of it. */
+/** Creates one row for each item, with a function for each column. */
 export const newRows = <T>(items: readonly T[], columns: readonly ((item: T) => Cell)[]): NewRows => ({
   count: items.length,
   cells: (from, to) => items.slice(from, to).map((item) => columns.map((of) => of(item))),
 });
 
-/** From so many rows on, to copy them is quicker than to insert them, in spite of the savepoint that it takes. */
+/** From this many rows on, COPY is faster than INSERT, despite its savepoint. */
 const COPIED_FROM = 20;
 
-/** A row with this key is there. */
+/** Postgres: a row with this key exists. */
 const IS_THERE = '23505';
 
-/** Runs statements on this connection or transaction, one after the other. */
+/** Creates an executor that runs statements on this connection or transaction, one after the other. */
 export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
   let last: Promise<unknown> = Promise.resolve();
-  /** After all that was asked for before; what one of these threw comes out of it, and out of what is asked for next. */
+  /** Runs after all earlier work. An error of earlier work is thrown by this call and by all later ones. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = last.then(work);
     last = done;
@@ -74,19 +74,19 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
     await before;
     await sent();
   };
-  const touched = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
+  const affectedRows = async (sql: string, parameters: readonly unknown[]): Promise<number> =>
     Number((await execute(sql, parameters)).numAffectedRows ?? 0n);
-  const added: SqlExecutor['insert'] = async (schema, table, rows, otherwise) => {
-    if (rows.count < COPIED_FROM) return touched(otherwise, columnsOf(table, rows));
+  const insertRowsInto: SqlExecutor['insert'] = async (schema, table, rows, otherwise) => {
+    if (rows.count < COPIED_FROM) return affectedRows(otherwise, columnsOf(table, rows));
     await execute('savepoint adding', []);
     try {
-      const count = await touched(copyRows(schema, table), [linesOf(rows)]);
+      const count = await affectedRows(copyRows(schema, table), [linesOf(rows)]);
       await execute('release savepoint adding', []);
       return count;
     } catch (error) {
       if (errorCode(error) !== IS_THERE) throw error;
       await execute('rollback to savepoint adding', []);
-      return touched(otherwise, columnsOf(table, rows));
+      return affectedRows(otherwise, columnsOf(table, rows));
     }
   };
   return {
@@ -94,25 +94,25 @@ export function sqlExecutorOn<D>(db: Kysely<D> | Transaction<D>): SqlExecutor {
       const { rows } = await inTurn(() => execute<{ row: string }>(sql, parameters));
       return rows.map(({ row }) => JSON.parse(row) as Record<string, string | null>);
     },
-    count: (sql, parameters) => inTurn(() => touched(sql, parameters)),
+    count: (sql, parameters) => inTurn(() => affectedRows(sql, parameters)),
     write,
     yieldToEventLoop: () => sent(),
     copyRows: (schema, table, lines) => write(copyRows(schema, table), [lines]),
-    insert: (...rows) => inTurn(() => added(...rows)),
+    insert: (...rows) => inTurn(() => insertRowsInto(...rows)),
     drain: async () => {
       await last;
     },
   };
 }
 
-/** Rows that go together into the text of a copy, which the database takes in while the next ones are made. */
+/** Rows per part of COPY text; the database reads a part while the next one is computed. */
 const PART = 250;
 
 function* linesOf({ count, cells }: NewRows): Generator<string> {
   for (let at = 0; at < count; at += PART) yield copyText([{ key: [], rows: cells(at, at + PART) }]);
 }
 
-/** One array a column. */
+/** One array per column. */
 function columnsOf(table: Table, { count, cells }: NewRows): string[] {
   const rows = cells(0, count);
   return table.columns.map((_, column) => arrayLiteralOf(rows, (row) => row[column] ?? null));

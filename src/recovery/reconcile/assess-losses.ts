@@ -1,4 +1,4 @@
-/** Puts the question what became of lost attempts to the log and the ledger, as they stand in the warehouse. */
+/** Assesses lost attempts with the evidence of the log and the ledger in the warehouse. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
@@ -6,7 +6,7 @@ import { LOG_ENDPOINT } from '../../ledger/log-reads.ts';
 import { type ReconcileDb, reconcileTables, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
 import { type KnownRequest, type LoggedAttempt, type LogEvidence, lossVerdict } from './loss-verdict.ts';
 
-/** The verdicts on these doubts; the log and the ledger have been brought together before. */
+/** Returns the verdicts on these lost attempts; log and ledger must have been matched before. */
 export async function assessLosses(
   database: ReconcileDb,
   doubts: readonly LostAnswer[],
@@ -15,14 +15,14 @@ export async function assessLosses(
   if (doubts.length === 0) return [];
   const ids = arrayLiteral([...new Set(doubts.map(({ requestId }) => requestId))]);
   const requests = await knownRequests(database, ids);
-  const knowledge = await knowledgeOf(database, doubts, identifiers);
+  const evidence = await evidenceOf(database, doubts, identifiers);
   return doubts.flatMap((doubt, at) => {
-    const [request, log] = [requests.get(doubt.requestId), knowledge[at]];
+    const [request, log] = [requests.get(doubt.requestId), evidence[at]];
     return request && log ? [lossVerdict(doubt, request, log)] : [];
   });
 }
 
-interface Sendings {
+interface RequestRow {
   readonly id: string;
   readonly attempts: string;
   readonly sent_at: Date;
@@ -31,7 +31,7 @@ interface Sendings {
   readonly rows: readonly {
     readonly id: string;
     readonly started_at: string;
-    /** As text where a number would round it. */
+    /** Text if a number would be rounded. */
     readonly cost: number | string | null;
     readonly is_paid: boolean;
     readonly is_complete: boolean;
@@ -41,7 +41,7 @@ interface Sendings {
 
 async function knownRequests(database: ReconcileDb, ids: string): Promise<ReadonlyMap<string, KnownRequest>> {
   const { log, requests, doubts, matches } = reconcileTables(database);
-  const { rows } = await sql<Sendings>`
+  const { rows } = await sql<RequestRow>`
     select r.id, r.attempts, r.sent_at,
       not exists (select from ${doubts} d where d.request_id = r.id and d.attempt = r.attempts)
         and r.state not in ('sent', 'in_doubt', 'abandoned') as is_answered,
@@ -63,7 +63,7 @@ function knownRequest({
   lost,
   rows,
   ambiguous,
-}: Sendings): KnownRequest {
+}: RequestRow): KnownRequest {
   const last = Number(attempts);
   return {
     attempts: last,
@@ -82,11 +82,11 @@ function knownRequest({
   };
 }
 
-/** Other requests that are surely in the log tell of its time when they were sent so near. */
+/** Other requests that are surely in the log and were sent this close show that the log covers the time. */
 const ABOUT_MS = 120_000;
 
-/** What is known of the log at the time of each doubt. */
-async function knowledgeOf(
+/** Returns the evidence of the log at the time of each lost attempt. */
+async function evidenceOf(
   database: ReconcileDb,
   doubts: readonly LostAnswer[],
   { areKept, offsetMs }: LogIdentifiers,

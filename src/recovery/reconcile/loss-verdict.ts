@@ -1,14 +1,14 @@
 /**
- * What became of a lost attempt, by the request log. Pure. In short:
+ * Decides the outcome of a lost attempt from the request log. Pure. In short:
  *
  * | the log | verdict |
  * |---|---|
- * | has a row that is surely the attempt's, charged | paid and lost |
- * | has one that ended and was not charged, or that is past its time | not charged |
- * | has one that may still be charged | unknown |
- * | has only rows that may be another request's as well | unknown |
- * | has none, was read whole late enough, and lists our requests of that time | not sent |
- * | has none, and any of that is missing | unknown |
+ * | has a charged row that is surely the attempt's | paid and lost |
+ * | has an uncharged row that has ended or is past its time | not charged |
+ * | has a row that may still be charged | unknown |
+ * | has only rows that may belong to another request | unknown |
+ * | has no row, was read completely and late enough, and lists our requests of that time | not sent |
+ * | has no row, and one of these conditions fails | unknown |
  */
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
 
@@ -19,39 +19,43 @@ export interface LoggedAttempt {
   readonly startedAt: Date;
   readonly cost: number;
   readonly isPaid: boolean;
-  /** It tells a status or a duration. */
+  /** The row has a status or a duration. */
   readonly isComplete: boolean;
 }
 
-/** What ledger and log tell of the request. */
+/** What ledger and log show about the request. */
 export interface KnownRequest {
   readonly attempts: number;
-  /** When attempts were sent, as far as the ledger keeps it: those that were lost, and the last. */
+  /** Send times that the ledger keeps: those of lost attempts and of the last one. */
   readonly sent: ReadonlyMap<number, Date>;
-  /** Attempts that were not lost, of those. */
+  /** Attempts among them that were not lost. */
   readonly answered: ReadonlySet<number>;
-  /** Its rows of the log, by the identifier or as only candidates. */
+  /** Its rows of the log, matched by identifier or as only candidates. */
   readonly rows: readonly LoggedAttempt[];
-  /** Rows that may be its own or another's. */
+  /** Number of rows that may belong to this request or to another. */
   readonly ambiguous: number;
 }
 
-/** What is known of the log at the time of the attempt. */
+/** The evidence of the log about the time of the attempt. */
 export interface LogEvidence {
-  /** How far the service's clock is ahead, told by rows with our identifier; undefined when there are none. */
+  /** How far the service's clock is ahead, estimated from rows with our identifier; undefined if there are none. */
   readonly offsetMs: number | undefined;
-  /** When, by our clock, a reading began that brought the whole time about the attempt; undefined when none did. */
+  /**
+   * When, by our clock, a read began that covered the complete time around the attempt; undefined if there was none.
+   */
   readonly readAt: Date | undefined;
-  /** It has rows that are surely other requests of ours, sent about that time, or keeps our identifiers. */
+  /** The log has rows that surely belong to our other requests of that time, or it keeps our identifiers. */
   readonly listsOwnRequests: boolean;
 }
 
-/** Assumed: a request is in the log, if it will ever be, so long after it was sent. Nothing is `not sent` sooner. */
+/**
+ * Assumed: a request appears in the log within this time after it was sent, or never. No verdict is `not_sent` before.
+ */
 export const LISTED_AFTER_MS = 5_000;
-/** What a service may take beyond a request's timeout to complete its row. */
+/** The time beyond a request's timeout within which the service completes its row. */
 const GRACE_MS = 60_000;
 
-/** The verdict on a lost attempt, with the row that shows it and what it cost. */
+/** Returns the verdict on a lost attempt, with its log row and its cost. */
 export function lossVerdict(doubt: LostAnswer, request: KnownRequest, log: LogEvidence): SettledLostAnswer {
   const settled = (
     verdict: SettledLostAnswer['verdict'],
@@ -72,15 +76,15 @@ export function lossVerdict(doubt: LostAnswer, request: KnownRequest, log: LogEv
       ? settled('not_charged', row.id, 0)
       : settled('unknown', row.id, null);
   }
-  const mayBeSeen = log.readAt !== undefined && log.readAt.getTime() >= doubt.sentAt.getTime() + LISTED_AFTER_MS;
-  return request.ambiguous === 0 && mayBeSeen && log.listsOwnRequests
+  const isListedByNow = log.readAt !== undefined && log.readAt.getTime() >= doubt.sentAt.getTime() + LISTED_AFTER_MS;
+  return request.ambiguous === 0 && isListedByNow && log.listsOwnRequests
     ? settled('not_sent', null, 0)
     : settled('unknown', null, null);
 }
 
 /**
- * The row that shows an attempt, of the rows that show the request. All its attempts carry one identifier, so they are
- * told apart by their order when each has a row, else by their times; what was answered is in the log first.
+ * Returns the row of an attempt among the request's rows. All attempts share one identifier. If each has a row, their
+ * order decides, otherwise their times; an answered attempt gets its nearest row first.
  */
 function rowOf(attempt: number, { attempts, sent, answered, rows }: KnownRequest, offsetMs: number) {
   const inOrder = rows.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());

@@ -1,4 +1,4 @@
-/** Requests that were sent and whose answers never arrived: they may have been paid for. */
+/** Requests that were sent without an answer arriving; they may have been charged. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { recordLosses, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
 import { moveRequests } from '../../ledger/requests.ts';
@@ -10,59 +10,59 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { type MissingSpools, missingSpoolError } from '../spool/find-spools.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** Requests whose answers were lost, with the points set aside for each attempt where the run goes on with them. */
+/** Requests with lost answers, each with the reserved points per attempt if the run continues with it. */
 export type ReservedPoints = ReadonlyMap<string, number | undefined>;
 
 /**
- * Looks in the request log for lost attempts at these requests, records what became of each, in the ledger's points too,
- * and gives the verdicts. Once the signal has fired nothing is asked, and they stay open.
+ * Looks up the lost attempts of these requests in the request log, records the verdicts and the points in the ledger,
+ * and returns the verdicts. Once the signal has fired, nothing is sent, and the attempts stay open.
  */
 export type ResolveLostAnswers = (
-  doubtful: ReservedPoints,
+  unresolved: ReservedPoints,
   signal: AbortSignal,
 ) => Promise<readonly SettledLostAnswer[]>;
 
-/** What is told of one lost answer. */
+/** The notice about one lost answer. */
 export const lostAnswerNotice = (sync: string, because: string, again: boolean): Notice => ({
   level: 'warn',
   sync,
   message: again
-    ? `an answer was lost (${because}); it is asked again and may be paid twice`
+    ? `an answer was lost (${because}); the request is sent again and may be charged twice`
     : `an answer was lost (${because}); the request stays in doubt`,
 });
 
-/** What is told of a request that was under way when a run died which is not continued. */
+/** The notice about a request that was in flight when its run died, and whose run is not continued. */
 export const abandonedAnswerNotice = (sync: string, id: string): Notice => ({
   level: 'warn',
   sync,
-  message: `request ${id} of a run that was given up had no answer yet; it may have been paid for`,
+  message: `request ${id} of an abandoned run had no answer yet; it may have been charged`,
 });
 
 /** What settling needs besides the ledger. */
 export interface SettleContext extends RetryEffects {
   readonly definition: SyncDefinition;
   readonly run: Run;
-  /** Requests of runs that were given up whose answers never arrived. */
+  /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
-  /** Absent of the request log's own syncs: to look there for what was asked of it would lead to more of the same. */
+  /** Absent for syncs of the request log, since looking up their lost answers would lead to more log reads. */
   readonly resolveLost: ResolveLostAnswers | undefined;
-  /** The spools of the run that cannot be found, and may hold answers to its requests. */
+  /** The run's spools that cannot be found and may hold answers to its requests. */
   readonly missing?: MissingSpools | undefined;
-  /** The most points that a request could cost. */
+  /** Returns the most points that a request could cost. */
   readonly maxPointsOf: (request: RequestBody) => number;
   readonly now: () => Date;
   readonly onNotice: (notice: Notice) => void;
 }
 
 /**
- * Settles what holders that died left under way, by the sync's policy: `reconcile` finds out what became of it and asks
- * again what this run can still ask, `stop` leaves it listed. Each case is told.
+ * Settles requests that dead holders left in flight, by the sync's policy. `reconcile` resolves each in the log and
+ * requeues those that this run can still send; `stop` leaves them listed. Each case produces a notice.
  */
 export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, signal: AbortSignal): Promise<void> {
   const { definition, run, lost, now, missing } = context;
   const loss = { at: now(), reason: 'its process ended before the answer came' };
   if (missing) {
-    // These requests stay as sent: their answers may be kept there, and asking again would pay twice.
+    // These requests stay as sent: their answers may be in the missing spool, and sending again would pay twice.
     const { message } = missingSpoolError(definition.name, missing);
     context.onNotice({ level: 'warn', sync: definition.name, message });
   } else {
@@ -72,18 +72,18 @@ export async function settleOpenLostAnswers(ops: Ops, context: SettleContext, si
   const again = definition.inDoubt === 'reconcile';
   const listed = await retryTransient(() => inDoubt(ops, run), context);
   for (const { id } of listed)
-    context.onNotice(lostAnswerNotice(definition.name, `request ${id} was under way when its run died`, again));
+    context.onNotice(lostAnswerNotice(definition.name, `request ${id} was in flight when its run died`, again));
   if (!again) return;
-  await findOutAll(context, listed, lost, signal);
-  // Planned, nobody would look for them again.
+  await resolveAll(context, listed, lost, signal);
+  // As planned requests, they would not be looked up again.
   if (signal.aborted) return;
   await retryTransient(() => moveRequests(ops, run, ['in_doubt'], 'planned'), context);
 }
 
-/** Finds out about the answers that a run lost and does not ask for any more. */
+/** Resolves the answers that a run lost and does not request again. */
 export async function settleRemainingLostAnswers(ops: Ops, context: SettleContext, signal: AbortSignal): Promise<void> {
   if (context.definition.inDoubt === 'reconcile')
-    await findOutAll(context, await retryTransient(() => inDoubt(ops, context.run), context), [], signal);
+    await resolveAll(context, await retryTransient(() => inDoubt(ops, context.run), context), [], signal);
 }
 
 const inDoubt = async (ops: Ops, run: Run) =>
@@ -95,13 +95,13 @@ const inDoubt = async (ops: Ops, run: Run) =>
     .orderBy('id')
     .execute();
 
-async function findOutAll(
+async function resolveAll(
   { resolveLost, maxPointsOf }: SettleContext,
   requests: readonly { readonly id: string; readonly body: RequestBody }[],
   others: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
-  const doubtful = new Map<string, number | undefined>(requests.map(({ id, body }) => [id, maxPointsOf(body)]));
-  for (const id of others) doubtful.set(id, undefined);
-  if (doubtful.size > 0) await resolveLost?.(doubtful, signal);
+  const unresolved = new Map<string, number | undefined>(requests.map(({ id, body }) => [id, maxPointsOf(body)]));
+  for (const id of others) unresolved.set(id, undefined);
+  if (unresolved.size > 0) await resolveLost?.(unresolved, signal);
 }

@@ -1,7 +1,7 @@
 /**
- * Matches rows of the request log that have no identifier with requests that ran beside each other. Which of several rows
- * is which of several requests can't be known then, but what they cost together can: where a stretch of time has as many
- * rows as attempts, and both keep the same order and distance, they are matched in this order.
+ * Matches log rows without identifiers with requests that ran concurrently. Which row belongs to which request cannot
+ * be known then, but their total cost can. If a time range has as many rows as attempts, and both have the same order
+ * and spacing, they are matched in order.
  */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -21,28 +21,28 @@ interface Row {
   readonly at_ms: number;
 }
 
-/** Which attempts and rows are looked at. */
+/** The attempts and rows to match. */
 export interface InOrder {
-  /** How far the service's clock is ahead of ours, where no identifier shows it. */
+  /** How far the service's clock is ahead of ours, if no identifier shows it. */
   readonly offsetMs: number | undefined;
   readonly sentSince: Date;
   /** By the service's clock; undefined for all rows. */
   readonly loggedSince: Date | undefined;
 }
 
-/** How much the distance between a row and its attempt may differ within a stretch. */
+/** How much the time difference between rows and their attempts may vary within a range. */
 const SPREAD_MS = 5000;
-/** More rows or attempts are left as they are. */
+/** With more rows or attempts, the rest is not matched. */
 const MOST = 5000;
 
-/** Matches what was sent and logged since these instants; returns the requests that are matched now. */
+/** Matches what was sent and logged since these instants; returns the requests that were matched. */
 export async function matchInOrder(
   books: ReconcileDb,
   { areKept, offsetMs }: LogIdentifiers,
   { sentSince, loggedSince }: InOrder,
   now: Date,
 ): Promise<string[]> {
-  // Where identifiers are kept, a row without one is not ours, or is not complete yet.
+  // If the log keeps identifiers, a row without one is not ours, or is incomplete.
   if (areKept) return [];
   const tables = reconcileTables(books);
   const { log, matches } = tables;
@@ -81,7 +81,7 @@ export async function matchInOrder(
   return pairs.map(([request]) => request);
 }
 
-/** Pairs of attempts and rows of one endpoint, both in the order of time. */
+/** Pairs of attempts and rows of one endpoint, both in time order. */
 function pairsOf(
   attempts: readonly Row[],
   rows: readonly Row[],
@@ -92,7 +92,7 @@ function pairsOf(
   // Rows far from every attempt belong to other programs.
   const ours = rows.filter((row) => attempts.some((it) => Math.abs(row.at_ms - it.at_ms - about) <= near));
   if (ours.length !== attempts.length) return [];
-  const distances = attempts.map((it, place) => (ours[place] as Row).at_ms - it.at_ms);
+  const distances = attempts.map((it, index) => (ours[index] as Row).at_ms - it.at_ms);
   if (Math.max(...distances) - Math.min(...distances) > SPREAD_MS) return [];
-  return attempts.map((it, place) => [it.id, (ours[place] as Row).id] as const);
+  return attempts.map((it, index) => [it.id, (ours[index] as Row).id] as const);
 }

@@ -1,4 +1,7 @@
-/** Reconciles the request log with the ledger: what each request was charged, what became of lost answers, and what is left over. */
+/**
+ * Reconciles the request log with the ledger: the charge of each request, the outcome of lost answers, and the rows
+ * without a match.
+ */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -17,24 +20,24 @@ import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 
 export interface ReconcileOptions {
-  /** Rows that began earlier stay as they are; absent, all are gone through. */
+  /** Rows that began earlier stay unchanged; absent, all rows are processed. */
   readonly since?: Date | undefined;
   /**
-   * Requests whose lost attempts are judged, with the points set aside for each attempt where the run goes on; absent,
-   * all that no run asks any more.
+   * Requests whose lost attempts are assessed, with the reserved points per attempt if the run continues; absent, all
+   * requests that no run will send again.
    */
   readonly lostAttempts?: ReadonlyMap<string, number | undefined>;
   readonly now: Date;
-  /** Absent, rows of the log are not matched by their order, see `matchInOrder`. */
+  /** How to match log rows by their order, see `matchInOrder`; absent, they are not. */
   readonly inOrder?: InOrder;
 }
 
-/** Doubts that are judged at once; with more, something else is wrong. */
+/** Most lost attempts that are assessed at once; with more, something else is wrong. */
 const MOST_DOUBTS = 1000;
 
 /**
- * Brings new rows of the log together with requests of the ledger, settles what these cost, and judges lost attempts;
- * returns those. Done again, it changes nothing. In one transaction, one after the other.
+ * Matches new log rows with requests of the ledger, settles their costs, and assesses lost attempts; returns the
+ * verdicts. A repeated call changes nothing. It runs in one transaction, and one at a time.
  */
 export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOptions): Promise<SettledLostAnswer[]> {
   const { since, lostAttempts, now, inOrder } = options;
@@ -64,17 +67,17 @@ export async function reconcileCosts(warehouse: Warehouse, options: ReconcileOpt
   });
 }
 
-/** SQL for whether a row of the log tells what its request cost; one that does not is of a request under way. */
+/** SQL condition that a log row shows what its request cost; otherwise the request is still running. */
 const isComplete = (row: string) =>
   sql`(${sql.ref(`${row}.response_status_code`)} is not null or ${sql.ref(`${row}.duration`)} is not null
     or (${sql.ref(`${row}.is_paid`)} and ${sql.ref(`${row}.cost`)} > 0))`;
 
-/** States in which no attempt is under way or to come. */
+/** States without an attempt in flight or to come. */
 const FINAL = arrayLiteral(['loaded', 'empty', 'quarantined', 'missing', 'failed', 'skipped', 'abandoned']);
 
 /**
- * Writes what requests were charged by rows of the log since an instant, once each of their rows is complete; and puts
- * it in the place of what the price list said, once none of their attempts is in doubt; runs that ended sum up anew.
+ * Records the charges of requests with log rows since an instant, once all their rows are complete. The charge replaces
+ * the listed price once none of their attempts is in doubt. Totals of ended runs are recomputed.
  */
 async function settleRequests(
   database: ReconcileDb,
@@ -83,7 +86,7 @@ async function settleRequests(
 ): Promise<void> {
   const { log, runs, requests, doubts, matches } = reconcileTables(database);
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
-  // A run that is over asks what is in doubt no more.
+  // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
     and exists (select from ${runs} n where n.id = r.run_id and n.state in ('partial', 'complete'))))`;
   const charged = sql`case when s.is_complete then s.charged end`;
@@ -112,7 +115,7 @@ async function settleRequests(
     where r.id = s.request_id and (r.charged is distinct from ${charged} or r.points is distinct from ${points})
     returning r.run_id`.execute(database.db);
   const touched = arrayLiteral([...new Set(settled.rows.map((it) => it.run_id))]);
-  // A run that goes on sums up at its end.
+  // A run that continues computes its totals at its end.
   await sql`
     update ${runs} n set points = s.points
     from (
@@ -121,27 +124,30 @@ async function settleRequests(
     where n.id = s.run_id and n.ended_at is not null and n.points is distinct from s.points`.execute(database.db);
 }
 
-/** How log and ledger agree over a time. Rows are the log's. */
+/** How log and ledger agree over a period. Rows are log rows. */
 export interface Reconciliation {
-  /** Where the time begins. */
+  /** The start of the period. */
   readonly since: Date;
   readonly logged: number;
-  /** Rows that are surely requests of the ledger. */
+  /** Rows that surely belong to requests of the ledger. */
   readonly matched: number;
-  /** Rows that may be one of several requests, or requests with several rows: listed, not guessed. */
+  /** Rows that fit several requests, or requests with several rows; they are listed without a decision. */
   readonly ambiguous: number;
-  /** Paid rows beyond the answers that are stored. */
+  /** Charged rows beyond the stored answers. */
   readonly chargedButLost: { readonly rows: number; readonly points: number };
-  /** Answered requests without a row, of the time of which the log was read whole. */
+  /** Answered requests without a row, although the log of their time was read completely. */
   readonly unlogged: number;
-  /** Rows that are no request of this ledger: of other programs or tokens. */
+  /** Rows without a request in this ledger: from other programs or tokens. */
   readonly others: { readonly rows: number; readonly points: number };
 }
 
-/** What status looks back at. */
+/** The default period. */
 const RECENT_MS = 30 * 24 * 3_600_000;
 
-/** How log and ledger agree since an instant, else over the last 30 days; undefined when the log was never read. */
+/**
+ * Returns how log and ledger agree since an instant, by default over the last 30 days; undefined if the log was never
+ * read.
+ */
 export async function readReconciliation(
   { db, schema, ops }: ReconcileDb,
   now: Date,

@@ -1,6 +1,6 @@
 /**
- * Keeps paid answers as files while the database can't take them: one file an answer, on the disk before its name is
- * there, for its owner's eyes alone. What can't be read is set aside and never thrown away.
+ * The spool stores paid answers as files while the database is unavailable: one file per answer, synced to disk before
+ * it gets its name, and readable by its owner only. A file that cannot be read is renamed and never deleted.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
@@ -16,32 +16,32 @@ import { sha256Of } from '../../ledger/compression.ts';
 export interface Spool {
   readonly folder: string;
   /**
-   * Makes the folder with its marker, and a reserve of disk space that an answer can use when the disk is full. Returns
-   * how the ledger names the spool. Throws what the system reports when the folder cannot be made or written.
+   * Creates the folder with its marker, and a reserve of disk space for a full disk. Returns the spool's name for the
+   * ledger. Throws the system's error if the folder cannot be created or written.
    */
   readonly prepare: (newId: string) => Promise<SpoolPlace>;
   /**
-   * Keeps the answer so that it outlasts a loss of power. Throws a TransientError when there is no room for it, in the
-   * spool or on the disk. The same answer again is kept once.
+   * Stores the answer so that it survives a power failure. Throws a TransientError if the spool or the disk is full.
+   * Storing the same answer again has no effect.
    */
   readonly keep: (answer: SpooledAnswer) => Promise<void>;
-  /** What waits, in the order of receipt; `damaged` are files that were just set aside. */
+  /** Returns the stored answers in order of receipt; `damaged` are files that were just renamed as damaged. */
   readonly waiting: () => Promise<{ readonly answers: readonly WaitingAnswer[]; readonly damaged: readonly string[] }>;
-  /** The bytes of a body; `damaged`, and its file is set aside, when they are not those that were kept. */
+  /** Returns the bytes of a body; `damaged` if they differ from the stored ones, and then its file is renamed. */
   readonly bodyOf: (waiting: WaitingAnswer) => Promise<Uint8Array | 'damaged' | 'gone'>;
-  /** Removes what was taken in. */
+  /** Removes the file of an answer. */
   readonly drop: (waiting: WaitingAnswer) => Promise<void>;
-  /** Removes unfinished and damaged files that hold what is asked about; returns how many. */
+  /** Removes the unfinished and damaged files that `holds` accepts; returns how many. */
   readonly removeMatching: (holds: (bytes: Uint8Array) => boolean) => Promise<number>;
 }
 
 export interface SpoolOptions {
   readonly folder: string;
-  /** Most bytes that all files together may have. */
+  /** Most bytes of all files together. */
   readonly capBytes?: number;
 }
 
-/** Enough for a run whose calls in flight all bring large answers; a disk that is full helps nobody. */
+/** Enough for a run whose calls in flight all have large answers. A higher limit could fill the disk. */
 const CAP_BYTES = 2 ** 30;
 const WAITS = '.answer';
 const UNFINISHED = '.partial';
@@ -49,10 +49,10 @@ const ASIDE = '.damaged';
 const RESERVE = 'reserve';
 /** Room for the answers of a few calls in flight. */
 const RESERVE_BYTES = 16 * 2 ** 20;
-/** A disk with less room than this gets no reserve: the warehouse may need it. */
+/** A disk with less free space gets no reserve, since the warehouse may need it. */
 const RESERVE_BELOW_FREE_BYTES = 8 * RESERVE_BYTES;
 
-/** The spool in a folder, which is made when the first answer comes. */
+/** Opens the spool in a folder, which is created for the first answer. */
 export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool {
   const pathOf = (file: string): string => join(folder, file);
   const setAside = (file: string): Promise<void> => rename(pathOf(file), pathOf(`${file}${ASIDE}`));
@@ -92,7 +92,7 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
       await makeReserve(folder).catch(() => undefined);
       return place;
     },
-    // One at a time, so that two that fit alone don't exceed the cap together.
+    // One at a time, so that two answers together do not exceed the cap.
     keep: (answer) => {
       const kept = keeping.then(() => write(answer));
       keeping = kept.catch(() => undefined);
@@ -145,10 +145,10 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
   };
 }
 
-/** How many answers wait in a spool, and how many files there can't be read. Throws a UsageError for no folder of ours. */
+/** Counts the answers and the damaged files in a spool. Throws a UsageError if the folder cannot be read. */
 export async function spoolCounts(folder: string): Promise<{ readonly waiting: number; readonly damaged: number }> {
   const files = await filesOf(folder).catch((cause: unknown) => {
-    const next = 'Name another folder in SLUICE_SPOOL, or mend its rights.';
+    const next = 'Name another folder in SLUICE_SPOOL, or fix its permissions.';
     throw new UsageError(`The spool ${folder} can’t be read: ${(cause as Error).message}`, { next, cause });
   });
   const count = (ending: string): number => files.filter((it) => it.endsWith(ending)).length;
@@ -163,13 +163,13 @@ const fileNameOf = (it: SpooledAnswer): string =>
 
 async function makeFolder(folder: string): Promise<void> {
   const first = await makeFolders(folder, 0o700);
-  // A folder that was there may be open to others.
+  // An existing folder may be open to other users.
   await chmod(folder, 0o700);
   if (first === undefined) return;
   for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** Random bytes, because a file system that compresses would keep no room for others. */
+/** Random bytes, since a compressing file system would reserve no space for others. */
 async function makeReserve(folder: string): Promise<void> {
   const path = join(folder, RESERVE);
   const { bavail, bsize } = await statfs(folder);
@@ -184,7 +184,7 @@ async function makeReserve(folder: string): Promise<void> {
 
 const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 
-/** The bytes in a new file of that name, on the disk. */
+/** Writes a new file and syncs it to disk. */
 async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
@@ -195,7 +195,7 @@ async function writeThrough(path: string, parts: readonly Uint8Array[]): Promise
   }
 }
 
-/** A name is as safe as the folder that holds it. */
+/** A file name is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -232,7 +232,7 @@ async function sizeOf(folder: string): Promise<number> {
 /** Far more than the headers of an answer can be. */
 const LONGEST_HEAD_BYTES = 2 ** 20;
 
-/** The first line of a file; undefined when it has none. */
+/** The first line of a file; undefined if it has none. */
 async function headIn(path: string): Promise<string | undefined> {
   const file = await open(path, 'r');
   try {
@@ -244,7 +244,7 @@ async function headIn(path: string): Promise<string | undefined> {
   }
 }
 
-/** What the work gives, unless another process took the file in the meantime. */
+/** The result of the work, or `gone` if another process removed the file meanwhile. */
 async function unlessGone<T>(work: Promise<T>): Promise<T | 'gone'> {
   try {
     return await work;

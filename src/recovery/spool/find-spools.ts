@@ -1,4 +1,4 @@
-/** Finds the spools that the ledger names, and what to do about requests whose spool cannot be found. */
+/** Finds the spools that the ledger names, and handles requests whose spool cannot be found. */
 import { TransientError } from '../../errors.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -12,9 +12,9 @@ import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry
 
 /** The spools that this process can read. */
 export interface Spools {
-  /** The spool in which this process keeps answers; undefined when it has none, or could not make it. */
+  /** The spool of this process; undefined if it has none or could not create it. */
   readonly own?: SpoolPlace;
-  /** The answers in all spools that can be found, for the syncs of the config. */
+  /** Returns the answers in all spools that can be found, for the syncs of the config. */
   readonly waiting: () => Promise<readonly SpooledFiles[]>;
 }
 
@@ -23,13 +23,13 @@ export interface SpoolsOptions extends RetryEffects {
   /** The config's syncs. */
   readonly syncs: readonly string[];
   readonly spool?: Spool;
-  /** Folders of spools that the ledger need not name, because an earlier version used them. */
+  /** Folders of spools that an earlier version used, so the ledger may not name them. */
   readonly formerSpools?: readonly string[];
   readonly newId: () => string;
   readonly onNotice: (notice: Notice) => void;
 }
 
-/** Prepares the spool of this process, and finds those of others. A spool that cannot be made is a warning. */
+/** Prepares the spool of this process, and finds those of others. A spool that cannot be created causes a warning. */
 export async function findableSpools(it: SpoolsOptions): Promise<Spools> {
   const { spool, onNotice } = it;
   if (!spool) return { waiting: async () => [] };
@@ -50,7 +50,7 @@ export async function findableSpools(it: SpoolsOptions): Promise<Spools> {
   return { ...(own && { own }), waiting };
 }
 
-/** Of these spools, those whose folder is here, each once; the own spool is left out. */
+/** Returns the spools whose folders exist here, each once, without the own spool. */
 async function findSpools(named: readonly SpoolPlace[], own: SpoolPlace | undefined): Promise<SpoolPlace[]> {
   const others = new Map(named.filter(({ id }) => id !== own?.id).map((it) => [it.id, it]));
   const ids = await Promise.all([...others.values()].map(({ folder }) => spoolIdIn(folder)));
@@ -64,7 +64,10 @@ export interface MissingSpools {
   readonly spools: readonly SpoolPlace[];
 }
 
-/** The missing spools of open runs. A folder with its marker is found, and then its answers are in the ledger already. */
+/**
+ * Returns the missing spools of open runs. A spool is found if its folder has its marker, and its answers are then
+ * already in the ledger.
+ */
 export async function missingSpools(
   ops: Ops,
   which: { readonly syncs: readonly string[] } | RunScope,
@@ -89,7 +92,7 @@ export function missingSpoolError(sync: string, { requests, spools }: Omit<Missi
   });
 }
 
-/** Gives up the missing spools of a sync's open runs: their answers count as lost. */
+/** Abandons the missing spools of a sync's open runs, so that their answers count as lost. */
 export async function abandonMissing(
   ops: Ops,
   sync: string,
@@ -102,7 +105,7 @@ export async function abandonMissing(
       spools.map(({ id }) => id),
     );
     const folders = spools.map(({ folder, host }) => `${folder} on ${host}`).join(', ');
-    const message = `the spool ${folders} is given up: the answers to ${requests} requests count as lost`;
+    const message = `the spool ${folders} is abandoned: the answers to ${requests} requests count as lost`;
     it.onNotice({ level: 'warn', sync, message });
   }
 }

@@ -1,17 +1,17 @@
-/** The first line of a spooled answer's file: which request it belongs to, and all that is known of it but its bytes. */
+/** The first line of a spooled answer's file: its request, and everything about the answer except its bytes. */
 import { sha256Of } from '../../ledger/compression.ts';
 import type { StoredBytes } from '../../ledger/store-and-mark-sent.ts';
 
-/** An answer with the request of the ledger that it belongs to. */
+/** An answer with its request in the ledger. */
 export interface SpooledAnswer extends StoredBytes {
   readonly requestId: string;
   readonly runId: string;
   readonly sync: string;
-  /** What its attempts were sent with: no two warehouses have a request of this number and this id. */
+  /** The identifier of its attempts. Together with the request's id, it is unique across warehouses. */
   readonly xRequestId: string;
 }
 
-/** An answer that waits: what its file says of it, without its body. */
+/** A spooled answer without its body. */
 export interface WaitingAnswer extends Omit<SpooledAnswer, 'body'> {
   readonly file: string;
   readonly sha256: string;
@@ -21,7 +21,7 @@ export interface WaitingAnswer extends Omit<SpooledAnswer, 'body'> {
 const FORMAT = 1;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The first line of an answer's file, without its line break. */
+/** Returns the first line of an answer's file, without its line break. */
 export const headLine = (it: SpooledAnswer): string => JSON.stringify(headOf(it));
 
 const headOf = (it: SpooledAnswer) => ({
@@ -38,7 +38,7 @@ const headOf = (it: SpooledAnswer) => ({
   bytes: it.body.byteLength,
 });
 
-/** What the first line of a file says; undefined when it is not what this program writes. */
+/** Parses the first line of a file; undefined if this program did not write it. */
 export function waitingOf(file: string, line: string): WaitingAnswer | undefined {
   let head: Partial<Record<keyof ReturnType<typeof headOf>, unknown>>;
   try {

@@ -1,4 +1,4 @@
-/** The identity of a spool folder: a marker file in it. A path or a host name alone does not tell one folder from another. */
+/** The identity of a spool folder: a marker file in it. A path or a host name alone does not identify a folder. */
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ export const MARKER = 'spool.json';
 
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The id of the spool in a folder; undefined when the folder has no readable marker. */
+/** Returns the id of the spool in a folder; undefined if the folder has no readable marker. */
 export async function spoolIdIn(folder: string): Promise<string | undefined> {
   try {
     const { id } = JSON.parse(await readFile(join(folder, MARKER), 'utf8')) as { readonly id?: unknown };
@@ -17,7 +17,7 @@ export async function spoolIdIn(folder: string): Promise<string | undefined> {
   }
 }
 
-/** The id of the spool in a folder that exists; a folder without a marker gets one with the new id. */
+/** Returns the id of the spool in an existing folder; a folder without a marker gets one with the new id. */
 export async function markSpool(folder: string, newId: string): Promise<string> {
   const known = await spoolIdIn(folder);
   if (known !== undefined) return known;
@@ -30,7 +30,7 @@ export async function markSpool(folder: string, newId: string): Promise<string> 
     await file.close();
   }
   try {
-    // Of two processes that mark a folder at once, one must win.
+    // If two processes mark a folder at once, exactly one must win.
     await link(draft, join(folder, MARKER)).catch(async (error: unknown) => {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST' && (await spoolIdIn(folder)) !== undefined) return;
       await rename(draft, join(folder, MARKER));

@@ -1,11 +1,11 @@
-/** The spools of a run: the folders in which its processes keep answers that the database cannot take. */
+/** The spools of a run: the folders in which its processes store answers that the database did not take. */
 import { type SpoolPlace, OPEN_STATES } from '../../ledger/runs.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RunScope } from '../../ledger/run-scope.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
-/** An open run, the spools of its processes, and how many of its requests have no outcome. */
+/** An open run, the spools of its processes, and the number of its requests without an outcome. */
 export interface SpoolsOfRun {
   readonly runId: string;
   readonly spools: readonly SpoolPlace[];
@@ -15,8 +15,8 @@ export interface SpoolsOfRun {
 const listOf = (text: string): SpoolPlace[] => JSON.parse(text) as SpoolPlace[];
 
 /**
- * The open runs of these syncs with requests that were sent and have no outcome: their answers may be in one of the
- * spools. A chunk's requests may be only in the chunk's spools.
+ * Returns the open runs of these syncs that have sent requests without an outcome, whose answers may be in a spool. For
+ * a chunk, only the chunk's spools count.
  */
 export async function openSpools(
   ops: Ops,
@@ -60,8 +60,8 @@ export async function openSpools(
 }
 
 /**
- * Records the spool of the process that carries out a run or a chunk. `isAlone` says that no other spool can hold an
- * answer of it.
+ * Records the spool of the process that executes a run or a chunk. `isAlone` means that no other spool can hold its
+ * answers.
  */
 export async function recordSpool(ops: Ops, part: RunScope, spool: SpoolPlace, isAlone: boolean): Promise<void> {
   const own = JSON.stringify([spool]);
@@ -79,7 +79,7 @@ export async function recordSpool(ops: Ops, part: RunScope, spool: SpoolPlace, i
   if (isAlone) await ops.updateTable('chunks').set({ spools: null }).where('run_id', '=', part.id).execute();
 }
 
-/** Removes spools from a run and its chunks: what they may hold counts as lost from now on. */
+/** Removes spools from a run and its chunks, so that their answers count as lost. */
 export async function abandonSpools(ops: Ops, runId: string, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     const spools = without(id);

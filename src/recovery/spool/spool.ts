@@ -1,4 +1,4 @@
-/** Paid answers that the database did not take: onto the disk, and from there into the vault at the next start. */
+/** Moves paid answers that the database did not take to the disk, and stores them in the database at the next start. */
 import { sql } from 'kysely';
 import { SluiceError, TransientError } from '../../errors.ts';
 import { decode } from '../../normalize/decode.ts';
@@ -17,10 +17,13 @@ export interface SpoolContext extends RetryEffects {
   readonly onNotice: (notice: Notice) => void;
 }
 
-/** Takes an answer that could not be stored, and why; gives the error to end the run with. */
+/** Takes an answer that could not be stored, and the reason; returns the error that ends the run. */
 export type SpoolWriter = (answer: SpooledAnswer, failure: unknown) => Promise<unknown>;
 
-/** Keeps a run's answers on the disk that the database did not take; the error says where they are, and which are lost. */
+/**
+ * Returns a writer that spools a run's answers. Its error names the folder of the spooled answers, and the number of
+ * lost ones.
+ */
 export function openSpoolWriter({ spool, onNotice }: Pick<SpoolContext, 'spool' | 'onNotice'>): SpoolWriter {
   let kept = 0;
   let lost: { readonly many: number; readonly because: string; readonly next: string } | undefined;
@@ -35,7 +38,7 @@ export function openSpoolWriter({ spool, onNotice }: Pick<SpoolContext, 'spool' 
     } catch (error) {
       const { message, next = LATER } = error as SluiceError;
       lost = { many: (lost?.many ?? 0) + 1, because: message, next };
-      end = `${message}; it is lost, and asking again may be billed again`;
+      end = `${message}; it is lost, and sending the request again may be charged again`;
     }
     const what = `the answer to request ${requestId} could not be stored (${because})`;
     onNotice({ level: 'warn', sync, message: `${what}: ${end}` });
@@ -51,7 +54,8 @@ export function openSpoolWriter({ spool, onNotice }: Pick<SpoolContext, 'spool' 
   };
 }
 
-const LATER = 'Run the sync again when the database is well: what is kept is taken in first, and not bought again.';
+const LATER =
+  'Run the sync again when the database is available: it loads the kept answers first and does not buy them again.';
 
 /** A spool with the answers in it. */
 export interface SpooledFiles {
@@ -60,8 +64,8 @@ export interface SpooledFiles {
 }
 
 /**
- * What waits on the disk for these syncs, in the order of receipt. What can't be read is set aside, and what no sync of
- * these asked for is left; both are told.
+ * Returns the spooled answers of these syncs, in order of receipt. Unreadable files are renamed, and answers of other
+ * syncs stay; a notice reports both.
  */
 export async function spooledAnswers(
   { spool, onNotice }: Pick<SpoolContext, 'spool' | 'onNotice'>,
@@ -74,7 +78,7 @@ export async function spooledAnswers(
     const ours = answers.filter(({ sync }) => syncs.includes(sync));
     if (ours.length < answers.length)
       warn(
-        `${answers.length - ours.length} answers in ${spool.folder} are of syncs that the config does not name; they stay there`,
+        `${answers.length - ours.length} answers in ${spool.folder} belong to syncs that the config does not name; they stay there`,
       );
     return { spool, answers: ours };
   } catch (error) {
@@ -87,9 +91,8 @@ const setAside = ({ folder }: Spool, file: string): string =>
   `${file} in ${folder} is damaged; it is set aside, and the request that it answered counts as in doubt`;
 
 /**
- * Takes those of a sync's answers into the vault that the ledger knows, each once; the caller holds the sync's lease, or
- * that of the part alone whose answers are meant.
- * Those of another warehouse stay where they are and are told.
+ * Stores a sync's spooled answers that the ledger knows, each once. The caller holds the lease of the sync, or of the
+ * part that the answers belong to. Answers of another warehouse stay, with a notice.
  */
 export async function ingestSpooled(
   ops: Ops,
@@ -112,7 +115,7 @@ export async function ingestSpooled(
     else if (body !== 'gone') {
       await retryTransient(() => storeOnce(ops, { ...answer, body }, it.now()), it);
       taken += 1;
-      // Stored, it is known when it is found again.
+      // A stored answer is recognized when its file is found again.
       await spool.drop(answer).catch((error: unknown) => {
         warn(`${answer.file} in ${spool.folder} was stored and can’t be removed: ${(error as Error).message}`);
       });
@@ -122,7 +125,7 @@ export async function ingestSpooled(
   if (taken > 0) it.onNotice({ level: 'info', sync, message });
 }
 
-/** The request of this ledger that was answered; a spool can be brought to a warehouse that never asked. */
+/** Finds the request in this ledger; a spool may come from another warehouse. */
 const requestOf = async (ops: Ops, answer: WaitingAnswer) =>
   ops
     .selectFrom('requests')
@@ -142,7 +145,8 @@ async function storeOnce(ops: Ops, answer: WaitingAnswer & { readonly body: Uint
     const isLate = known !== null && (await isNewer(tx, known, answer.receivedAt));
     const [answerId] = await storeAnswers(tx, [{ requestId: request.id, answer }]);
     if (!isLate || answerId === undefined) return;
-    // Asked again meanwhile: loaded under its higher id, it would undo what the newer answer said.
+    // The request was sent again meanwhile. If this answer were loaded with its higher id, it would overwrite the newer
+    // answer.
     await tx.updateTable('requests').set({ state, status, answer_id: known }).where('id', '=', request.id).execute();
     const items = String(countOf(answer.body));
     const counts = { received: items, loaded: '0', changed: '0', unchanged: '0', superseded: items, quarantined: '0' };

@@ -1,4 +1,6 @@
-/** Runs behind two proxies that spoil exchanges with the service and connections to Postgres, until one comes to its end. */
+/**
+ * Runs behind two proxies that disturb exchanges with the service and connections to Postgres, until a run completes.
+ */
 import type { Draws } from '../draws.ts';
 import type { Ground } from '../ground.ts';
 import { type ExchangeScript, startHttpProxy } from '../http-proxy.ts';
@@ -8,24 +10,24 @@ import { openStage, type StageOptions, untilComplete, type Verdict } from '../st
 import { IN_FLIGHT, wholeConfig } from '../workload.ts';
 
 export interface Spoiled extends Verdict {
-  /** Troubles that came about, by where and kind. */
+  /** Faults that occurred, by place and kind. */
   readonly befell: Readonly<Record<string, number>>;
-  /** Processes that it took. */
+  /** Number of processes that were started. */
   readonly runs: number;
   readonly tookMs: number;
 }
 
-/** What the proxies do; one without a script passes everything on. */
+/** The scripts of the proxies; a proxy without a script passes everything on. */
 export interface Spoil {
   readonly http?: ExchangeScript;
   readonly postgres?: Script;
 }
 
-/** In life a run waits longer before it asks again, and at a breaker. */
+/** In production, waits before retries and at the circuit breaker are longer. */
 const LONGEST_WAIT_MS = 100;
 const MOST_RUNS = 60;
 
-/** Runs the config again and again behind proxies that spoil, and judges the end. */
+/** Runs the config repeatedly behind the fault proxies, and checks the result. */
 export async function spoiled(
   ground: Ground,
   spoil: Spoil,
@@ -42,7 +44,7 @@ export async function spoiled(
     const start = () =>
       stage.start({ longestWaitMs: LONGEST_WAIT_MS }, { serviceUrl: http.url, warehouseUrl: through.href });
     const disturbed = await untilComplete(stage, start, MOST_RUNS);
-    // An answer that nobody waited for may be logged after the log was read; the next run reads of it.
+    // An answer that was not awaited may be logged after the log was read; the next run reads its row.
     const undisturbedLast = () => stage.start({ longestWaitMs: LONGEST_WAIT_MS });
     const runs = [...disturbed, ...(await untilComplete(stage, undisturbedLast, 1))];
     const lostAnswers = countOf(http.befell(), ['refuse', 'swallow', 'cut', 'reset', 'silence']);
@@ -66,7 +68,7 @@ export async function spoiled(
 const countOf = (befell: Readonly<Record<string, number>>, kinds: readonly string[]): number =>
   kinds.reduce((sum, kind) => sum + (befell[kind] ?? 0), 0);
 
-/** One exchange in twelve goes wrong. */
+/** One exchange in twelve has a fault. */
 export function randomExchanges(draws: Draws): ExchangeScript {
   return () => {
     if (!draws.chance(1 / 12)) return undefined;
@@ -82,7 +84,7 @@ export function randomExchanges(draws: Draws): ExchangeScript {
   };
 }
 
-/** Two connections in three go wrong at some time: after some bytes, or when a transaction is to be committed. */
+/** Two connections in three have a fault: after a number of bytes, or at a commit. */
 export function randomConnections(draws: Draws): Script {
   return () => {
     if (!draws.chance(2 / 3)) return undefined;
@@ -99,5 +101,5 @@ export function randomConnections(draws: Draws): Script {
   };
 }
 
-/** Each connection breaks while the reply to its third commit is on the way: what the database did is for the client to find out. */
+/** Each connection breaks during the reply to its third commit, so the client must find out whether it succeeded. */
 export const lostCommits: Script = () => ({ kind: 'swallow', at: { said: 'commit', nth: 3 } });

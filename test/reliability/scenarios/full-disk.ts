@@ -1,4 +1,7 @@
-/** An embedded warehouse on a small disk that is full, or fills up under a sync; then it gets room, and the sync runs again. */
+/**
+ * An embedded warehouse on a small disk that is full or fills up during a sync; then the disk is enlarged, and the sync
+ * runs again.
+ */
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serveSandbox } from '../../../src/sandbox/serve.ts';
@@ -11,19 +14,19 @@ import { startSluice } from '../processes.ts';
 export interface DiskCase {
   /** Mebibytes. */
   readonly size: number;
-  /** After so many requests, a file takes all room but so many mebibytes. */
+  /** After this many requests, a file takes all space except `left` mebibytes. */
   readonly filled?: { readonly after: number; readonly left: number };
 }
 
 export interface DiskEnd {
-  /** Of the run on the full disk, and of the one that had room again. */
+  /** Exit codes of the run on the full disk and of the run after it. */
   readonly codes: readonly (number | null)[];
   readonly firstMs: number;
   readonly spooled: number;
   readonly boughtFirst: number;
   readonly bought: number;
   readonly boughtTwice: number;
-  /** Answers in the warehouse at the end, and those of them whose rows are loaded. */
+  /** Answers in the warehouse at the end, and those with loaded rows. */
   readonly stored: number;
   readonly loaded: number;
   readonly wrote: string;
@@ -41,7 +44,7 @@ const WORLD = { seed: 7, size: { filings: 5000, companies: 40, groups: 40, peopl
 const FILLER = 'filler';
 const ROOM_MIB = 1024;
 
-/** Plays one case. Throws where mounts are not allowed. */
+/** Runs one case. Throws if mounts are not allowed. */
 export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
   const disk = smallDisk(size);
   let arrived = 0;
@@ -88,7 +91,7 @@ export async function fullDisk({ size, filled }: DiskCase): Promise<DiskEnd> {
   }
 }
 
-/** What must hold of every case, as text; empty when it does. */
+/** Returns what a case broke; empty if all holds. */
 export function brokenBy({ codes, bought, boughtTwice, stored, loaded, wrote }: DiskEnd): readonly string[] {
   return [
     ...(codes[0] === 5 || codes[0] === 0 ? [] : [`the run on the full disk ended with ${codes[0]}: ${wrote}`]),

@@ -1,4 +1,4 @@
-/** Processes that are killed with SIGKILL, at a named point or at any moment, and the one that goes on. */
+/** Processes that are killed with SIGKILL, at a named point or at any moment, and the process that continues. */
 import type { Checkpoint } from '../../../src/ledger/kill-points.ts';
 import type { Warehouse } from '../../../src/warehouse/connect/connect.ts';
 import type { Draws } from '../draws.ts';
@@ -10,7 +10,7 @@ import type { Ended } from '../processes.ts';
 import { openStage, type Stage, type StageOptions, untilComplete, type Verdict } from '../stage.ts';
 import { IN_FLIGHT, wholeConfig } from '../workload.ts';
 
-/** The points of a request's life at which a process can be told to die. */
+/** The points of a request at which a process can be ordered to die. */
 export const KILL_POINTS = [
   'before_sent',
   'after_sent',
@@ -24,18 +24,18 @@ export const KILL_POINTS = [
 export type KillPoint = (typeof KILL_POINTS)[number];
 
 export type Death =
-  /** When the process comes to the point for the nth time. */
+  /** When the process reaches the point for the nth time. */
   | { readonly at: KillPoint; readonly nth: number }
-  /** From outside: so long after the process's nth request reached the service; 0 is the start of the process. */
+  /** From outside: this long after the process's nth request reached the service; 0 is the start of the process. */
   | { readonly afterRequest: number; readonly ms: number };
 
 export interface Killed extends Verdict {
-  /** How many of the deaths came about; a process that ends before its point lives. */
+  /** How many of the kills happened; a process that ends before its point survives. */
   readonly died: number;
   readonly tookMs: number;
 }
 
-/** Kills one process after the other, lets the last one end, and judges. */
+/** Kills one process after the other, lets the last one finish, and checks the result. */
 export async function killed(
   ground: Ground,
   kind: Warehouse['kind'],
@@ -61,7 +61,7 @@ export async function killed(
     const verdict = await stage.judge(died * IN_FLIGHT, expected);
     return {
       ...verdict,
-      violations: [...verdict.violations, ...untold(verdict, died, last)],
+      violations: [...verdict.violations, ...unlisted(verdict, died, last)],
       died,
       tookMs: performance.now() - startedAt,
     };
@@ -70,21 +70,24 @@ export async function killed(
   }
 }
 
-/** What one death may leave in doubt, and the summary of the run that goes on tells all of. */
-function untold({ figures }: Verdict, died: number, last: Ended | undefined): string[] {
+/**
+ * Checks that one kill leaves no more requests in doubt than allowed, and that the summary of the continued run lists
+ * all of them.
+ */
+function unlisted({ figures }: Verdict, died: number, last: Ended | undefined): string[] {
   const { inDoubt, mostInDoubtAtOnce } = figures;
   const told = last?.summary?.syncs.reduce((sum, { doubts }) => sum + doubts.length, 0) ?? 0;
   return [
     ...(mostInDoubtAtOnce > IN_FLIGHT ? [`${mostInDoubtAtOnce} requests in doubt after one death`] : []),
-    // After several deaths a sync may have ended, and told of its own, in a process that died at the next.
+    // After several kills, a sync may have ended and listed its losses in a process that was killed later.
     ...(died === 1 && told !== inDoubt ? [`${inDoubt} attempts in doubt, and ${told} in the summary`] : []),
   ];
 }
 
-/** A run that goes on first waits until the log can tell of what was lost; hundreds of runs have no time for it. */
+/** A continued run first waits until the log can show lost requests; hundreds of runs have no time for that. */
 export const HURRIED = { longestWaitMs: 100 };
 
-/** How a process ended that was told to die, and of which the stage is told when a request of it arrives. */
+/** Starts a process that is ordered to die, and returns how it ended; `listen` gets its arrivals. */
 export async function dying(
   stage: Pick<Stage, 'start' | 'sandbox'>,
   death: Death,
@@ -112,7 +115,9 @@ export async function dying(
   return victim.ended;
 }
 
-/** A moment of a run of so many requests; the waits cover the loads that follow a request, and the run's end. */
+/**
+ * A random moment of a run with this many requests; the waits cover the loads after a request, and the end of the run.
+ */
 export const randomDeath = (draws: Draws, requests: number): Death => ({
   afterRequest: draws.between(0, requests),
   ms: draws.between(0, 40),

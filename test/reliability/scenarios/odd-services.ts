@@ -1,4 +1,4 @@
-/** Runs against services that answer in odd ways: unreadable answers, odd transports, look-alike names, wrong prices. */
+/** Runs against services with odd answers: unreadable answers, odd transports, similar names, wrong prices. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ export interface OddRun {
   /** Calls that cost points. */
   readonly calls: number;
   readonly points: number;
-  /** Processes that were started. */
+  /** Number of processes that were started. */
   readonly runs: number;
 }
 
 interface Played {
   readonly service: OddService;
-  /** Runs `sluice` with these words; `--config` is added. */
+  /** Runs `sluice` with these arguments and `--config`. */
   readonly sluice: (...words: string[]) => Promise<Ended>;
   readonly rows: (statement: string) => Promise<number>;
 }
@@ -74,7 +74,7 @@ const dayAfter = (days: number): string => new Date(Date.UTC(2024, 0, 1 + days))
 const UNREADABLE = ['[{"@type":"@sec_filing","accession', '<html>busy</html>', 'null', '', '{"data":[]}'];
 const RUNS = 4;
 
-/** A window of which some answers cannot be read: what is missing is named, and asked for again, and nothing else is bought. */
+/** A window with unreadable answers: gaps are named and requested again, and nothing else is bought. */
 export function unreadableWindow(ground: Ground, draws: Draws): Promise<OddRun> {
   const days = draws.between(5, 60);
   const count = draws.between(10, 60);
@@ -114,7 +114,7 @@ export function unreadableWindow(ground: Ground, draws: Draws): Promise<OddRun> 
     if (code !== 0 || loaded !== truth) violations.push(`afterwards: exit ${code} with ${loaded} of ${truth} filings`);
     const calls = service.calls().length;
     const again = await sluice('sync');
-    if (again.code !== 0 || service.calls().length > calls) violations.push('what was complete was asked for again');
+    if (again.code !== 0 || service.calls().length > calls) violations.push('complete requests were sent again');
     return violations;
   });
 }
@@ -147,7 +147,7 @@ const ALLOWED: readonly ((body: string, draws: Draws) => string)[] = [
       .join('')}0\r\nx-trailer: 1\r\n\r\n`,
 ];
 
-/** Transports that lose the answer: bought again by later runs, but not for ever. */
+/** Transports that lose the answer: bought again by later runs, but not forever. */
 const LOSING: readonly ((body: string) => string)[] = [
   (body) => ok(body).slice(0, 40),
   (body) => ok(body).slice(0, -5),
@@ -155,10 +155,10 @@ const LOSING: readonly ((body: string) => string)[] = [
   (body) => `HTTP/1.1 100 Continue\r\n\r\n${ok(body).slice(0, 30)}`,
 ];
 
-/** Attempts of one invocation (`retries: 1`), and invocations after which a request is given up. */
+/** Attempts per invocation (`retries: 1`), times the invocations before a request is given up. */
 const MOST_PURCHASES = 2 * 3;
 
-/** Inputs whose answers come by odd transports. */
+/** Inputs whose answers have odd transports. */
 export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
   const inputs = Array.from({ length: 8 }, (_, n) => {
     const isAllowed = draws.chance(0.7);
@@ -166,7 +166,7 @@ export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
   });
   const reply = ({ body }: Call): Reply => {
     const input = inputs.find(({ alias }) => alias === body['user']);
-    if (!input) throw new Error(`nobody asked for ${JSON.stringify(body)}`);
+    if (!input) throw new Error(`unexpected request ${JSON.stringify(body)}`);
     return { bytes: input.write(user(input.alias), draws), resets: !input.isAllowed };
   };
   const yaml = yamlOf(`  users:
@@ -190,7 +190,7 @@ export function oddTransports(ground: Ground, draws: Draws): Promise<OddRun> {
   });
 }
 
-/** Addresses that differ only in their query, all shown at one address: each is asked for, once. */
+/** Addresses that differ only in their query, all shown at one address: each is requested once. */
 export function lookAlikeNames(ground: Ground, draws: Draws): Promise<OddRun> {
   const shown = draws.pick(['https://p.example/profile', 'https://p.example/profile.php', 'https://p.example/u/']);
   const names = Array.from({ length: draws.between(2, 9) }, (_, n) => `${shown}?${draws.pick(['id', 'p', 'u'])}=${n}`);
@@ -219,14 +219,14 @@ export function lookAlikeNames(ground: Ground, draws: Draws): Promise<OddRun> {
     const second = await sluice('sync');
     return [
       ...(first.code === 0 && second.code === 0 ? [] : [`exit ${first.code}, then ${second.code}`]),
-      ...(bought === names.length ? [] : [`${bought} of ${names.length} were asked for`]),
+      ...(bought === names.length ? [] : [`${bought} of ${names.length} were requested`]),
       ...(loaded === names.length ? [] : [`${loaded} rows of ${names.length}`]),
-      ...(service.calls().length === bought ? [] : ['what was fresh was asked for again']),
+      ...(service.calls().length === bought ? [] : ['fresh requests were sent again']),
     ];
   });
 }
 
-/** A price that the config does not know and that may change in mid-run: a limit in points is one in true points. */
+/** A price that the config does not know and that may change during the run: a limit applies to true points. */
 export function wrongPrices(ground: Ground, draws: Draws): Promise<OddRun> {
   const inFlight = draws.between(1, 4);
   const limit = draws.between(10, 60);

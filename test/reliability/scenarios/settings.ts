@@ -1,4 +1,4 @@
-/** Runs on a database whose settings are unusual, and by processes whose clocks are wrong. */
+/** Runs on a database with unusual settings, and by processes with wrong clocks. */
 import { Client } from 'pg';
 import type { Draws } from '../draws.ts';
 import type { Ground } from '../ground.ts';
@@ -20,7 +20,7 @@ const SETTINGS: Readonly<Record<string, readonly string[]>> = {
   lc_messages: ['C'],
 };
 
-/** A run in a database that has some of these settings; it must leave the tables of an undisturbed run. */
+/** A run on a database with some of these settings; its tables must equal those of an undisturbed run. */
 export async function unusualSettings(
   ground: Ground,
   draws: Draws,
@@ -49,7 +49,7 @@ export interface ClockRun {
   readonly violations: readonly string[];
 }
 
-/** A first run by a process whose clock is wrong; later runs must neither trust nor repeat it. */
+/** A first run by a process with a wrong clock; later runs must neither trust nor repeat it. */
 export async function wrongClock(
   ground: Ground,
   draws: Draws,

@@ -1,4 +1,4 @@
-/** Several starts of one sync: one of them works, the others end at once, and a dead one is replaced. */
+/** Several starts of one sync: one process works, the others end at once, and a dead process is replaced. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT } from '../../../src/errors.ts';
 import type { Ground } from '../ground.ts';
@@ -9,7 +9,10 @@ const GROUPS = 6;
 /** Longer than eight processes need to start on a busy machine. */
 const PATIENCE_MS = 120_000;
 
-/** The stage of the scenarios: the first answer is held back until the test says so, so that the first holder is at work. */
+/**
+ * The stage of these scenarios: the first answer is held back until the test releases it, so that the first holder
+ * keeps running.
+ */
 async function holding(ground: Ground) {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -30,7 +33,7 @@ export interface Started extends Verdict {
   readonly requests: number;
 }
 
-/** Starts so many processes at once; the service answers when all but one have ended. */
+/** Starts processes at once; the service answers when all but one have ended. */
 export async function startedAtOnce(ground: Ground, count: number): Promise<Started> {
   const stage = await holding(ground);
   try {
@@ -39,7 +42,7 @@ export async function startedAtOnce(ground: Ground, count: number): Promise<Star
     const ended = processes.map(async (one) => {
       const { code } = await one.ended;
       left -= 1;
-      // Should two of them work, they must not wait for each other forever.
+      // If two of them work, they must not wait for each other forever.
       if (left <= 1) stage.release();
       return code;
     });
@@ -57,7 +60,7 @@ export async function startedAtOnce(ground: Ground, count: number): Promise<Star
   }
 }
 
-/** Starts a second process while the first is at work; tells how it ended and how long that took. */
+/** Starts a second process while the first one runs; returns its exit code and duration. */
 export async function startedSecond(
   ground: Ground,
 ): Promise<{ readonly code: number | null; readonly tookMs: number }> {
@@ -75,21 +78,21 @@ export async function startedSecond(
 }
 
 export interface Replaced extends Verdict {
-  /** From the death to the take-over of the lease. */
+  /** From the kill to the takeover of the lease. */
   readonly takenOverMs: number;
-  /** From the death to the next request that reached the service. */
+  /** From the kill to the next request that reached the service. */
   readonly workingMs: number;
   /** Starts that were refused before. */
   readonly refused: number;
 }
 
-/** Kills the holder and starts others, as a scheduler would, until one gets the lease: nothing is declared expired. */
+/** Kills the holder and starts others, as a scheduler would, until one gets the lease, which expires by itself. */
 export async function replaced(ground: Ground): Promise<Replaced> {
   const stage = await holding(ground);
   try {
     const first = stage.start();
     await stage.arrived;
-    // Right after a heartbeat the lease has longest to go.
+    // Right after a heartbeat, the lease lasts longest.
     await wait(HEARTBEAT_AND_A_BIT_MS);
     first.kill();
     await first.ended;

@@ -1,4 +1,6 @@
-/** Workers that are killed with SIGKILL while they share runs in chunks, and another one that ends what they left. */
+/**
+ * Workers that are killed with SIGKILL while they share runs in chunks, and another worker that finishes their work.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -17,11 +19,14 @@ export interface WorkersOptions {
   readonly configOf?: StageOptions['configOf'];
   /** Most requests of a chunk. */
   readonly chunkSize: number;
-  /** Another worker is at work all the time; else the victims are alone, one after the other. */
+  /** Another worker runs all the time; otherwise the victims run alone, one after the other. */
   readonly inCompany: boolean;
 }
 
-/** Enters the syncs that wait for no other, which the others follow, kills one worker after the other, lets one end the work, and judges. */
+/**
+ * Enqueues the syncs without parents, kills one worker after the other, lets one finish the work, and checks the
+ * result.
+ */
 export async function killedWorkers(
   ground: Ground,
   deaths: readonly Death[],
@@ -50,7 +55,7 @@ export async function killedWorkers(
       );
       if (signal === 'SIGKILL') died += 1;
       else if (code !== 0) throw new Error(`a worker ended by itself with ${code}: ${wrote}`);
-      // It can't be told from what a living one holds: beside one, the true time is waited for.
+      // Leases of dead and living workers look alike, so beside a living worker the real expiry is awaited.
       if (!inCompany) await passJobs(stage);
     }
     const last = other ?? stage.start(order);
@@ -86,10 +91,10 @@ async function enterAll({ place, configFile, surroundings: { serviceUrl, warehou
   });
 }
 
-/** Starts processes as the stage does, or takes one that was started; each is stopped when nothing is left to do. */
+/** Starts processes as the stage does, or registers a started one; each is stopped when no work is left. */
 type Start = (...args: [...Parameters<Stage['start']>, Process?]) => Process;
 
-/** Plays with processes that are stopped once no job waits or is at work; else a worker would wait for ever. */
+/** Stops the processes once no job waits or is active; otherwise a worker would wait forever. */
 async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): Promise<T> {
   const started: Process[] = [];
   const over = new AbortController();
@@ -109,7 +114,9 @@ async function whileBusy<T>(stage: Stage, play: (start: Start) => Promise<T>): P
   }
 }
 
-/** Gives jobs and leases away at once, as time would where nobody lives, and lets no number of deaths count against a job. */
+/**
+ * Releases jobs and leases at once, as expiry would if all workers were dead, without limiting the retries of a job.
+ */
 async function passJobs({ place, passTime }: Stage): Promise<void> {
   await passTime();
   await looking(place.url, ({ db }) =>

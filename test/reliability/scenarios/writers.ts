@@ -1,4 +1,4 @@
-/** Two writers on the same keys: answers of two syncs that tell of the same things in opposite orders, taken in at once. */
+/** Two writers on the same keys: answers of two syncs with the same entities in opposite orders, loaded at once. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { ingestAnswer } from '../../../src/flow/ingest/ingest.ts';
@@ -19,16 +19,16 @@ export interface Written {
   readonly rounds: number;
   /** By the server's own count. */
   readonly deadlocks: number;
-  /** Loads that had to be tried again, for whatever reason. */
+  /** Loads that were retried, for any reason. */
   readonly retries: number;
-  /** Answers whose items are not all accounted for, and answers never loaded. */
+  /** Answers whose counts do not add up, and answers that were never loaded. */
   readonly unaccounted: number;
   readonly tookMs: number;
 }
 
 const POSTS = 6;
 
-/** Takes in two answers at once, round after round, from two pools; every round changes every row. */
+/** Loads two answers at once, round after round, from two pools; every round changes every row. */
 export async function twoWriters(ground: Ground, rounds: number): Promise<Written> {
   const place = await ground.place('postgres');
   const startedAt = performance.now();
@@ -76,10 +76,10 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
   await planRequests(ops, run, tasks, { at: now });
   const planned = await ops.selectFrom('requests').select('id').where('run_id', '=', run.id).orderBy('id').execute();
   const posts = postsOfWorld();
-  const told = name === 'upwards' ? posts : posts.toReversed();
+  const ordered = name === 'upwards' ? posts : posts.toReversed();
   return {
     write: async (round: number, onRetry: () => void): Promise<void> => {
-      const items = told.map((post) => ({ ...post, text: `${name} ${round}`, [`unknown_${round % 3}`]: name }));
+      const items = ordered.map((post) => ({ ...post, text: `${name} ${round}`, [`unknown_${round % 3}`]: name }));
       const body = Buffer.from(JSON.stringify(items));
       const answer = { status: 200, headers: {}, body, receivedAt: new Date(), tookMs: 1 };
       const [answerId = ''] = await storeAnswers(ops, [{ requestId: planned[round]?.id ?? '', answer }]);
@@ -98,13 +98,13 @@ async function writerOf(warehouse: Warehouse, name: 'upwards' | 'downwards', rou
   };
 }
 
-/** Posts with authors, mentions and the post that they repeat: rows of nine tables. */
+/** Posts with authors, mentions and the reposted post: rows of nine tables. */
 function postsOfWorld() {
   const world = worldOf(WORLD.seed, { ...WORLD.size }, () => new Date());
   return Array.from({ length: POSTS }, (_, index) => world.posts.reposts({ index }, 1, String)).flat();
 }
 
-/** How many deadlocks the server found, once every connection to the database has told its share. */
+/** Returns the number of deadlocks that the server found, once all connections have reported their statistics. */
 async function deadlocksIn(url: string): Promise<number> {
   const client = new Client({ connectionString: url });
   await client.connect();
