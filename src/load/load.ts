@@ -8,7 +8,7 @@ import { type ReceiptBuilder, type LoadItem, openReceiptBuilder } from './merge/
 import { loadBridges } from './sets/bridges.ts';
 import { writeDailyRows } from './history/daily.ts';
 import { type ChangeSet, buildChangeSet } from './merge/changeset.ts';
-import type { Observation } from './merge/merge.ts';
+import type { MergeStep, Observation } from './merge/merge.ts';
 import { readStoredFor, type MergeTarget } from './merge/compare-rows.ts';
 import { ownedSets } from './sets/owned-sets.ts';
 import type { Receipt } from './merge/receipt.ts';
@@ -122,7 +122,7 @@ async function loadTable(
   receipts: readonly ReceiptBuilder[],
   prefetched: PrefetchedTable | undefined,
 ): Promise<void> {
-  const { executor, schema, table, contexts } = target;
+  const { executor, schema, table } = target;
   const sets = ownedSets(executor, schema, table, group);
   const late = await sets.late();
   for (const answer of late) receipts[answer]?.addSuperseded(itemsIn(table, group[answer]));
@@ -130,16 +130,16 @@ async function loadTable(
   const { seen, changeSet } = prefetched ?? buildNow(target, observationsOf(table, group, late));
   const { results, deleted } = await writeTable(target, seen, await changeSet, findDeleted);
   const added = new Set(results.filter(({ stored }) => !stored).map(({ id }) => id));
-  await writeDailyRows(executor, schema, table, contexts, seen, added);
-  for (const { steps } of results)
-    for (const { answer, items, change, lists } of steps) {
-      const builder = receipts[answer];
-      builder?.addItems(change, items);
-      if (change === 'unchanged' || change === 'superseded') continue;
-      builder?.addWritten(table.name, 1);
-      for (const [index, rows] of lists) builder?.addWritten(table.children[index]?.name ?? '', rows.length);
-    }
+  await writeDailyRows(target, seen, added);
+  for (const { steps } of results) for (const step of steps) countStep(table, step, receipts[step.answer]);
   for (const { answer } of deleted) receipts[answer]?.addWritten(table.name, 1);
+}
+
+function countStep(table: RootTable, { items, change, lists }: MergeStep, receipt: ReceiptBuilder | undefined): void {
+  receipt?.addItems(change, items);
+  if (change === 'unchanged' || change === 'superseded') return;
+  receipt?.addWritten(table.name, 1);
+  for (const [index, rows] of lists) receipt?.addWritten(table.children[index]?.name ?? '', rows.length);
 }
 
 const buildNow = (target: MergeTarget, seen: PrefetchedTable['seen']): PrefetchedTable => ({

@@ -69,7 +69,7 @@ async function listsOf(
     const parts = id.split('\0');
     return Object.fromEntries(child.parentKey.map((name, at) => [name, parts[at] ?? null]));
   });
-  const found = await rowsOfOwners(run, schema, child, child.parentKey, owners, 'not');
+  const found = await rowsOfOwners(run, schema, { table: child, names: child.parentKey, hold: 'not' }, owners);
   const own = child.columns.slice(child.parentKey.length);
   const placeOf = (row: RowTexts): number => Number(row['position'] ?? 0);
   return new Map(

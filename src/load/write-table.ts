@@ -35,7 +35,7 @@ export async function writeTable(
   first: ChangeSet,
   goneOf: () => Promise<readonly DeletedRow[]>,
 ): Promise<WriteResult> {
-  const { executor, schema, table, contexts } = target;
+  const { executor, schema, table } = target;
   const results: MergeResult[] = [];
   let deleted: readonly DeletedRow[] | undefined;
   let changeSet = first;
@@ -63,7 +63,7 @@ export async function writeTable(
     }
     const isOpen = ({ id }: MergeResult): boolean => late.has(id);
     const settled = changeSet.results.filter((result) => !isOpen(result));
-    await logChanges(executor, schema, table, contexts, seen, settled);
+    await logChanges(target, seen, settled);
     await update(
       target,
       updates.filter((result) => !isOpen(result)),

@@ -40,15 +40,9 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
     });
     const { changes } = table;
     if (!changes) throw new Error(`${table.name} is not logged`);
-    await onRows(warehouse, table, seen.keys(), (run) =>
-      writeChanges(
-        run,
-        warehouse.schema,
-        changes,
-        table,
-        answers.map(({ by }) => by),
-        judged,
-      ),
+    const contexts = answers.map(({ by }) => by);
+    await onRows(warehouse, table, seen.keys(), (executor) =>
+      writeChanges({ executor, schema: warehouse.schema, table, contexts }, changes, judged),
     );
   };
 }

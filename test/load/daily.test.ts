@@ -27,10 +27,7 @@ async function keepAs(
   const seen = seenIn(table, answers);
   await onRows(warehouse, table, seen.keys(), (run) =>
     writeDailyRows(
-      run,
-      warehouse.schema,
-      table,
-      answers.map(({ by }) => by),
+      { executor: run, schema: warehouse.schema, table, contexts: answers.map(({ by }) => by) },
       seen,
       added,
     ),

@@ -10,8 +10,7 @@ import type { RowChange } from '../merge/receipt-builder.ts';
 import { insertChanges, insertLateChanges } from './change-log-sql.ts';
 import type { MergeResult } from '../merge/merge.ts';
 import { loadStates } from '../merge/stored-rows.ts';
-import type { SqlExecutor } from '../sql/executor.ts';
-import type { AnswerReceived, ObservationsById, AnswerRows } from './observations.ts';
+import type { AnswerReceived, AnswerRows, HistoryTarget, ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
 /** One entity, its observations by answers, and the result of each. */
@@ -37,23 +36,21 @@ interface Change {
  * and the others are locked, but before they are updated, since it reads their old values.
  */
 export async function logChanges(
-  run: SqlExecutor,
-  schema: string,
-  table: RootTable,
-  answers: readonly AnswerReceived[],
+  target: HistoryTarget,
   seen: ObservationsById,
   results: readonly MergeResult[],
 ): Promise<void> {
+  const { executor, schema, table } = target;
   if (!table.changes) return;
   const logged = results.filter(({ steps }) => steps.some(({ change }) => LOGGED.includes(change)));
   const changed = logged.filter(({ stored, steps }) => stored && steps.some(({ change }) => change === 'changed'));
   const ids = changed.map(({ id }) => id);
-  const before = await loadStates(run, schema, table, ids);
+  const before = await loadStates(executor, schema, table, ids);
   const compared = logged.map(({ id, steps }): ComparedRow => {
     const rowChanges = steps.map(({ change }) => change);
     return { id, before: before.get(id), answers: seen.get(id) ?? [], changes: rowChanges };
   });
-  await writeChanges(run, schema, table.changes, table, answers, compared);
+  await writeChanges(target, table.changes, compared);
 }
 
 /** The results that the log records. */
@@ -61,18 +58,15 @@ const LOGGED: readonly RowChange[] = ['changed', 'superseded'];
 
 /** Writes the changes of these entities, and inserts late values between the known changes. */
 export async function writeChanges(
-  run: SqlExecutor,
-  schema: string,
+  { executor, schema, table, contexts }: HistoryTarget,
   log: ChangeTable,
-  table: RootTable,
-  answers: readonly AnswerReceived[],
   compared: readonly ComparedRow[],
 ): Promise<void> {
-  const changes = compared.flatMap((it) => changesOf(table, log, answers, it));
-  if (changes.length > 0) await run.write(insertChanges(schema, log), valuesOf(log, changes));
+  const changes = compared.flatMap((it) => changesOf(table, log, contexts, it));
+  if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
   // One answer at a time, because each may move a change that the one before inserted.
-  for (const late of lateOf(log, answers, compared))
-    await run.write(insertLateChanges(schema, log), valuesOf(log, late));
+  for (const late of lateOf(log, contexts, compared))
+    await executor.write(insertLateChanges(schema, log), valuesOf(log, late));
 }
 
 /** The changes of one entity, in the order of the answers. */

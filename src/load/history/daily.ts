@@ -7,8 +7,8 @@ import type { Cell, RootRow } from '../../normalize/batch.ts';
 import { arrayLiteralOf } from '../../warehouse/sql/array-literal.ts';
 import type { DailyMeasure, DailyTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import { upsertDaily } from './daily-sql.ts';
-import { newRows, type SqlExecutor } from '../sql/executor.ts';
-import { byReceipt, type AnswerReceived, type ObservationsById } from './observations.ts';
+import { newRows } from '../sql/executor.ts';
+import { type AnswerReceived, byReceipt, type HistoryTarget, type ObservationsById } from './observations.ts';
 import { observe, type RowState } from '../merge/observe.ts';
 
 /** A number, and the last answer of the day that reported it. */
@@ -32,24 +32,21 @@ interface DailyRow {
  * Entities in `added` are new, so they have no earlier days.
  */
 export async function writeDailyRows(
-  run: SqlExecutor,
-  schema: string,
-  table: RootTable,
-  answers: readonly AnswerReceived[],
+  { executor, schema, table, contexts }: HistoryTarget,
   seen: ObservationsById,
   added: ReadonlySet<string>,
 ): Promise<void> {
   const { daily } = table;
   if (!daily) return;
-  const days = daysOf(table, daily, answers, seen);
+  const days = daysOf(table, daily, contexts, seen);
   const upsert = upsertDaily(schema, daily);
   const known = days.filter(({ id }) => !added.has(id));
   const first = days.filter(({ id }) => added.has(id));
-  if (known.length > 0) await run.write(upsert, valuesOf(daily, known));
+  if (known.length > 0) await executor.write(upsert, valuesOf(daily, known));
   if (first.length > 0) {
     // An error is thrown by the next statement.
-    void run.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
-    await run.yieldToEventLoop();
+    void executor.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
+    await executor.yieldToEventLoop();
   }
 }
 

@@ -1,5 +1,7 @@
 /** The observations of a table's entities by answers that are loaded together. */
 import type { RootRow } from '../../normalize/batch.ts';
+import type { RootTable } from '../../warehouse/schema/table-types.ts';
+import type { SqlExecutor } from '../sql/executor.ts';
 
 /** The rows of one answer about an entity, in order. */
 export interface AnswerRows {
@@ -16,6 +18,14 @@ export interface AnswerReceived {
   readonly answerId: string;
   /** RFC 3339 with microseconds, in UTC. */
   readonly receivedAt: string;
+}
+
+/** A table with a history, on a connection, and the answers that are loaded into it. */
+export interface HistoryTarget {
+  readonly executor: SqlExecutor;
+  readonly schema: string;
+  readonly table: RootTable;
+  readonly contexts: readonly AnswerReceived[];
 }
 
 /** Compares two answers by receipt: below zero if the first one came earlier. */

@@ -50,7 +50,7 @@ export async function compareRows(
   for (const [index, id] of ids.entries()) {
     if (pause && index % PART === PART - 1) await pause();
     results.push(
-      mergeObservations(table, id, seen.get(id) ?? [], answerIds, heads.get(id), states.get(id) ?? more.get(id)),
+      mergeObservations({ table, answerIds }, id, seen.get(id) ?? [], heads.get(id), states.get(id) ?? more.get(id)),
     );
   }
   return results;

@@ -75,50 +75,93 @@ export const startsPartial = (table: RootTable, [first]: readonly Observation[])
 
 const isPartial = (table: RootTable, { rows }: Observation): boolean => !rows.some((row) => isTotal(table, row));
 
+/** A table, and the ids of the answers that are loaded into it together. */
+export interface MergeInto {
+  readonly table: RootTable;
+  readonly answerIds: readonly bigint[];
+}
+
 /** Merges observations, in the order of their answers, into the stored row. */
 export function mergeObservations(
-  table: RootTable,
+  { table, answerIds }: MergeInto,
   id: string,
-  observations: readonly Observation[],
-  answerIds: readonly bigint[],
+  sightings: readonly Observation[],
   stored: StoredHead | undefined,
   row: RowState | undefined,
 ): MergeResult {
   const steps: MergeStep[] = [];
-  let head = stored;
-  let known = row;
-  let write: RowWrite | undefined;
-  for (const { answer, items, rows } of observations) {
+  let state: Merging = { head: stored, known: row, write: undefined };
+  for (const observation of sightings) {
+    const { answer, items } = observation;
     const answerId = answerIds[answer] ?? 0n;
-    const newer = head && head.answerId > answerId ? head : undefined;
-    if (newer && !isFuller({ rows }, newer)) {
+    const merged = mergedState(table, state, answerId, observation);
+    if (!merged) {
       steps.push({ answer, items, change: 'superseded', lists: NO_LISTS });
       continue;
     }
-    const base = head && !newer && !rows.some((it) => isTotal(table, it)) ? known : undefined;
-    const seen = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
-    const state = newer && known && seen ? observeOlder(table, known, seen) : seen;
-    if (!state) throw new Error(`no observation of ${table.name}`);
-    const deduplicated = withoutDuplicates(table, state);
+    const { head } = state;
     const before = head && digestsFrom(head.digests);
-    const digests = digestsOf(table, deduplicated, before);
+    const digests = digestsOf(table, merged, before);
     const change = changeOf(table, head, before, digests);
-    const counts = head?.counts ?? {};
-    if (change === 'unchanged') steps.push({ answer, items, change, lists: NO_LISTS });
-    else {
-      steps.push({ answer, items, change, lists: listsOf(table, deduplicated, digests, before) });
-      const changed = change === 'refreshed' ? write?.changed : answer;
-      write = { state: deduplicated, counts, digests, first: write?.first ?? answer, last: answer, changed };
-      head = {
-        answerId,
-        digests: digests.text,
-        detail: deduplicated.detail,
-        counts: countsOf(table, deduplicated, counts),
-      };
-    }
-    if (observations.length > 1) known = asRow(table, deduplicated, head?.counts ?? {});
+    const lists = change === 'unchanged' ? NO_LISTS : listsOf(table, merged, digests, before);
+    steps.push({ answer, items, change, lists });
+    if (change !== 'unchanged') state = written(table, state, { answer, answerId, change, merged, digests });
+    // Only a later observation needs the row.
+    if (sightings.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts ?? {}) };
   }
-  return { id, steps, stored, write };
+  return { id, steps, stored, write: state.write };
+}
+
+/** The row so far: as stored, then as the answers before would leave it. */
+interface Merging {
+  readonly head: StoredHead | undefined;
+  readonly known: RowState | undefined;
+  readonly write: RowWrite | undefined;
+}
+
+/** The state of the row with one more observation; undefined when a newer answer supersedes it. */
+function mergedState(
+  table: RootTable,
+  { head, known }: Merging,
+  answerId: bigint,
+  observation: Observation,
+): RowState | undefined {
+  const { rows } = observation;
+  const newer = head && head.answerId > answerId ? head : undefined;
+  if (newer && !isFuller(observation, newer)) return undefined;
+  const base = head && !newer && !rows.some((it) => isTotal(table, it)) ? known : undefined;
+  const seen = rows.reduce<RowState | undefined>((before, it) => observe(table, before, it), base);
+  const state = newer && known && seen ? observeOlder(table, known, seen) : seen;
+  if (!state) throw new Error(`no observation of ${table.name}`);
+  return withoutDuplicates(table, state);
+}
+
+interface WrittenStep {
+  readonly answer: number;
+  readonly answerId: bigint;
+  readonly change: Exclude<RowChange, 'superseded' | 'unchanged'>;
+  readonly merged: RowState;
+  readonly digests: Digests;
+}
+
+function written(
+  table: RootTable,
+  { head, known, write }: Merging,
+  { answer, answerId, change, merged, digests }: WrittenStep,
+): Merging {
+  const counts = head?.counts ?? {};
+  return {
+    known,
+    write: {
+      state: merged,
+      counts,
+      digests,
+      first: write?.first ?? answer,
+      last: answer,
+      changed: change === 'refreshed' ? write?.changed : answer,
+    },
+    head: { answerId, digests: digests.text, detail: merged.detail, counts: countsOf(table, merged, counts) },
+  };
 }
 
 const NO_LISTS: MergeStep['lists'] = new Map();

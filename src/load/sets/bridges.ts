@@ -43,7 +43,7 @@ export async function loadBridges(
 ): Promise<void> {
   const changes = async (of: readonly BridgeQuestion[], hold: 'not' | 'update'): Promise<Changes[]> => {
     const questions = of.map((it) => it.questionCells);
-    const stored = await rowsOfOwners(run, schema, table, table.questionKey, questions, hold);
+    const stored = await rowsOfOwners(run, schema, { table, names: table.questionKey, hold }, questions);
     return of
       .map((it) => changesOf(table, stored.get(keyOf(table.questionKey, it.questionCells)) ?? [], it))
       .filter((it) => sizeOf(it) > 0);

@@ -22,10 +22,8 @@ export const isNewer = (row: RowTexts, answerId: string): boolean => BigInt(row[
 export async function rowsOfOwners(
   run: SqlExecutor,
   schema: string,
-  table: Table,
-  names: readonly string[],
+  { table, names, hold }: { readonly table: Table; readonly names: readonly string[]; readonly hold: RowLock },
   owners: readonly Readonly<Record<string, Cell>>[],
-  hold: RowLock,
 ): Promise<ReadonlyMap<string, readonly RowTexts[]>> {
   if (owners.length === 0) return new Map();
   const arrays = names.map((name) => arrayLiteral(owners.map((owner) => owner[name] ?? null)));
@@ -79,10 +77,8 @@ export function ownedSets(run: SqlExecutor, schema: string, table: RootTable, gr
     rowsOfOwners(
       run,
       schema,
-      table,
-      names,
+      { table, names, hold: 'not' },
       of.map(({ owner }) => owner.key),
-      'not',
     );
   return {
     late: async () => {
