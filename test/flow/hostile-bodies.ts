@@ -77,11 +77,11 @@ export const bodyCases: readonly HostileCase[] = [
   rejects('sends true', 'true', /^the body is a boolean; expected a JSON array$/),
   rejects('sends a number', '17', /^the body is a number; expected a JSON array$/),
   rejects('sends a text', '"[]"', /^the body is a string; expected a JSON array$/),
-  rejects('sends an empty object', '{}', /^the body is an object with no field of MicroblogUser/),
+  rejects('sends an empty object', '{}', /^the body is an object without any field of MicroblogUser/),
   rejects(
     'sends an envelope',
     `{"data":${VALID.toString()},"next":null}`,
-    /^the body is an object with no field of MicroblogUser/,
+    /^the body is an object without any field of MicroblogUser/,
   ),
   rejects('sends an array of nulls', '[null]', /^not a MicroblogUser: found null$/),
   loads('sends a lone object', ITEM),
