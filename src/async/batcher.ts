@@ -1,14 +1,16 @@
-/** Does together what many ask for at the same time, so that they share a round trip and a commit. */
+/** Combines concurrent calls into batches, so that they share a round trip and a commit. */
 
 export interface BatcherOptions<In> {
-  /** The most that one batch takes. */
+  /** The most items of one batch. */
   readonly maxItems: number;
-  /** What an item weighs, and the most that a batch of several may weigh; absent, items weigh nothing. */
+  /** The weight of an item, and the maximum weight of a batch with several items. Without it, items weigh nothing. */
   readonly weightOf?: (item: In) => number;
   readonly maxWeight?: number;
-  /** True of an error after which no item may be done by itself: each would meet it too, or some may be done already. */
+  /**
+   * True if an error makes single retries pointless or unsafe: each item would fail too, or some may be done already.
+   */
   readonly failsWholeBatch: (error: unknown) => boolean;
-  /** Lets those come along that are asked for at the same moment. */
+  /** Waits for further calls of the same moment. */
   readonly linger?: () => Promise<unknown>;
 }
 
@@ -19,16 +21,16 @@ interface Pending<In, Out> {
 }
 
 /**
- * A function that does its work for one item, in batches: one is at work at a time, and what is asked meanwhile makes up
- * the next, in the order of asking. Nothing waits for company beyond the moment, so whoever asks alone is served at once.
- * The work gives one result an item, in order.
+ * A function that processes one item, in batches. One batch is processed at a time. Calls in the meantime form the next
+ * batch, in the order of the calls. Apart from `linger`, a call never waits for others, so a single call starts
+ * immediately. `work` returns one result per item, in order.
  */
 export function batched<In, Out>(
   work: (items: readonly In[]) => Promise<readonly Out[]>,
   { maxItems, weightOf = () => 0, maxWeight = Number.POSITIVE_INFINITY, failsWholeBatch, linger }: BatcherOptions<In>,
 ): (item: In) => Promise<Out> {
   const waiting: Pending<In, Out>[] = [];
-  let isAtWork = false;
+  let isProcessing = false;
 
   const nextBatch = (): Pending<In, Out>[] => {
     let [count, weight] = [0, 0];
@@ -46,21 +48,21 @@ export function batched<In, Out>(
       for (const [index, { done }] of batch.entries()) done(results[index] as Out);
     } catch (error) {
       if (batch.length === 1 || failsWholeBatch(error)) for (const { fail } of batch) fail(error);
-      else for (const asked of batch) await doBatch([asked]);
+      else for (const pending of batch) await doBatch([pending]);
     }
   };
 
-  const goOn = async (): Promise<void> => {
-    isAtWork = true;
+  const processAll = async (): Promise<void> => {
+    isProcessing = true;
     if (linger) await linger();
     while (waiting.length > 0) await doBatch(nextBatch());
-    isAtWork = false;
+    isProcessing = false;
   };
 
   return (item) => {
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
     waiting.push({ item, done: resolve, fail: reject });
-    if (!isAtWork) void goOn();
+    if (!isProcessing) void processAll();
     return promise;
   };
 }

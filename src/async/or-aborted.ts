@@ -1,6 +1,6 @@
-/** Work that a signal may end. */
+/** Work that a signal may abort. */
 
-/** What the work gives; undefined when the signal ended it. */
+/** The result of the work; undefined if the signal aborted it. */
 export async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;

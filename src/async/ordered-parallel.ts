@@ -1,18 +1,21 @@
-/** Works on what comes one after the other, or side by side where one item has nothing to do with another. */
+/** Processes the items of a source, in parallel if they are independent, and yields results in order. */
 
 export interface OrderedParallelOptions<T, R> {
-  /** At how many items it is at work at once. */
+  /** The number of items processed at a time. */
   readonly concurrency: number;
-  /** What is to be worked on, in order; asked for the next item when it could be begun. `idle` resolves when none is at work. */
+  /**
+   * The items to process, in order. The next item is requested only when it could start. `idle` resolves when no work
+   * runs.
+   */
   readonly source: (idle: () => Promise<void>) => AsyncGenerator<T, undefined>;
   readonly work: (item: T) => Promise<R>;
-  /** True of items that may be worked on at once, whichever of them ends first. */
+  /** True if two items may be processed at the same time, whichever ends first. */
   readonly isIndependent: (one: T, other: T) => boolean;
 }
 
 /**
- * The results of the works, in the order of the items, which are begun in their order too. What a work or the source throws
- * comes out behind the results before it, when all that was begun has ended.
+ * The results, in the order of the items, which also start in this order. An error of a work or of the source is thrown
+ * after the results before it, once all started work has ended.
  */
 export async function* orderedParallel<T, R>({
   concurrency,
@@ -20,14 +23,15 @@ export async function* orderedParallel<T, R>({
   work,
   isIndependent,
 }: OrderedParallelOptions<T, R>): AsyncGenerator<R, undefined> {
-  const begun: { readonly item: T; readonly done: Promise<R> }[] = [];
-  const idle = async (): Promise<void> => void (await Promise.allSettled(begun.map(({ done }) => done)));
+  const started: { readonly item: T; readonly done: Promise<R> }[] = [];
+  const idle = async (): Promise<void> => void (await Promise.allSettled(started.map(({ done }) => done)));
   const items = source(idle);
-  /** What came and was not begun yet; an end, with the error if it is one. */
+  /** The next item that has not started. */
   let next: { readonly item: T } | undefined;
+  /** The end of the source, with its error if it failed. */
   let end: { readonly error?: unknown } | undefined;
-  let coming: Promise<void> | undefined;
-  const come = async (): Promise<void> => {
+  let pendingNext: Promise<void> | undefined;
+  const fetchNext = async (): Promise<void> => {
     try {
       const { value, done } = await items.next();
       if (done === true) end = {};
@@ -35,34 +39,34 @@ export async function* orderedParallel<T, R>({
     } catch (error) {
       end = { error };
     }
-    coming = undefined;
+    pendingNext = undefined;
   };
-  const begin = (item: T): void => {
+  const start = (item: T): void => {
     const done = work(item);
-    // It fails when its turn comes.
+    // The error is thrown when this item's result is due.
     done.catch(() => undefined);
-    begun.push({ item, done });
+    started.push({ item, done });
     next = undefined;
   };
   try {
     for (;;) {
-      const isRoom = begun.length < concurrency;
-      if (isRoom && next) {
+      const hasCapacity = started.length < concurrency;
+      if (hasCapacity && next) {
         const { item } = next;
-        if (begun.every((before) => isIndependent(before.item, item))) {
-          begin(item);
+        if (started.every((before) => isIndependent(before.item, item))) {
+          start(item);
           continue;
         }
-      } else if (isRoom && !end) coming ??= come();
-      const [first] = begun;
-      if (!first && !coming) {
+      } else if (hasCapacity && !end) pendingNext ??= fetchNext();
+      const [first] = started;
+      if (!first && !pendingNext) {
         if (end && 'error' in end) throw end.error;
         return undefined;
       }
       const ended = first?.done.then(() => first);
-      const done = await Promise.race([...(ended ? [ended] : []), ...(coming ? [coming] : [])]);
+      const done = await Promise.race([...(ended ? [ended] : []), ...(pendingNext ? [pendingNext] : [])]);
       if (!done) continue;
-      begun.shift();
+      started.shift();
       yield await done.done;
     }
   } finally {

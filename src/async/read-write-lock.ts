@@ -1,31 +1,34 @@
-/** Who may work at once: some with each other, others alone. */
+/** A lock for shared and exclusive work. */
 
-type Works = <T>(work: () => Promise<T>) => Promise<T>;
+type Runner = <T>(work: () => Promise<T>) => Promise<T>;
 
 export interface ReadWriteLock {
-  /** Does work beside other such, behind what was to be alone before. */
-  readonly shared: Works;
-  /** Does work behind all that was asked for before, and before what comes later. */
-  readonly exclusive: Works;
+  /** Runs together with other shared work, after exclusive work that was queued earlier. */
+  readonly shared: Runner;
+  /** Runs alone, after all work that was queued earlier and before work that is queued later. */
+  readonly exclusive: Runner;
 }
 
-/** Turns in the order of asking; nothing that fails keeps others from theirs, and nothing that was returned is held. */
+/**
+ * A fair lock: work runs in the order of the calls. Failed work does not block later work, and results are not
+ * retained.
+ */
 export function openReadWriteLock(): ReadWriteLock {
-  let lastAlone: Promise<void> = Promise.resolve();
+  let lastExclusive: Promise<void> = Promise.resolve();
   let all: Promise<void> = Promise.resolve();
   const ended = async (works: readonly Promise<unknown>[]): Promise<void> => {
     await Promise.allSettled(works);
   };
   return {
     shared: (work) => {
-      const done = lastAlone.then(work);
+      const done = lastExclusive.then(work);
       all = ended([all, done]);
       return done;
     },
     exclusive: (work) => {
       const done = all.then(work);
       all = ended([done]);
-      lastAlone = all;
+      lastExclusive = all;
       return done;
     },
   };

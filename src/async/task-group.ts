@@ -1,21 +1,23 @@
-/** Keeps count of work that goes on beside other work, for whoever waits until there is room, or news. */
+/** Counts running background work, for callers that wait for free capacity or for a change. */
 
 export interface TaskGroup {
-  /** Takes work into the count until it ends; what it throws goes to `onError`. */
+  /** Counts the work until it ends; its error goes to `onError`. */
   readonly track: (work: Promise<void>) => void;
   readonly size: () => number;
-  /** Waits until the condition is met; it is looked at whenever some work ends, and when stirred. */
+  /** Waits until the condition is true. It is checked when some work ends, and on `recheck`. */
   readonly waitUntil: (isMet: () => boolean) => Promise<void>;
-  /** Says that something changed that a condition may look at. */
+  /** Checks the conditions again after a change. */
   readonly recheck: () => void;
 }
 
 interface Waiter {
   readonly isMet: () => boolean;
-  readonly go: () => void;
+  readonly resume: () => void;
 }
 
-/** A count of nothing yet; `onEnd` is told of each work that ended. Waiting costs the same however much is under way. */
+/**
+ * An empty group. `onEnd` is called after each work. The cost of waiting does not depend on the amount of running work.
+ */
 export function openTaskGroup(onError: (error: unknown) => void, onEnd: () => void = () => undefined): TaskGroup {
   const waiters = new Set<Waiter>();
   let size = 0;
@@ -23,7 +25,7 @@ export function openTaskGroup(onError: (error: unknown) => void, onEnd: () => vo
     for (const waiter of waiters) {
       if (!waiter.isMet()) continue;
       waiters.delete(waiter);
-      waiter.go();
+      waiter.resume();
     }
   };
   return {
@@ -37,10 +39,10 @@ export function openTaskGroup(onError: (error: unknown) => void, onEnd: () => vo
     },
     size: () => size,
     waitUntil: async (isMet) => {
-      // What was met when it was stirred may be over when the waiter gets to run.
+      // A condition that was true at the check may be false when the waiter continues.
       while (!isMet()) {
         const { promise, resolve } = Promise.withResolvers<void>();
-        waiters.add({ isMet, go: resolve });
+        waiters.add({ isMet, resume: resolve });
         await promise;
       }
     },

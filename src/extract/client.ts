@@ -1,6 +1,6 @@
 /**
- * The one place that speaks to the service: one pool for its one origin, one attempt a call. An attempt always ends,
- * and ends in an outcome; what to do about it is decided elsewhere.
+ * The only HTTP client of the service: one pool for one origin, one attempt per call. Each attempt ends in an outcome;
+ * other modules decide what follows.
  */
 import { isUtf8 } from 'node:buffer';
 import { Pool } from 'undici';
@@ -18,48 +18,51 @@ import type { Outcome } from './outcome.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
-  /** Below the service's url, with a leading slash. */
+  /** Path below the service's URL, with a leading slash. */
   readonly path: string;
-  /** Of a GET: the query. Fields that are undefined or null are not sent. */
+  /** The query of a GET, otherwise the body. Fields that are undefined or null are not sent. */
   readonly body: RequestBody;
-  /** The same for every attempt at one request. */
+  /** Equal for all attempts of one request. */
   readonly requestId: string;
-  /** How long the service may take by the request's own `timeout`; the contract's default is 300. */
+  /** The request's own `timeout` for the service; the contract's default is 300. */
   readonly timeoutSeconds?: number;
 }
 
 export interface Client {
-  /** What came of one attempt. Rejects only when the call itself is malformed or the client is closed. */
+  /** The outcome of one attempt. Rejects only if the call is malformed or the client is closed. */
   readonly send: (call: Call, signal?: AbortSignal) => Promise<Outcome>;
-  /** Waits for the attempts under way, then closes every connection. */
+  /** Waits for running attempts, then closes all connections. */
   readonly close: () => Promise<void>;
 }
 
 export interface ClientOptions {
-  /** Origin and path prefix. The token goes to this origin and nowhere else. */
+  /** Origin and path prefix. The token is sent to this origin only. */
   readonly url: string;
   readonly token: Secret | undefined;
-  /** Most connections; no fewer than the attempts that the caller lets run at once, or the rest wait for one. */
+  /** Maximum number of connections. With fewer connections than concurrent attempts, some attempts wait for one. */
   readonly connections: number;
-  /** Largest answer that is taken, decoded. */
+  /** The largest accepted answer, decoded. */
   readonly maxBodyBytes?: number;
   readonly connectTimeoutMs?: number;
-  /** What an attempt may take beyond the request's own timeout. */
+  /** The time that an attempt may take in addition to the request's own timeout. */
   readonly marginMs?: number;
   readonly now: () => Date;
 }
 
 /**
- * Bodies of 100 MB are known to load. Each call in flight may hold one, and reading one takes up to thirty times its size,
- * so a larger limit would let a single answer end the process, and the next one that tries it again.
+ * Bodies of 100 MB are known to load. Each call in flight may hold one, and parsing takes up to thirty times its size.
+ * With a larger limit, a single answer could crash the process, and then the next process that retries it.
  */
 const MAX_BODY_BYTES = 128 * 2 ** 20;
 const DEFAULT_TIMEOUT_SECONDS = 300;
-/** The service answers at its timeout at the latest; the way there and back, and a large body, take some more. */
+/** The service answers at its timeout at the latest. Round trips and large bodies take additional time. */
 const MARGIN_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** A client for the service at `url`. Throws a CredentialError without a usable token, a UsageError for an unusable url. */
+/**
+ * A client for the service at `url`. Throws a CredentialError without a usable token, and a UsageError if the URL is
+ * not usable.
+ */
 export function openClient(options: ClientOptions): Client {
   const token = usableToken(options.token);
   const withoutToken = redactionOf([token.reveal()], String(token));
@@ -68,17 +71,17 @@ export function openClient(options: ClientOptions): Client {
   const pool = new Pool(origin, {
     connections: options.connections,
     pipelining: 1,
-    // One request a connection: what is known of a connection's end is then known of the request.
+    // One request per connection, so that the state of the connection shows the state of the request.
     allowH2: false,
     maxHeaderSize: MAX_HEADER_BYTES,
     connect: connectorWithoutInterim({
       allowH2: false,
       timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-      // Said aloud, so that no variable of the environment turns it off.
+      // Set explicitly, so that no environment variable can disable it.
       rejectUnauthorized: true,
     }),
   });
-  const underWay = new Set<Promise<Outcome>>();
+  const running = new Set<Promise<Outcome>>();
   let closed = false;
 
   const attempt = async (call: Call, signal: AbortSignal | undefined): Promise<Outcome> => {
@@ -102,7 +105,7 @@ export function openClient(options: ClientOptions): Client {
       kind: 'answered',
       status: end.status,
       headers,
-      // A refusal may quote the token it refuses; what was paid for is kept to the byte.
+      // A refusal may quote the token. A successful answer is paid for, so its bytes are kept exactly.
       body: isSuccess(end.status) ? body : redacted(body, withoutToken),
       receivedAt,
       tookMs: Math.max(0, receivedAt.getTime() - startedAt.getTime()),
@@ -113,16 +116,16 @@ export function openClient(options: ClientOptions): Client {
     send: async (call, signal) => {
       if (closed) throw new Error('the client is closed');
       const outcome = attempt(call, signal);
-      underWay.add(outcome);
+      running.add(outcome);
       try {
         return await outcome;
       } finally {
-        underWay.delete(outcome);
+        running.delete(outcome);
       }
     },
     close: async () => {
       closed = true;
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
       await pool.destroy();
     },
   };
@@ -147,22 +150,28 @@ function usableToken(secret: Secret | undefined): Secret {
     'Set SLUICE_SERVICE_TOKEN, or the variable that service.token in the config names, to the API token of the account.';
   if (!secret || secret.reveal() === '') throw new CredentialError('There is no token for the service.', { next });
   if (!/^[\x21-\x7e]+$/.test(secret.reveal())) {
-    throw new CredentialError('The token for the service holds a blank or a character that no header can carry.', {
-      next,
-    });
+    throw new CredentialError(
+      'The token for the service contains a blank or a character that is not allowed in a header.',
+      {
+        next,
+      },
+    );
   }
   return secret;
 }
 
 function addressOf(url: string): { readonly origin: string; readonly prefix: string } {
-  const it = URL.parse(url);
-  const plain = it && /^https?:$/.test(it.protocol) && it.username + it.password + it.search + it.hash === '';
-  if (!plain) {
+  const parsed = URL.parse(url);
+  const isPlain =
+    parsed &&
+    /^https?:$/.test(parsed.protocol) &&
+    parsed.username + parsed.password + parsed.search + parsed.hash === '';
+  if (!isPlain) {
     throw new UsageError('service.url is not an http or https address without credentials, query and fragment.', {
       next: 'Write it as in https://service.example or https://service.example/prefix.',
     });
   }
-  return { origin: it.origin, prefix: withoutTrailing(it.pathname, '/') };
+  return { origin: parsed.origin, prefix: withoutTrailing(parsed.pathname, '/') };
 }
 
 function wireOf(call: Call, prefix: string, token: Secret) {
@@ -184,7 +193,7 @@ function wireOf(call: Call, prefix: string, token: Secret) {
   };
 }
 
-/** Everything but letters, digits and a few marks is escaped, so that the `+` of an offset from UTC stays one. */
+/** Escapes all characters except letters, digits and a few marks, so that the `+` of a UTC offset is preserved. */
 const pair = ([name, value]: readonly [string, unknown]): string =>
   `${encodeURIComponent(name)}=${encodeURIComponent(String(value).toWellFormed())}`;
 

@@ -1,7 +1,7 @@
 /**
- * One request on the wire, and all that can be known of it afterwards: what arrived, or whether it can have left.
- * It stands on undici's `dispatch`, which `request()` stands on too: only there is it told when a request leaves, so
- * that "surely not sent" is a fact and not a guess from an error's code. Like `request()`, it follows no redirect.
+ * One request on the wire and its result: the answer, or whether the request can have been sent. It uses undici's
+ * `dispatch`, the basis of `request()`. Only `dispatch` reports when a request leaves, so "not sent" is a fact and not
+ * a guess from an error code. Like `request()`, it does not follow redirects.
  */
 import { type Dispatcher, errors } from 'undici';
 
@@ -11,30 +11,33 @@ export interface CompleteExchange {
   readonly isComplete: true;
   readonly status: number;
   readonly headers: WireHeaders;
-  /** As it came, in whatever content encoding. */
+  /** As received, in its content encoding. */
   readonly body: Buffer;
 }
 
 export interface LostExchange {
   readonly isComplete: false;
-  /** False when not one byte of the request can have left. */
+  /** False if not a single byte of the request can have been sent. */
   readonly sent: boolean;
-  /** Known when the answer's headers had come. */
+  /** Known if the answer's headers arrived. */
   readonly status: number | undefined;
   readonly cause: Cause;
 }
 
-/** Why an exchange ended early: our own doing, or what the connection reported. */
+/** The reason why an exchange ended early: a limit of this client, or an error of the connection. */
 export type Cause = 'deadline' | 'stopped' | 'too large' | Error;
 
 export interface ExchangeLimits {
-  /** For everything, from the wait for a connection to the last byte. */
+  /** For the complete exchange, from waiting for a connection to the last byte. */
   readonly deadlineMs: number;
   readonly maxWireBytes: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What came of the request; settles as soon as the deadline passes or the signal fires. Rejects on malformed options alone. */
+/**
+ * The result of the request. Settles as soon as the deadline passes or the signal fires. Rejects only for malformed
+ * options.
+ */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
@@ -65,7 +68,7 @@ export function exchange(
     signal?.addEventListener('abort', onAbort, { once: true });
 
     dispatcher.dispatch(options, {
-      // Called with a connection at hand, in the same turn in which the request is written to it.
+      // Called when a connection is available, in the same tick in which the request is written to it.
       onRequestStart: (starting) => {
         if (settled) starting.abort(new errors.RequestAbortedError());
         else controller = starting;

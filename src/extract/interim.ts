@@ -1,14 +1,14 @@
 /**
- * Connections without interim answers. RFC 9110 wants clients to accept any number of 1xx answers before the final one,
- * whether they asked for them or not; undici takes an unasked `100 Continue` for a broken connection.
+ * Connections without interim answers. RFC 9110 requires clients to accept any number of 1xx answers before the final
+ * one. undici treats an unexpected `100 Continue` as a broken connection.
  */
 import type { Socket } from 'node:net';
 import { buildConnector } from 'undici';
 
-/** Headers of one answer may have so many bytes. Services put cookies, traces and signed addresses there. */
+/** The maximum size of the headers of one answer. Services put cookies, traces and signed addresses there. */
 export const MAX_HEADER_BYTES = 256 * 2 ** 10;
 
-/** A connector for undici whose connections drop the interim answers that precede each answer. */
+/** A connector for undici whose connections drop interim answers. */
 export function connectorWithoutInterim(options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector(options);
   return (to, callback) =>
@@ -19,16 +19,16 @@ export function connectorWithoutInterim(options: buildConnector.BuildOptions): b
 }
 
 /**
- * The same socket, whose reader gets no interim answers. The pool has one request at a time on a connection, so an answer
- * begins with the first byte after a request was written.
+ * The same socket without interim answers for its reader. The pool sends one request at a time per connection, so an
+ * answer begins with the first byte after a request was written.
  */
 function withoutInterim<S extends Socket>(socket: S): S {
   const [read, write] = [socket.read.bind(socket), socket.write.bind(socket)];
   let answer = openAnswer();
   return Object.assign(socket, {
-    write: (...sent: Parameters<typeof write>): boolean => {
+    write: (...data: Parameters<typeof write>): boolean => {
       answer = openAnswer();
-      return write(...sent);
+      return write(...data);
     },
     read: (size?: number): unknown => {
       const chunk: unknown = read(size);
@@ -37,21 +37,21 @@ function withoutInterim<S extends Socket>(socket: S): S {
   });
 }
 
-/** Reads one answer: takes what arrives and returns what its reader is to see, null when that is nothing yet. */
+/** A filter for one answer: takes arrived bytes and returns the bytes for the reader, or null if there are none yet. */
 function openAnswer(): (arrived: Buffer) => Buffer | null {
-  let reads: 'status line' | 'interim head' | 'final answer' = 'status line';
-  // The beginning of a status line, or what may be the beginning of a head's end: a few bytes in either case.
+  let state: 'status line' | 'interim head' | 'final answer' = 'status line';
+  // The beginning of a status line, or of the end of a header block: a few bytes in either case.
   let held = Buffer.alloc(0);
   return (arrived) => {
-    if (reads === 'final answer') return arrived;
+    if (state === 'final answer') return arrived;
     let rest = held.length === 0 ? arrived : Buffer.concat([held, arrived]);
     for (;;) {
-      if (reads === 'status line') {
+      if (state === 'status line') {
         const line = rest.toString('latin1', 0, STATUS_LINE);
-        if (INTERIM.test(line)) reads = 'interim head';
+        if (INTERIM.test(line)) state = 'interim head';
         else if (BEGINNING.test(line)) break;
         else {
-          reads = 'final answer';
+          state = 'final answer';
           return rest;
         }
       }
@@ -60,7 +60,7 @@ function openAnswer(): (arrived: Buffer) => Buffer | null {
         rest = rest.subarray(-(HEAD_END.length - 1));
         break;
       }
-      reads = 'status line';
+      state = 'status line';
       rest = rest.subarray(end + HEAD_END.length);
     }
     held = Buffer.from(rest);
@@ -70,7 +70,7 @@ function openAnswer(): (arrived: Buffer) => Buffer | null {
 
 const STATUS_LINE = 'HTTP/1.1 100 '.length;
 const HEAD_END = '\r\n\r\n';
-/** `101 Switching Protocols` is no interim answer: what follows it is not HTTP. */
+/** Excludes `101 Switching Protocols`, which is not an interim answer: the data after it is not HTTP. */
 const INTERIM = /^HTTP\/1\.[01] 1(?!01)\d\d[ \r]$/;
-/** What more bytes could make an interim answer. */
+/** A text that more bytes could complete to an interim status line. */
 const BEGINNING = /^(?:H(?:T(?:T(?:P(?:\/(?:1(?:\.(?:[01](?: (?:1\d{0,2})?)?)?)?)?)?)?)?)?)?$/;

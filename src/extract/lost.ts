@@ -1,4 +1,4 @@
-/** Words for an exchange that did not end in a whole answer. Made from codes alone, so no secret can be in them. */
+/** Messages for an exchange without a complete answer. They are made from codes only, so they contain no secret. */
 import { errors } from 'undici';
 import type { Cause, LostExchange } from './exchange.ts';
 import { MAX_HEADER_BYTES } from './interim.ts';
@@ -15,7 +15,7 @@ const UNOPENED: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
 };
 
-/** Why an exchange was lost, in plain words; `limits` are those it ran under. */
+/** The reason for a lost exchange, in plain words; `limits` are the limits of the exchange. */
 export function reasonOf(
   { sent, status, cause }: LostExchange,
   limits: { readonly deadlineMs: number; readonly maxBodyBytes: number },
@@ -29,15 +29,15 @@ export function reasonOf(
   }
   if (!sent) return cause === 'deadline' ? `no connection within ${seconds}` : unopenedReason(codeOf(cause));
   if (cause === 'deadline' || TIMEOUTS.includes(codeOf(cause))) {
-    return answering ? `the answer was not whole within ${seconds}` : `no answer within ${seconds}`;
+    return answering ? `the answer was not complete within ${seconds}` : `no answer within ${seconds}`;
   }
   return brokenReason(cause, answering);
 }
 
-// Undici's own timers are set to the same time as the deadline, so now and then they are first.
+// Undici's own timers have the same duration as the deadline, so they sometimes fire first.
 const TIMEOUTS: readonly string[] = ['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
 
-/** The words for an answer above the cap. */
+/** The message for an answer above the size limit. */
 export const tooLargeReason = (maxBytes: number): string =>
   `the answer is larger than ${Number((maxBytes / 2 ** 20).toPrecision(3))} MiB`;
 
@@ -60,7 +60,7 @@ function brokenReason(cause: Error, answering: boolean): string {
 
 const HEADERS_OVERFLOW = 'UND_ERR_HEADERS_OVERFLOW';
 
-/** True of an answer that came and was larger than is taken, which it would be again. */
+/** True if the answer was larger than the limit. The next attempt would have the same result. */
 export const isTooLarge = ({ cause }: LostExchange): boolean =>
   cause === 'too large' || codeOf(cause) === HEADERS_OVERFLOW;
 

@@ -1,25 +1,25 @@
-/** What came of one attempt at a request. */
+/** The outcome of one attempt at a request. */
 
 export type Outcome =
-  /** The whole answer arrived, whatever its status says. */
+  /** The complete answer arrived, with any status. */
   | {
       readonly kind: 'answered';
       readonly status: number;
-      /** Lower-case names; without cookies. */
+      /** Lower-case names, without cookies. */
       readonly headers: Readonly<Record<string, string>>;
       /** Decoded from any content encoding. */
       readonly body: Uint8Array;
       readonly receivedAt: Date;
       readonly tookMs: number;
     }
-  /** No byte of the request can have been acted on: nothing was bought. */
+  /** No byte of the request can have been processed, so nothing was bought. */
   | { readonly kind: 'not_sent'; readonly reason: string }
-  /** The request went out and its answer did not come back whole: it may have been bought. */
+  /** The request was sent, and its answer did not arrive completely. It may have been bought. */
   | {
       readonly kind: 'unknown';
       readonly reason: string;
       readonly status?: number;
-      /** The answer came and was larger than is taken: asking the same again would pay for the same again. */
+      /** The answer exceeded the size limit. Another attempt would pay for the same answer again. */
       readonly tooLarge?: true;
     };
 

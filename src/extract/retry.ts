@@ -1,46 +1,46 @@
 /**
- * What follows from an attempt: a pure decision from its outcome, the attempts before it and the policy. The loop over
- * attempts is the composer's; `docs/retries.md` shows this table to people.
+ * Decides what follows an attempt: a pure function of its outcome, the earlier attempts and the policy. The caller runs
+ * the loop over attempts; `docs/retries.md` documents the decisions.
  */
 import { EXIT } from '../errors.ts';
 import { printable, serviceText, statedCause } from './failure.ts';
 import type { AnsweredOutcome, Outcome } from './outcome.ts';
 import { backoffMs, boundedRetryAfterMs, retryAfterMs, type RetryWaits } from './wait.ts';
 
-/** Where a request stands after an attempt. */
+/** The state of a request after an attempt. */
 export interface Attempt {
-  /** Of the attempt just made, from 1. */
+  /** The number of this attempt, from 1. */
   readonly number: number;
-  /** Attempts that earlier processes made for the same run. */
+  /** Attempts of earlier processes for the same run. */
   readonly earlierAttempts: number;
-  /** Attempts so far that followed a retry with `paid`, or a doubt. */
+  /** Attempts so far that followed a paid retry or a lost answer. */
   readonly paidRetries: number;
   /** Attempts so far that followed any other retry. */
   readonly unpaidRetries: number;
-  /** Earlier invocations that ended without its answer. */
+  /** Earlier invocations that ended without an answer to this request. */
   readonly lostInvocations: number;
-  /** Whether the service has answered another request to the endpoint in this invocation. */
+  /** True if the service has answered another request to the endpoint in this invocation. */
   readonly endpointAnswered: boolean;
 }
 
 export interface RetryPolicy {
-  /** Retries that may be billed once more. */
+  /** Retries that may be billed again. */
   readonly retries: number;
-  /** Retries after what was surely not billed. */
+  /** Retries after attempts that were certainly not billed. */
   readonly unpaidRetries: number;
-  /** Of one request, of any kind. */
+  /** The maximum number of attempts of one request, of any kind. */
   readonly maxAttempts: number;
-  /** What follows a lost answer: it is asked again as a paid retry, or stays listed. */
+  /** After a lost answer: send the request again as a paid retry, or list it. */
   readonly inDoubt: 'reconcile' | 'stop';
   readonly waits: RetryWaits;
 }
 
-/** The shipped policy with this many paid retries (`service.retries`). */
+/** The default policy with this number of paid retries (`service.retries`). */
 export const retryPolicy = (retries: number, inDoubt: RetryPolicy['inDoubt'] = 'reconcile'): RetryPolicy => ({
   retries,
   inDoubt,
-  // Waits of up to 1, 2, 4, 8 and 16 s: outlasts a restart of the service. Fewer give up on one; more hold up a run
-  // whose service is down for good.
+  // Waits of up to 1, 2, 4, 8 and 16 s outlast a restart of the service. More retries would delay a run whose service
+  // is down permanently.
   unpaidRetries: 5,
   maxAttempts: retries + 6,
   waits: { minMs: 250, firstMs: 1000, maxMs: 60_000, maxRetryAfterMs: 300_000 },
@@ -52,20 +52,20 @@ export type FailureClass =
   | 'not_found'
   | 'unsupported'
   | 'rejected'
-  /** The service was there and did not manage; a later run may. */
+  /** The service was reachable but failed; a later run may succeed. */
   | 'unavailable'
-  /** It keeps failing at this very input. */
+  /** The service fails for this input again and again. */
   | 'failing'
   | 'too_large';
 
 export type Decision =
-  /** Store the answer and read it; one that can't be read is quarantined and not asked for again in this run. */
+  /** Store the answer and read it. An unreadable answer is quarantined and not requested again in this run. */
   | { readonly do: 'keep' }
-  /** The service knows no such thing: an outcome of its own, no failure. */
+  /** The service knows no such entity. This is an outcome of its own, not a failure. */
   | { readonly do: 'missing'; readonly because: string }
-  /** `paid`: the attempt that follows counts as a paid retry, else as a surely unpaid one. */
+  /** `paid`: the next attempt counts as a paid retry, else as a certainly unpaid one. */
   | { readonly do: 'retry'; readonly afterMs: number; readonly paid: boolean; readonly because: string }
-  /** `scope`: whether only this input failed, or asking this endpoint anything more is of no use in this run. */
+  /** `scope`: only this input failed, or further requests to this endpoint are useless in this run. */
   | {
       readonly do: 'fail';
       readonly class: FailureClass;
@@ -73,14 +73,14 @@ export type Decision =
       readonly because: string;
       readonly next: string;
     }
-  /** Nothing more can be asked in this run; what is open stays planned. */
+  /** No further request is possible in this run. Open requests stay planned. */
   | {
       readonly do: 'stop';
       readonly exit: typeof EXIT.credential | typeof EXIT.transient | typeof EXIT.budget;
       readonly because: string;
       readonly next: string;
     }
-  /** It may have been bought. `againAfterMs` is the wait before asking again as a paid retry; undefined: no more in this run. */
+  /** It may have been bought. `againAfterMs` is the wait before a paid retry; undefined if this run does not retry. */
   | { readonly do: 'doubt'; readonly because: string; readonly againAfterMs: number | undefined };
 
 type Rule =
@@ -92,24 +92,24 @@ type Rule =
       readonly next: string;
     };
 
-const CHECK_INPUT = 'Mend or remove this input; nothing was asked again.';
+const CHECK_INPUT = 'Fix or remove this input; the request was not repeated.';
 const REDIRECTED: Rule = { rule: 'redirected' };
 const REJECTED: Rule = { rule: 'permanent', class: 'rejected', scope: 'input', next: CHECK_INPUT };
 
-/** Fewer would give up on a bad hour; more would pay for an input that breaks the service again and again. */
+/** A smaller limit would give up during a short outage. A larger one would pay again for an input that always fails. */
 export const MAX_LOST_INVOCATIONS = 3;
 
-/** What to do about an input of which no answer arrives. */
+/** The next step for an input without any answer. */
 export const LOST_AGAIN_REASON =
-  'No answer to this input arrives, and each attempt may be billed: correct or remove the input, or ask once more with --refresh.';
+  'No answer to this input arrives, and each attempt may be billed: fix or remove the input, or try once more with --refresh.';
 
-/** Statuses that point to another address. 304 points nowhere, and 305 and 306 are out of use. */
+/** Statuses that point to another address. 304 does not, and 305 and 306 are obsolete. */
 const REDIRECTS: readonly number[] = [300, 301, 302, 303, 307, 308];
 
-/** True of a status that points to another address. */
+/** True if the status points to another address. */
 export const isRedirect = (status: number): boolean => REDIRECTS.includes(status);
 
-/** Assumed: what each status means, seen at services of this shape; the contract shows none but success. */
+/** Assumed: the meaning of each status, observed at similar services. The contract documents only success. */
 const BY_STATUS: Readonly<Record<number, Rule>> = {
   401: { rule: 'token' },
   402: { rule: 'payment' },
@@ -117,7 +117,7 @@ const BY_STATUS: Readonly<Record<number, Rule>> = {
     rule: 'permanent',
     class: 'forbidden',
     scope: 'endpoint',
-    next: 'Choose a plan for the account that allows this endpoint, or remove its syncs.',
+    next: 'Change to a plan that includes this endpoint, or remove its syncs.',
   },
   404: { rule: 'permanent', class: 'not_found', scope: 'input', next: CHECK_INPUT },
   408: { rule: 'transient' },
@@ -130,15 +130,17 @@ const BY_STATUS: Readonly<Record<number, Rule>> = {
 
 const BY_FAMILY: Readonly<Record<number, Rule>> = {
   2: { rule: 'keep' },
-  // Without redirects. No request of ours has a condition that 304 could answer.
+  // Redirects are handled before. Requests have no condition that 304 could answer.
   3: REJECTED,
   4: REJECTED,
   5: { rule: 'transient' },
 };
 
-const LATER = 'Run the sync again later; what was answered is kept and not bought again.';
+const LATER = 'Run the sync again later; stored answers are kept and not bought again.';
 
-/** What to do after this attempt. A loop that does as it is told makes at most `policy.maxAttempts` attempts. */
+/**
+ * The next step after this attempt. A loop that follows these decisions makes at most `policy.maxAttempts` attempts.
+ */
 export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
   switch (outcome.kind) {
     case 'answered':
@@ -160,7 +162,7 @@ export function decide(outcome: Outcome, attempt: Attempt, policy: RetryPolicy, 
     case 'unknown':
       if (outcome.tooLarge) {
         const next =
-          'Ask for less at once, with a smaller count or fewer options; asking the same again would be billed again.';
+          'Request less at once, with a smaller count or fewer options; the same request would be billed again.';
         return { do: 'fail', class: 'too_large', scope: 'input', because: outcome.reason, next };
       }
       return afterLoss(outcome.reason, attempt, policy, random);
@@ -176,43 +178,43 @@ function afterLoss(because: string, attempt: Attempt, policy: RetryPolicy, rando
 }
 
 function afterAnswer(answer: AnsweredOutcome, attempt: Attempt, policy: RetryPolicy, random: () => number): Decision {
-  const it = isRedirect(answer.status)
+  const rule = isRedirect(answer.status)
     ? REDIRECTED
     : (BY_STATUS[answer.status] ?? BY_FAMILY[Math.floor(answer.status / 100)] ?? REJECTED);
-  // Before its body is looked at for a reason: reading one costs more than everything else here.
-  if (it.rule === 'keep') return { do: 'keep' };
-  const because = said(answer);
-  switch (it.rule) {
+  // Decided before the body is parsed for a reason, since parsing is the most expensive step here.
+  if (rule.rule === 'keep') return { do: 'keep' };
+  const because = statedReason(answer);
+  switch (rule.rule) {
     case 'missing':
       return { do: 'missing', because };
     case 'permanent':
-      return { do: 'fail', class: it.class, scope: it.scope, because, next: it.next };
+      return { do: 'fail', class: rule.class, scope: rule.scope, because, next: rule.next };
     case 'redirected':
       return redirected(answer, attempt);
     case 'token':
     case 'payment':
-      return refused(answer, it.rule);
+      return refused(answer, rule.rule);
     case 'unpaid':
     case 'transient': {
-      if (!mayRetry(it.rule, attempt, policy)) return notManaged(it.rule, attempt, policy, because);
-      const asked = retryAfterMs(answer.headers['retry-after'], answer.receivedAt);
+      if (!mayRetry(rule.rule, attempt, policy)) return giveUp(rule.rule, attempt, policy, because);
+      const requestedMs = retryAfterMs(answer.headers['retry-after'], answer.receivedAt);
       const afterMs =
-        asked === undefined
+        requestedMs === undefined
           ? backoffMs(attempt.number, policy.waits, random)
-          : boundedRetryAfterMs(asked, policy.waits, random);
-      return { do: 'retry', afterMs, paid: it.rule === 'transient', because };
+          : boundedRetryAfterMs(requestedMs, policy.waits, random);
+      return { do: 'retry', afterMs, paid: rule.rule === 'transient', because };
     }
   }
 }
 
-function notManaged(
+function giveUp(
   kind: 'unpaid' | 'transient',
   { earlierAttempts, number }: Attempt,
   { retries }: RetryPolicy,
   because: string,
 ): Decision {
-  const inVain = kind === 'transient' && earlierAttempts + number >= MAX_LOST_INVOCATIONS * (retries + 1);
-  return inVain
+  const isHopeless = kind === 'transient' && earlierAttempts + number >= MAX_LOST_INVOCATIONS * (retries + 1);
+  return isHopeless
     ? { do: 'fail', class: 'failing', scope: 'input', because, next: CHECK_INPUT }
     : { do: 'fail', class: 'unavailable', scope: 'input', because, next: LATER };
 }
@@ -222,7 +224,7 @@ function mayRetry(kind: 'unpaid' | 'transient', attempt: Attempt, policy: RetryP
   return kind === 'unpaid' ? attempt.unpaidRetries < policy.unpaidRetries : attempt.paidRetries < policy.retries;
 }
 
-function said({ status, body, headers }: AnsweredOutcome): string {
+function statedReason({ status, body, headers }: AnsweredOutcome): string {
   const text = serviceText(body, headers);
   return text === '' ? `the service answered ${status} and gave no reason` : `the service answered ${status}: ${text}`;
 }
@@ -237,30 +239,33 @@ function redirected({ status, headers }: AnsweredOutcome, { endpointAnswered }: 
         class: 'redirected',
         scope: 'input',
         because,
-        next: `The endpoint answered other inputs: correct or remove this one${to === '' ? '' : `, which the service points to ${to} for`}.`,
+        next: `The endpoint answered other inputs: fix or remove this one${to === '' ? '' : `, which the service points to ${to} for`}.`,
       }
     : { do: 'fail', class: 'redirected', scope: 'endpoint', because, next: check };
 }
 
-// "points" as a word or as a part of a code such as POINTS_LIMIT, but not of "endpoints".
-const OF_POINTS = /(?<![a-z])(?:points|credits|balance|quota)/i;
-const OF_TOKEN = /token|api.?key|expired|unauthori[sz]ed|credential/i;
+// Matches "points" as a word or as part of a code such as POINTS_LIMIT, but not in "endpoints".
+const ABOUT_POINTS = /(?<![a-z])(?:points|credits|balance|quota)/i;
+const ABOUT_TOKEN = /token|api.?key|expired|unauthori[sz]ed|credential/i;
 
-/** A refusal for want of points pauses, one of the token stops: 401 is of the token and 402 of points unless it says otherwise. */
-function refused(answer: AnsweredOutcome, usual: 'token' | 'payment'): Decision {
+/**
+ * The stop after a refusal: out of points, or a bad token. 401 means the token and 402 means points, unless the answer
+ * says otherwise.
+ */
+function refused(answer: AnsweredOutcome, defaultMeaning: 'token' | 'payment'): Decision {
   const stated = statedCause(answer.body, answer.headers);
-  const outOfPoints = OF_POINTS.test(stated) || (usual === 'payment' && !OF_TOKEN.test(stated));
+  const outOfPoints = ABOUT_POINTS.test(stated) || (defaultMeaning === 'payment' && !ABOUT_TOKEN.test(stated));
   return outOfPoints
     ? {
         do: 'stop',
         exit: EXIT.budget,
-        because: said(answer),
-        next: 'Add points to the account, or wait until it has some again; what is left stays planned.',
+        because: statedReason(answer),
+        next: 'Add points to the account, or wait until it has points again; open requests stay planned.',
       }
     : {
         do: 'stop',
         exit: EXIT.credential,
-        because: said(answer),
+        because: statedReason(answer),
         next: 'Put a valid API token of the account into the variable that service.token names.',
       };
 }

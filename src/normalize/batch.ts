@@ -1,33 +1,33 @@
-/** The rows of one answer, as values: what the normalizer makes and the loader writes. */
+/** The rows of one answer, as values. The normalizer makes them and the loader writes them. */
 import type { Detail } from '../service/model.ts';
 
-/** A column's value: text for everything but numbers that are exact and booleans. */
+/** A column's value. Everything except exact numbers and booleans is text. */
 export type Cell = string | number | boolean | null;
 
-/** A row of a root table, with the lists that it owns. */
+/** A row of a root table, with its lists. */
 export interface RootRow {
-  /** The key's cells, joined so that equal keys give equal text. */
+  /** The cells of the key, joined so that equal keys give equal text. */
   readonly id: string;
-  /** The columns that this sighting tells; an absent one says nothing. */
+  /** The columns that this observation reports. An absent column is unknown. */
   readonly cells: Readonly<Record<string, Cell>>;
-  /** Child rows by child table; an absent list was not told, an empty one says "none". */
+  /** Child rows by child table. An absent list was not reported; an empty list means "none". */
   readonly lists: Readonly<Record<string, readonly ChildRow[]>>;
   readonly detail: Detail;
-  /** Position of the top-level item that is this row; absent of rows found inside items. */
+  /** The position of this row's top-level item; absent for rows nested in items. */
   readonly item?: number;
 }
 
-/** A row of a child table without the parent's key columns, in declared column order. */
+/** A row of a child table in declared column order, without the parent's key columns. */
 export type ChildRow = readonly Cell[];
 
-/** A row of a bridge: the question's columns are the batch's, so only the rest is here. */
+/** A row of a bridge table. The columns of the request are in the batch. */
 export interface BridgeRow {
   readonly id: string;
   readonly cells: Readonly<Record<string, Cell>>;
 }
 
 export interface Reject {
-  /** Position in the answer; absent when the whole answer is rejected. */
+  /** Position in the answer; absent if the complete answer is rejected. */
   readonly position: number | undefined;
   /** RFC 6901 pointer into the answer. */
   readonly pointer: string;
@@ -37,7 +37,7 @@ export interface Reject {
 export type DriftKind = 'unknown field' | 'missing' | 'wrong type' | 'other @type';
 export interface Drift {
   readonly resource: string;
-  /** Field names joined by dots, without positions. */
+  /** Field names joined by dots, without list positions. */
   readonly path: string;
   readonly kind: DriftKind;
   readonly count: number;
@@ -46,11 +46,11 @@ export interface Drift {
 }
 
 export interface Batch {
-  /** Top-level items in the answer; 1 for an answer that is no array of items and is rejected whole. */
+  /** The number of top-level items; 1 for an answer that is rejected completely. */
   readonly received: number;
-  /** The top-level items as decoded, for paging; none of an answer that is rejected whole. */
+  /** The decoded top-level items, for paging; empty for an answer that is rejected completely. */
   readonly items: readonly unknown[];
-  /** In the order seen, by root table. Two rows of a table may share an id. */
+  /** By root table, in the order of the answer. Two rows of a table may have the same id. */
   readonly roots: ReadonlyMap<string, readonly RootRow[]>;
   readonly bridge:
     | {
@@ -60,14 +60,17 @@ export interface Batch {
         readonly complete: boolean;
       }
     | undefined;
-  /** Owner columns of a set that this answer replaces or, when it was as long as asked, adds to. */
+  /**
+   * The owner columns of the set that this answer replaces. An answer with the requested number of items only adds to
+   * it.
+   */
   readonly owner:
     | { readonly table: string; readonly key: Readonly<Record<string, Cell>>; readonly complete: boolean }
     | undefined;
   readonly rejects: readonly Reject[];
-  /** Rejected items that are no items of the endpoint at all, such as error objects. */
+  /** The number of rejected items that are not items of the endpoint, such as error objects. */
   readonly foreign: number;
-  /** Top-level items that are forgotten: tombstones stand in their places. */
+  /** The number of forgotten top-level items, which tombstones replace. */
   readonly forgotten: number;
   readonly drift: readonly Drift[];
 }

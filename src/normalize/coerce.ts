@@ -1,11 +1,11 @@
-/** Whether a value fits a column, and as what cell. */
+/** Converts values to cells of a column, if they fit. */
 import type { Kind } from '../service/model.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { onCalendar } from '../service/day.ts';
 import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
 
-/** A cell that holds the value whole; `coerced` when the service sent another JSON type than the contract's. */
+/** A cell with the complete value. `coerced` is true if the service sent another JSON type than the contract's. */
 export interface CoercedCell {
   readonly cell: Cell;
   readonly coerced: boolean;
@@ -14,7 +14,7 @@ export interface CoercedCell {
 const asSent = (cell: Cell): CoercedCell => ({ cell, coerced: false });
 const coerced = (cell: Cell): CoercedCell => ({ cell, coerced: true });
 
-/** The source text of a number, exact beyond 2^53; undefined of anything else. */
+/** The source text of a number, exact beyond 2^53; undefined for any other value. */
 const numberText = (value: unknown): string | undefined => {
   if (typeof value === 'number') return String(value);
   return typeof value === 'object' && value !== null && JSON.isRawJSON(value) ? value.rawJSON : undefined;
@@ -26,7 +26,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INT8_MAX = 9_223_372_036_854_775_807n;
 const INT8_MIN = -INT8_MAX - 1n;
 
-/** How a value other than null rests in a column of this kind; undefined when it does not fit and goes to `extra`. */
+/** The cell of a value other than null; undefined if it does not fit the column and goes to `extra`. */
 export function coerceCell(kind: Exclude<Kind, 'epoch'>, value: unknown): CoercedCell | undefined {
   switch (kind) {
     case 'text':
@@ -52,7 +52,7 @@ const mapped = <T, R>(value: T | undefined, to: (value: T) => R): R | undefined 
   value === undefined ? undefined : to(value);
 
 function coerceInteger(value: unknown): CoercedCell | undefined {
-  // Nearly all are such; zero, added, takes the sign from -0, which no column keeps.
+  // Nearly all integers are safe. Adding zero turns -0 into 0, since no column stores the sign.
   if (Number.isSafeInteger(value)) return asSent((value as number) + 0);
   const text = typeof value === 'string' ? value : numberText(value);
   if (text === undefined || !INTEGER.test(text)) return undefined;
@@ -79,15 +79,15 @@ const YEAR_10000 = 253_402_300_800_000_000n;
 const instantOf = (micros: bigint | undefined): string | undefined =>
   micros !== undefined && micros >= YEAR_1 && micros < YEAR_10000 ? instantText(micros) : undefined;
 
-/** Both columns of an instant sent as an integer: the instant, null when absurd, and the integer as sent. */
+/** The cells of both columns of an integer instant: the timestamp, null if implausible, and the integer as sent. */
 export function coerceEpoch(value: unknown): { readonly at: Cell; readonly sent: CoercedCell } | undefined {
   const sent = coerceInteger(value);
   return sent && { at: epochInstant(sent.cell as string | number), sent };
 }
 
 /**
- * Assumed: an epoch is in seconds, milliseconds or microseconds, told apart by its size, and none lies before 1970 or
- * after 2286. An instant outside would show it wrong.
+ * Assumed: an epoch is in seconds, milliseconds or microseconds, as its size shows, and is between 1970 and 2286. An
+ * instant outside of these years would be wrong.
  */
 function epochInstant(epoch: string | number): string | null {
   const size = Number(epoch);

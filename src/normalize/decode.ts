@@ -1,14 +1,17 @@
-/** From the bytes of an answer to its items, with every string safe for Postgres and every number exact. */
+/** Decodes an answer's bytes to its items. Postgres can store every string, and every number is exact. */
 import { parseExact } from '../service/exact-json.ts';
 
 export type Decoded =
   | { readonly kind: 'items'; readonly items: readonly unknown[]; readonly lone: boolean }
   | { readonly kind: 'unreadable'; readonly reason: string };
 
-/** The items of an answer: those of its array, or a lone object. Anything else has none, and the reason says why. */
+/**
+ * The items of an answer: the elements of its array, or a single object. For any other body, the reason why it has
+ * none.
+ */
 export function decode(body: Uint8Array): Decoded {
   const text = new TextDecoder('utf-8').decode(body);
-  if (text.trim() === '') return { kind: 'unreadable', reason: 'the body is empty, where a JSON array is due' };
+  if (text.trim() === '') return { kind: 'unreadable', reason: 'the body is empty; expected a JSON array' };
   let value: unknown;
   try {
     value = parse(text);
@@ -20,20 +23,20 @@ export function decode(body: Uint8Array): Decoded {
     return { kind: 'items', items: [value], lone: true };
   return {
     kind: 'unreadable',
-    reason: `the body is ${value === null ? 'null' : `a ${typeof value}`}, where a JSON array is due`,
+    reason: `the body is ${value === null ? 'null' : `a ${typeof value}`}; expected a JSON array`,
   };
 }
 
 function unreadable(text: string, error: unknown): string {
-  if (error instanceof RangeError) return 'the body is nested too deeply to be read';
+  if (error instanceof RangeError) return 'the body is nested too deeply';
   const start = text.trimStart();
-  if (start.startsWith('<')) return 'the body is HTML or XML, where a JSON array is due';
+  if (start.startsWith('<')) return 'the body is HTML or XML; expected a JSON array';
   return start.startsWith('[') || start.startsWith('{')
     ? 'the body is cut off or not valid JSON'
-    : 'the body is not JSON, where a JSON array is due';
+    : 'the body is not JSON; expected a JSON array';
 }
 
-/** Only an escape can bring a NUL or a lone surrogate into a string: raw ones are no valid JSON or no valid UTF-8. */
+/** Only an escape can put a NUL or a lone surrogate into a string: unescaped ones are not valid JSON or UTF-8. */
 const MAY_HARM = /\\u(?:0000|[dD][89a-fA-F])/;
 
 function parse(text: string): unknown {
@@ -41,7 +44,7 @@ function parse(text: string): unknown {
   return MAY_HARM.test(text) ? scrub(value) : value;
 }
 
-/** The same value with NULs dropped and lone surrogates replaced, in strings and in keys. */
+/** The same value without NULs and with lone surrogates replaced, in strings and keys. */
 function scrub(value: unknown): unknown {
   if (typeof value === 'string') return scrubText(value);
   if (value === null || typeof value !== 'object' || JSON.isRawJSON(value)) return value;
@@ -49,5 +52,5 @@ function scrub(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [scrubText(key), scrub(inner)]));
 }
 
-/** Postgres takes no NUL in text and no lone surrogate in jsonb. */
+/** Postgres rejects NUL in text and lone surrogates in jsonb. */
 const scrubText = (text: string): string => text.replaceAll('\0', '').toWellFormed();

@@ -1,4 +1,4 @@
-/** Which names an answer shows to be one entity; pure. */
+/** Finds the names that an answer shows for one entity; pure. */
 import type { RequestBody } from '../service/request-body.ts';
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -7,27 +7,27 @@ import { namesShown } from '../service/resource.ts';
 import type { Resource } from '../service/model.ts';
 import type { Batch, RootRow } from './batch.ts';
 
-/** An entity with the names that one answer shows of it. */
+/** An entity with its names in one answer. */
 export interface NamedEntity {
-  /** The contract's name of the resource. */
+  /** The resource's name in the contract. */
   readonly resource: string;
-  /** Its key's parts as a JSON array. */
+  /** The parts of its key as a JSON array. */
   readonly entity: string;
   readonly names: readonly LearnedName[];
 }
 
-/** A name of an entity; `isRequested` when the entity was the answer to a request by it, not only shown under it. */
+/** A name of an entity. `isRequested` is true if the entity answered a request by this name. */
 export interface LearnedName extends EntityName {
   readonly isRequested: boolean;
 }
 
-/** Longest entity, in bytes of UTF-8: an entry of the index holds it beside a name. */
+/** The longest key, in bytes of UTF-8: an index entry holds it together with a name. */
 const LONGEST_ENTITY = 1_300;
 
 /**
- * The entities of an answer of which it shows two names or more. To be asked by a name and answered is to be shown under
- * it: when an answer shows its name for nobody, everybody whom it is about goes by it, and if these are several, it will
- * name none of them.
+ * The entities of an answer with at least two names. A requested name belongs to the entity in the answer. If no entity
+ * shows the name, all entities that the request is about get it, and a name of several entities identifies none of
+ * them.
  */
 export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: Batch): NamedEntity[] {
   return namedResources().flatMap((resource) => {
@@ -38,9 +38,9 @@ export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: B
     const { naming } = endpoint;
     const written = naming?.resource() === resource ? request[naming.field] : undefined;
     if (naming && typeof written === 'string') {
-      // What is nested in an item is not what the question was about.
-      const about = [...seen.values()].filter(({ isItem }) => isItem || endpoint.returns !== resource);
-      answerTo(requestedName(naming.kinds, written), about);
+      // Entities nested in an item are not what the request was about.
+      const candidates = [...seen.values()].filter(({ isItem }) => isItem || endpoint.returns !== resource);
+      addRequestedName(requestedName(naming.kinds, written), candidates);
     }
     return [...seen.values()].flatMap(({ row, names }) => {
       const entity = JSON.stringify(resource.key.map((column) => String(row.cells[column])));
@@ -50,7 +50,7 @@ export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: B
   });
 }
 
-/** The resources whose names are learned: those that some endpoint can be asked for by name. */
+/** The resources with stored names: those that some endpoint requests by name. */
 const namedResources = (): Resource[] => [
   ...new Set(catalog.flatMap(({ naming }) => (naming ? [naming.resource()] : []))),
 ];
@@ -70,16 +70,17 @@ function note(seen: Map<string, Seen>, resource: Resource, row: RootRow): void {
   for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), { ...name, isRequested: false });
 }
 
-/** Adds the name that was asked for to those who go by it. */
-function answerTo(asked: RequestedName, about: readonly Seen[]): void {
-  const shown = about.flatMap((entity) => {
-    const known = asked.candidates.find((name) => entity.names.has(idOf(name)));
+/** Adds the requested name to the entities that it names. */
+function addRequestedName(requested: RequestedName, entities: readonly Seen[]): void {
+  const shown = entities.flatMap((entity) => {
+    const known = requested.candidates.find((name) => entity.names.has(idOf(name)));
     return known ? [{ entity, known }] : [];
   });
-  const taken = asked.fallback;
-  const named = shown.length > 0 || !taken ? shown : about.map((entity) => ({ entity, known: taken }));
+  const assumed = requested.fallback;
+  const named = shown.length > 0 || !assumed ? shown : entities.map((entity) => ({ entity, known: assumed }));
   for (const { entity, known } of named) {
-    const written = asked.written === undefined ? [] : storableNames([{ kind: known.kind, name: asked.written }]);
+    const written =
+      requested.written === undefined ? [] : storableNames([{ kind: known.kind, name: requested.written }]);
     for (const name of [known, ...written]) entity.names.set(idOf(name), { ...name, isRequested: true });
   }
 }

@@ -1,4 +1,4 @@
-/** One stored answer in, one batch of rows out; pure. */
+/** Converts one stored answer to one batch of rows; pure. */
 import type { KeyedRequest } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Detail, Fields, Resource } from '../service/model.ts';
@@ -24,20 +24,19 @@ import {
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 
 /**
- * The rows of an answer. Never throws on what an answer holds: an item that can't be keyed is rejected with its place
- * and reason, a body that is no array of items is rejected whole, and whatever else differs from the contract loads
- * and is counted as drift.
+ * The rows of an answer. Never throws because of an answer's content. An item without a key is rejected with position
+ * and reason, and a body that is not an array of items is rejected completely. Any other difference from the contract
+ * is loaded and counted as drift.
  */
-export function normalize(endpoint: Endpoint, asked: KeyedRequest, body: Uint8Array): Batch {
+export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Array): Batch {
   const decoded = decode(body);
   if (decoded.kind === 'unreadable') return rejectedWhole(decoded.reason);
   const { length } = decoded.items;
-  if (length > MOST_ITEMS)
-    return rejectedWhole(`the body holds ${length} items, and no more than ${MOST_ITEMS} are read at once`);
+  if (length > MOST_ITEMS) return rejectedWhole(`the body has ${length} items; at most ${MOST_ITEMS} are allowed`);
   const resource = endpoint.returns;
   const known = wireNames(resource);
   if (decoded.lone && !isTombstone(decoded.items[0]) && !looksLike(decoded.items[0], known))
-    return rejectedWhole(`the body is an object with no field of ${resource.name}, where a JSON array is due`);
+    return rejectedWhole(`the body is an object without any field of ${resource.name}; expected a JSON array`);
 
   const roots: Roots = new Map();
   const drift = driftCounter();
@@ -45,37 +44,37 @@ export function normalize(endpoint: Endpoint, asked: KeyedRequest, body: Uint8Ar
   const ties: Tie[] = [];
   let forgotten = 0;
   let foreign = 0;
-  const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(asked.request);
+  const isOfForgotten = isKeyedByQuestion(resource) && asksForPseudonym(keyed.request);
   decoded.items.forEach((item, position) => {
     if (isOfForgotten || isTombstone(item)) forgotten += 1;
     if (isOfForgotten && !isTombstone(item)) return;
     const pointer = decoded.lone ? '' : `/${position}`;
     const isForeign = !isTombstone(item) && !looksLike(item, known);
     const reason = !isForeign
-      ? readItem(endpoint, asked, item, position, { roots, drift: drift.add, ties })
-      : `not a ${resource.name}: ${isObject(item) ? 'none of its fields is there' : `found ${describe(item)}`}`;
+      ? readItem(endpoint, keyed, item, position, { roots, drift: drift.add, ties })
+      : `not a ${resource.name}: ${isObject(item) ? 'it has none of the fields' : `found ${describe(item)}`}`;
     if (reason !== undefined) rejects.push({ position, pointer, reason });
     if (isForeign) foreign += 1;
   });
 
-  const step = { request: asked.request, items: decoded.items };
-  // What is in quarantine may belong to the set, so nothing is missing from it for certain.
+  const step = { request: keyed.request, items: decoded.items };
+  // A quarantined item may belong to the set, so the set is not known to be complete.
   const complete = !isFull(step) && rejects.length === 0;
-  const bridgeAsked =
+  const questionCells =
     endpoint.bridge &&
     unlessForgotten(
-      Object.entries(endpoint.bridge.questionColumns).map(([name, { from }]) => [name, shortKey(from(asked))] as const),
+      Object.entries(endpoint.bridge.questionColumns).map(([name, { from }]) => [name, shortKey(from(keyed))] as const),
     );
   const ownerKey =
-    resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, asked)] as const));
+    resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, keyed)] as const));
   return {
     received: decoded.items.length,
     items: decoded.items,
     roots,
     bridge: endpoint.bridge &&
-      bridgeAsked && {
+      questionCells && {
         table: endpoint.bridge.table,
-        questionCells: bridgeAsked,
+        questionCells,
         rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
         complete: complete && endpoint.bridge.lists,
       },
@@ -91,10 +90,10 @@ export function normalize(endpoint: Endpoint, asked: KeyedRequest, body: Uint8Ar
   };
 }
 
-/** Far more than any `count` brings; their rows take some 3 kB each while they load, and a process has to hold them all. */
+/** Far more than any `count` returns. During a load, the rows take about 3 kB each, and all are in memory. */
 const MOST_ITEMS = 250_000;
 
-/** The batch of an answer that nothing can be made of. */
+/** The batch of an answer that has no readable items. */
 export const rejectedWhole = (reason: string): Batch => ({
   received: 1,
   items: [],
@@ -107,14 +106,14 @@ export const rejectedWhole = (reason: string): Batch => ({
   drift: [],
 });
 
-/** Nothing is tied to a question about what is forgotten. */
+/** The cells of a request; undefined if it names a forgotten entity, since no row is linked to it. */
 const unlessForgotten = (cells: readonly (readonly [string, Cell])[]): Readonly<Record<string, Cell>> | undefined =>
   cells.some(([, cell]) => isPseudonym(cell)) ? undefined : Object.fromEntries(cells);
 
 const describe = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 
-/** Names that the service sends; what the request gives is not among them. */
+/** The field names in answers; values from the request are not among them. */
 const wireNames = memoizeByObject(
   (resource: Resource): ReadonlySet<string> =>
     new Set(Object.entries(resource.fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name]))),
@@ -123,7 +122,7 @@ const wireNames = memoizeByObject(
 const looksLike = (item: unknown, known: ReadonlySet<string>): item is JsonObject =>
   isObject(item) && Object.keys(item).some((name) => known.has(name));
 
-/** An entity that a question returned: its row, the item it was in, and where. */
+/** A returned entity: its row, the row of its item, and its position. */
 interface Tie {
   readonly row: Readonly<Record<string, Cell>>;
   readonly item: Readonly<Record<string, Cell>>;
@@ -136,7 +135,7 @@ interface Sink {
   readonly ties: Tie[];
 }
 
-/** Reads a top-level item into the sink; returns why it can't be loaded. */
+/** Adds a top-level item to the sink, or returns the reason why it cannot be loaded. */
 function readItem(
   endpoint: Endpoint,
   source: KeyedRequest,
@@ -144,9 +143,9 @@ function readItem(
   position: number,
   sink: Sink,
 ): string | undefined {
-  // Rows are gathered apart and kept only when the item can be keyed and read to its end.
+  // Rows are collected separately and kept only if the complete item can be read and has a key.
   const rows: [Resource, RootRow][] = [];
-  const nested: { readonly via: string; readonly place: number; readonly row: RootRow }[] = [];
+  const nested: { readonly via: string; readonly index: number; readonly row: RootRow }[] = [];
   const resource = endpoint.returns;
   const scopeOf = (depth: number, muted: boolean): Scope => ({
     source,
@@ -157,10 +156,10 @@ function readItem(
     },
     addObservation: (seen) => {
       if (muted) return;
-      const row = sightingRow(seen, scopeOf(depth, true));
+      const row = observationRow(seen, scopeOf(depth, true));
       if (row) rows.push([seen.resource, row]);
     },
-    addNested: (inner, value, via, place) => {
+    addNested: (inner, value, via, index) => {
       if (depth >= DEEPEST_NESTING) throw new RangeError(`nested deeper than ${DEEPEST_NESTING} posts`);
       if (!isObject(value)) return undefined;
       if (isTombstone(value)) {
@@ -170,7 +169,7 @@ function readItem(
       const row = entityRow(inner, value, 'preview', scopeOf(depth + 1, muted), via);
       if (typeof row === 'string') return undefined;
       rows.push([inner, row]);
-      if (depth === 0) nested.push({ via, place, row });
+      if (depth === 0) nested.push({ via, index, row });
       return row.cells;
     },
   });
@@ -184,23 +183,23 @@ function readItem(
   }
   if (typeof row === 'string') return row;
   const own: RootRow | undefined = row && { ...row, item: position };
-  for (const [of, seen] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
-    const known = sink.roots.get(of.table);
+  for (const [root, seen] of [...rows, ...(own ? [[resource, own] as const] : [])]) {
+    const known = sink.roots.get(root.table);
     if (known) known.push(seen);
-    else sink.roots.set(of.table, [seen]);
+    else sink.roots.set(root.table, [seen]);
   }
-  // Nothing is tied to what is forgotten.
+  // No row is linked to a forgotten entity.
   if (!own) return undefined;
   const via = endpoint.bridge?.via;
   if (via === undefined) sink.ties.push({ row: own.cells, item: own.cells, position });
   else
     nested
       .filter((it) => it.via === via)
-      .forEach((it) => sink.ties.push({ row: it.row.cells, item: own.cells, position: it.place }));
+      .forEach((it) => sink.ties.push({ row: it.row.cells, item: own.cells, position: it.index }));
   return undefined;
 }
 
-/** Reposts of reposts beyond this are no data but an attack on the stack. */
+/** Deeper reposts of reposts do not occur in real data, but they could overflow the stack. */
 const DEEPEST_NESTING = 50;
 
 type Plan = ReturnType<typeof readerOf>;
@@ -215,7 +214,7 @@ function planOf(resource: Resource, fields: Fields): Plan {
   return plan;
 }
 
-/** The row of an entity, or why it has none. */
+/** The row of an entity, or the reason why it has none. */
 function entityRow(
   resource: Resource,
   value: JsonObject,
@@ -223,40 +222,44 @@ function entityRow(
   scope: Scope,
   path: string,
 ): RootRow | string {
-  const draft: RowBuilder = { cells: {}, lists: {}, full: detail === 'full', path, scope };
-  const residue = planOf(resource, resource.fields)(value, draft);
-  if (residue !== undefined || draft.full) draft.cells['extra'] = residue === undefined ? null : canonicalJson(residue);
-  return keyed(resource, draft, detail);
+  const builder: RowBuilder = { cells: {}, lists: {}, full: detail === 'full', path, scope };
+  const unmapped = planOf(resource, resource.fields)(value, builder);
+  if (unmapped !== undefined || builder.full)
+    builder.cells['extra'] = unmapped === undefined ? null : canonicalJson(unmapped);
+  return keyed(resource, builder, detail);
 }
 
-/** What a forgotten entity told of others; it has no row of its own. */
+/** Reads what a forgotten entity reported about other entities. It has no row of its own. */
 function readRemains(resource: Resource, value: JsonObject, scope: Scope): void {
   const { '@type': _, ...remains } = value;
   planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
 }
 
-/** A sighting tells the fields of the place it stands in; what they leave over stays with the row around it. */
-function sightingRow(seen: EntityObservation, scope: Scope): RootRow | undefined {
-  const draft: RowBuilder = { cells: {}, lists: {}, full: seen.detail === 'full', path: '', scope };
-  planOf(seen.resource, seen.fields)(seen.value, draft);
-  const row = keyed(seen.resource, draft, seen.detail);
+/**
+ * The row of an observed entity. It contains the fields of the observing object; unmapped fields stay with the row
+ * around it.
+ */
+function observationRow(seen: EntityObservation, scope: Scope): RootRow | undefined {
+  const builder: RowBuilder = { cells: {}, lists: {}, full: seen.detail === 'full', path: '', scope };
+  planOf(seen.resource, seen.fields)(seen.value, builder);
+  const row = keyed(seen.resource, builder, seen.detail);
   return typeof row === 'string' ? undefined : row;
 }
 
-function keyed(resource: Resource, draft: RowBuilder, detail: Detail): RootRow | string {
-  const bad = resource.key.find((name) => !isKey(draft.cells[name]));
-  if (bad !== undefined) {
-    const cell = draft.cells[bad];
+function keyed(resource: Resource, builder: RowBuilder, detail: Detail): RootRow | string {
+  const invalid = resource.key.find((name) => !isKey(builder.cells[name]));
+  if (invalid !== undefined) {
+    const cell = builder.cells[invalid];
     const found =
       typeof cell === 'string' && cell !== ''
         ? `is longer than ${LONGEST_KEY} bytes`
         : 'is missing, empty or of a wrong type';
-    return `its key field ${bad} ${found}`;
+    return `its key field ${invalid} ${found}`;
   }
-  return { id: idOf(draft.cells, resource.key), cells: draft.cells, lists: draft.lists, detail };
+  return { id: idOf(builder.cells, resource.key), cells: builder.cells, lists: builder.lists, detail };
 }
 
-/** No text holds a NUL, so the parts can't run into each other. */
+/** Texts contain no NUL, so it separates the parts unambiguously. */
 const idOf = (cells: Readonly<Record<string, Cell>>, key: readonly string[]): string =>
   key.map((name) => String(cells[name])).join('\0');
 
@@ -273,11 +276,11 @@ function bridgeRow(endpoint: Endpoint, tie: Tie): BridgeRow[] {
   return [{ id: idOf(cells, reference), cells }];
 }
 
-function ownerCell(resource: Resource, name: string, asked: KeyedRequest): Cell {
+function ownerCell(resource: Resource, name: string, keyed: KeyedRequest): Cell {
   const field = resource.fields[name];
-  const value = field?.shape === 'given' ? field.from(asked, 0) : undefined;
+  const value = field?.shape === 'given' ? field.from(keyed, 0) : undefined;
   return typeof value === 'string' ? value : null;
 }
 
-/** What was asked may be longer than a key can be; its digest then stands for it. */
+/** A request's text can be too long for a key; then its digest is stored. */
 const shortKey = (text: string): string => (Buffer.byteLength(text) <= LONGEST_KEY ? text : `sha256:${digestOf(text)}`);

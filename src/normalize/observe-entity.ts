@@ -1,29 +1,34 @@
-/** Objects that say something of an entity with a table of its own. */
+/** Objects that are also observations of an entity with its own table. */
 import type { Fields, ObjectField, ObservationSpec } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
 import { isKey } from './key.ts';
 import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
-/** Takes what an object says of the entity that it names. */
-export function observeEntity(sighting: ObservationSpec, fields: Fields, value: JsonObject, draft: RowBuilder): void {
-  const urn = sighting.bare ? value : value['urn'];
-  const resource = sighting.resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
-  draft.scope.addObservation({
+/** Adds what an object reports about the entity that it names. */
+export function observeEntity(
+  observation: ObservationSpec,
+  fields: Fields,
+  value: JsonObject,
+  builder: RowBuilder,
+): void {
+  const urn = observation.bare ? value : value['urn'];
+  const resource = observation.resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+  builder.scope.addObservation({
     resource,
-    detail: sighting.detail,
-    fields: sighting.bare ? resource.fields : fields,
-    value: sighting.bare ? { urn: value } : value,
+    detail: observation.detail,
+    fields: observation.bare ? resource.fields : fields,
+    value: observation.bare ? { urn: value } : value,
   });
 }
 
 /**
- * A reader of what refers to nothing: a reference that can't be a key has no row to refer to. It takes such cells out of
- * a row that was read from the object and returns them as they were sent.
+ * A function that removes invalid references: cells that cannot be a key have no row to refer to. It removes them from
+ * the row of the object and returns their fields as sent.
  */
 export function referenceReader(
   field: ObjectField,
   name: string,
-): (value: JsonObject, draft: RowBuilder) => UnmappedFields | undefined {
+): (value: JsonObject, builder: RowBuilder) => UnmappedFields | undefined {
   const columns = referenceColumns(field.observation, `${name}_`);
   const names = Object.keys(field.fields).filter((it) =>
     columns.some((column) => column === `${name}_${it}` || column.startsWith(`${name}_${it}_`)),

@@ -1,6 +1,6 @@
 /**
- * Folds declared fields into readers of wire objects. A reader fills a row's cells and lists and returns the residue:
- * what found no place. Each reader is made once per declaration, so an item costs no walk over the declarations.
+ * Converts declared fields to readers of JSON objects. A reader fills the cells and lists of a row and returns the
+ * unmapped fields. Readers are created once per declaration, so reading an item does not evaluate declarations again.
  */
 import type {
   ListElement,
@@ -22,14 +22,14 @@ import { isKey } from './key.ts';
 import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 import { referenceReader, observeEntity } from './observe-entity.ts';
 
-type Reader = (wire: JsonObject, draft: RowBuilder) => UnmappedFields | undefined;
-/** Reads one field's value and returns what of it found no place; undefined when all did. */
-type FieldReader = (value: unknown, draft: RowBuilder) => unknown;
+type Reader = (wire: JsonObject, builder: RowBuilder) => UnmappedFields | undefined;
+/** Reads the value of one field and returns its unmapped part; undefined if there is none. */
+type FieldReader = (value: unknown, builder: RowBuilder) => unknown;
 
-/** The child table of a list, by its path below the resource. */
+/** The name of a list's child table, by its path below the resource. */
 export type ChildTableOf = (path: readonly string[], named: string | undefined) => string;
 
-/** A reader of the objects made of these fields. */
+/** A reader of objects with these fields. */
 export function readerOf(
   fields: Fields,
   tag: string | undefined,
@@ -39,40 +39,40 @@ export function readerOf(
 ): Reader {
   const readers = Object.entries(fields).map(([name, field]) => ({
     name,
-    // Every object has those, whatever was sent.
+    // Every object inherits these names, so only own properties count.
     isInherited: name in Object.prototype,
     read: fieldReader(field, prefix + name, [...path, name], childTableOf),
   }));
   const known = new Set(Object.entries(fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name])));
-  return (wire, draft) => {
-    // Hardly any object leaves something over.
-    let residue: [string, unknown][] | undefined;
+  return (wire, builder) => {
+    // Few objects have unmapped fields, so the array is created when needed.
+    let unmapped: [string, unknown][] | undefined;
     for (const { name, isInherited, read } of readers) {
-      const left = read(isInherited && !Object.hasOwn(wire, name) ? undefined : wire[name], draft);
-      if (left !== undefined) (residue ??= []).push([name, left]);
+      const rest = read(isInherited && !Object.hasOwn(wire, name) ? undefined : wire[name], builder);
+      if (rest !== undefined) (unmapped ??= []).push([name, rest]);
     }
     for (const name of Object.keys(wire)) {
       if (known.has(name)) continue;
       const value = wire[name];
       if (name === '@type') {
         if (value === tag) continue;
-        if (tag !== undefined) draft.scope.drift(at(draft, path, name), 'other @type', value);
-      } else draft.scope.drift(at(draft, path, name), 'unknown field', value);
-      (residue ??= []).push([name, value]);
+        if (tag !== undefined) builder.scope.drift(pathOf(builder, path, name), 'other @type', value);
+      } else builder.scope.drift(pathOf(builder, path, name), 'unknown field', value);
+      (unmapped ??= []).push([name, value]);
     }
-    return residue && Object.fromEntries(residue);
+    return unmapped && Object.fromEntries(unmapped);
   };
 }
 
-const at = (draft: RowBuilder, path: readonly string[], name?: string): string =>
-  [draft.path, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
+const pathOf = (builder: RowBuilder, path: readonly string[], name?: string): string =>
+  [builder.path, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
 
 function fieldReader(field: Field, name: string, path: readonly string[], childTableOf: ChildTableOf): FieldReader {
   switch (field.shape) {
     case 'scalar':
       return scalarReader(field, name, path);
     case 'given':
-      return givenReader(field, name);
+      return requestValueReader(field, name);
     case 'object':
       return objectReader(field, name, path, childTableOf);
     case 'list':
@@ -84,23 +84,23 @@ function fieldReader(field: Field, name: string, path: readonly string[], childT
   }
 }
 
-const switchedOff = (field: Exclude<Field, RequestValueField>, draft: RowBuilder): boolean =>
-  field.switchedBy.length > 0 && !field.switchedBy.some((name) => draft.scope.source.request[name] === true);
+const switchedOff = (field: Exclude<Field, RequestValueField>, builder: RowBuilder): boolean =>
+  field.switchedBy.length > 0 && !field.switchedBy.some((name) => builder.scope.source.request[name] === true);
 
-/** Null leaves nothing behind, unless the contract says that it can't be. */
-function absent(
+/** Handles a missing or null value: nothing is unmapped, except a null that the contract forbids. */
+function missing(
   field: Exclude<Field, RequestValueField>,
   value: unknown,
-  draft: RowBuilder,
+  builder: RowBuilder,
   path: readonly string[],
 ): unknown {
-  if (!field.required || !draft.full) return undefined;
-  draft.scope.drift(at(draft, path), value === null ? 'wrong type' : 'missing', value);
+  if (!field.required || !builder.full) return undefined;
+  builder.scope.drift(pathOf(builder, path), value === null ? 'wrong type' : 'missing', value);
   return value === null ? null : undefined;
 }
 
-function misfit(value: unknown, draft: RowBuilder, path: readonly string[]): unknown {
-  draft.scope.drift(at(draft, path), 'wrong type', value);
+function mismatch(value: unknown, builder: RowBuilder, path: readonly string[]): unknown {
+  builder.scope.drift(pathOf(builder, path), 'wrong type', value);
   return value;
 }
 
@@ -108,48 +108,48 @@ function scalarReader(field: ScalarField, name: string, path: readonly string[])
   const { kind } = field;
   const put =
     kind === 'epoch'
-      ? (draft: RowBuilder, value: unknown): boolean | undefined => {
+      ? (builder: RowBuilder, value: unknown): boolean | undefined => {
           const fitted = coerceEpoch(value);
           if (!fitted) return undefined;
-          draft.cells[name] = fitted.at;
-          draft.cells[`${name}_epoch`] = fitted.sent.cell;
+          builder.cells[name] = fitted.at;
+          builder.cells[`${name}_epoch`] = fitted.sent.cell;
           return fitted.sent.coerced;
         }
-      : (draft: RowBuilder, value: unknown): boolean | undefined => {
+      : (builder: RowBuilder, value: unknown): boolean | undefined => {
           const fitted = coerceCell(kind, value);
           if (!fitted) return undefined;
-          draft.cells[name] = fitted.cell;
+          builder.cells[name] = fitted.cell;
           return fitted.coerced;
         };
   const columns = kind === 'epoch' ? [name, `${name}_epoch`] : [name];
-  const tellNull = (draft: RowBuilder): void => {
-    if (draft.full) for (const column of columns) draft.cells[column] = null;
+  const setNull = (builder: RowBuilder): void => {
+    if (builder.full) for (const column of columns) builder.cells[column] = null;
   };
-  return (value, draft) => {
+  return (value, builder) => {
     if (value === undefined || value === null) {
-      if (switchedOff(field, draft)) return undefined;
-      tellNull(draft);
-      if (value === undefined && draft.full && field.fallback !== undefined) {
-        put(draft, field.fallback);
+      if (switchedOff(field, builder)) return undefined;
+      setNull(builder);
+      if (value === undefined && builder.full && field.fallback !== undefined) {
+        put(builder, field.fallback);
         return undefined;
       }
-      return absent(field, value, draft, path);
+      return missing(field, value, builder, path);
     }
-    const coerced = put(draft, value);
+    const coerced = put(builder, value);
     if (coerced === undefined) {
-      tellNull(draft);
-      return misfit(value, draft, path);
+      setNull(builder);
+      return mismatch(value, builder, path);
     }
-    if (coerced) draft.scope.drift(at(draft, path), 'wrong type', value);
+    if (coerced) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
     return undefined;
   };
 }
 
-function givenReader(field: RequestValueField, name: string): FieldReader {
-  return (_, draft) => {
-    const value = field.from(draft.scope.source, draft.scope.position);
+function requestValueReader(field: RequestValueField, name: string): FieldReader {
+  return (_, builder) => {
+    const value = field.from(builder.scope.source, builder.scope.position);
     const kind = field.kind === 'epoch' ? 'integer' : field.kind;
-    draft.cells[name] = value === undefined || value === null ? null : (coerceCell(kind, value)?.cell ?? null);
+    builder.cells[name] = value === undefined || value === null ? null : (coerceCell(kind, value)?.cell ?? null);
     return undefined;
   };
 }
@@ -163,32 +163,32 @@ function objectReader(
   const read = readerOf(field.fields, field.tag, childTableOf, `${name}_`, path);
   const readReference = referenceReader(field, name);
   const columns = scalarNames(field.fields, `${name}_`);
-  const tellNull = (draft: RowBuilder): void => {
-    if (draft.full) for (const column of columns) draft.cells[column] = null;
+  const setNull = (builder: RowBuilder): void => {
+    if (builder.full) for (const column of columns) builder.cells[column] = null;
   };
-  return (value, draft) => {
+  return (value, builder) => {
     if (value === undefined || value === null) {
-      if (switchedOff(field, draft)) return undefined;
-      tellNull(draft);
-      return absent(field, value, draft, path);
+      if (switchedOff(field, builder)) return undefined;
+      setNull(builder);
+      return missing(field, value, builder, path);
     }
     if (!isObject(value)) {
-      tellNull(draft);
-      return misfit(value, draft, path);
+      setNull(builder);
+      return mismatch(value, builder, path);
     }
     if (Object.keys(value).length === 0) {
-      tellNull(draft);
+      setNull(builder);
       return undefined;
     }
-    if (field.observation) observeEntity(field.observation, field.fields, value, draft);
-    const left = read(value, draft);
-    const unreferred = readReference(value, draft);
-    if (unreferred) draft.scope.drift(at(draft, path), 'wrong type', value);
-    return unreferred ? { ...left, ...unreferred } : left;
+    if (field.observation) observeEntity(field.observation, field.fields, value, builder);
+    const unmapped = read(value, builder);
+    const invalidReference = readReference(value, builder);
+    if (invalidReference) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
+    return invalidReference ? { ...unmapped, ...invalidReference } : unmapped;
   };
 }
 
-/** Columns that an object's absence makes null; lists inside it are not told. */
+/** The columns that are null if an object is absent. Its lists count as not reported. */
 function scalarNames(fields: Fields, prefix: string): string[] {
   return Object.entries(fields).flatMap(([name, field]) => scalarNamesOf(field, prefix + name));
 }
@@ -210,38 +210,38 @@ function scalarNamesOf(field: Field, name: string): string[] {
 
 function listReader(field: ListField, name: string, path: readonly string[], table: string): FieldReader {
   const readElement = elementReader(field.element, path);
-  return (value, draft) => {
-    if (value === undefined || value === null) return absent(field, value, draft, path);
-    if (!Array.isArray(value)) return misfit(value, draft, path);
-    if (value.length === 0 && switchedOff(field, draft)) return undefined;
-    const residue: [string, unknown][] = [];
+  return (value, builder) => {
+    if (value === undefined || value === null) return missing(field, value, builder, path);
+    if (!Array.isArray(value)) return mismatch(value, builder, path);
+    if (value.length === 0 && switchedOff(field, builder)) return undefined;
+    const unmapped: [string, unknown][] = [];
     const rows: ChildRow[] = [];
     value.forEach((element: unknown, position) => {
       if (isTombstone(element)) return;
-      const { row, left } = readElement(element, position, draft);
+      const { row, left } = readElement(element, position, builder);
       if (row) rows.push(row);
-      if (left !== undefined) residue.push([String(position), left]);
+      if (left !== undefined) unmapped.push([String(position), left]);
     });
-    draft.lists[table] = rows;
-    draft.cells[countColumn(name)] = value.length;
-    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+    builder.lists[table] = rows;
+    builder.cells[countColumn(name)] = value.length;
+    return unmapped.length > 0 ? Object.fromEntries(unmapped) : undefined;
   };
 }
 
-/** An element's row, what of it found no place, or both. */
+/** The row of an element, its unmapped part, or both. */
 type ElementReader = (
   element: unknown,
   position: number,
-  draft: RowBuilder,
+  builder: RowBuilder,
 ) => { readonly row?: ChildRow; readonly left?: unknown };
 
 function elementReader(element: ListElement, path: readonly string[]): ElementReader {
   switch (element.of) {
     case 'scalar':
-      return (value, position, draft) => {
+      return (value, position, builder) => {
         if (value === null) return { row: [position, null] };
         const fitted = coerceCell('text', value);
-        if (fitted?.coerced !== false) draft.scope.drift(at(draft, path), 'wrong type', value);
+        if (fitted?.coerced !== false) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
         return fitted ? { row: [position, fitted.cell] } : { row: [position, null], left: value };
       };
     case 'json':
@@ -252,19 +252,19 @@ function elementReader(element: ListElement, path: readonly string[]): ElementRe
 }
 
 function objectElementReader(element: Extract<ListElement, { of: 'object' }>, path: readonly string[]): ElementReader {
-  // Assumed: no list of objects holds lists of its own; the contract shows none.
+  // Assumed: lists of objects contain no lists. The contract has none.
   const read = readerOf(element.fields, element.tag, () => '', '', []);
   const columns = scalarNames(element.fields, '');
   const derived = Object.entries(element.derived ?? {});
-  return (value, position, draft) => {
+  return (value, position, builder) => {
     if (!isObject(value)) {
-      draft.scope.drift(at(draft, path), 'wrong type', value);
+      builder.scope.drift(pathOf(builder, path), 'wrong type', value);
       return { left: value };
     }
     const cells: Record<string, Cell> = {};
-    const left = read(value, { cells, lists: {}, full: true, path: at(draft, path), scope: draft.scope });
+    const left = read(value, { cells, lists: {}, full: true, path: pathOf(builder, path), scope: builder.scope });
     if (element.key.some((key) => !isKey(cells[key]))) return { left: value };
-    if (element.observation) observeEntity(element.observation, element.fields, value, draft);
+    if (element.observation) observeEntity(element.observation, element.fields, value, builder);
     const own = columns.map((column) => cells[column] ?? null);
     const more = derived.map(([, { from }]) => from(cells));
     const extra = left === undefined ? null : canonicalJson(left);
@@ -274,27 +274,27 @@ function objectElementReader(element: Extract<ListElement, { of: 'object' }>, pa
 
 function nestedReader(field: NestedField, name: string, path: readonly string[]): FieldReader {
   const columns = field.resource().key.map((key) => [key, `${name}_${key}`] as const);
-  return (value, draft) => {
+  return (value, builder) => {
     const key =
-      value === undefined || value === null ? undefined : draft.scope.addNested(field.resource(), value, name, 0);
-    if (key) for (const [from, to] of columns) draft.cells[to] = key[from] ?? null;
-    else if (draft.full) for (const [, to] of columns) draft.cells[to] = null;
+      value === undefined || value === null ? undefined : builder.scope.addNested(field.resource(), value, name, 0);
+    if (key) for (const [from, to] of columns) builder.cells[to] = key[from] ?? null;
+    else if (builder.full) for (const [, to] of columns) builder.cells[to] = null;
     if (key || value === undefined || value === null || isTombstone(value)) return undefined;
-    return isObject(value) ? value : misfit(value, draft, path);
+    return isObject(value) ? value : mismatch(value, builder, path);
   };
 }
 
 function nestedListReader(field: NestedListField, name: string, path: readonly string[]): FieldReader {
-  return (value, draft) => {
-    if (value === undefined || value === null) return absent(field, value, draft, path);
-    if (!Array.isArray(value)) return misfit(value, draft, path);
-    if (value.length === 0 && switchedOff(field, draft)) return undefined;
-    draft.cells[countColumn(name)] = value.length;
-    const residue = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      draft.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner)
+  return (value, builder) => {
+    if (value === undefined || value === null) return missing(field, value, builder, path);
+    if (!Array.isArray(value)) return mismatch(value, builder, path);
+    if (value.length === 0 && switchedOff(field, builder)) return undefined;
+    builder.cells[countColumn(name)] = value.length;
+    const unmapped = value.flatMap((inner: unknown, position): [string, unknown][] =>
+      builder.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner)
         ? []
         : [[String(position), inner]],
     );
-    return residue.length > 0 ? Object.fromEntries(residue) : undefined;
+    return unmapped.length > 0 ? Object.fromEntries(unmapped) : undefined;
   };
 }

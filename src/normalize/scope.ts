@@ -1,19 +1,19 @@
-/** What is gathered while one answer is read: the rows seen, and how it differs from the contract. */
+/** The state of reading one answer: the rows so far, and the differences from the contract. */
 import type { KeyedRequest } from '../service/request-body.ts';
 import type { Detail, Fields, Resource } from '../service/model.ts';
 import type { Cell, ChildRow, Drift, DriftKind, RootRow } from './batch.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-/** What found no place, in the shape it was sent. */
+/** Fields without a column, as sent. */
 export type UnmappedFields = Readonly<Record<string, unknown>>;
 
-/** A row being read. */
+/** A row under construction. */
 export interface RowBuilder {
   readonly cells: Record<string, Cell>;
   readonly lists: Record<string, ChildRow[]>;
-  /** A full answer tells its nulls; a lesser sighting only what it holds. */
+  /** A full answer sets null columns. A preview or reference sets only the values that it has. */
   readonly full: boolean;
-  /** Names of the fields above, for drift. */
+  /** The names of the enclosing fields, for drift. */
   readonly path: string;
   readonly scope: Scope;
 }
@@ -24,21 +24,21 @@ export interface Scope {
   /** The position of the top-level item. */
   readonly position: number;
   readonly drift: (path: string, kind: DriftKind, found: unknown) => void;
-  /** Takes a sighting of an entity with a table of its own. */
+  /** Adds an observation of an entity with its own table. */
   readonly addObservation: (seen: EntityObservation) => void;
-  /** Takes an entity nested in the item; its key's cells, or undefined when it has none. */
+  /** Adds an entity nested in the item and returns the cells of its key; undefined if it has no key. */
   readonly addNested: (
     resource: Resource,
     value: unknown,
     via: string,
-    place: number,
+    position: number,
   ) => Readonly<Record<string, Cell>> | undefined;
 }
 
 export interface EntityObservation {
   readonly resource: Resource;
   readonly detail: Detail;
-  /** The fields that this place tells of the entity. */
+  /** The fields of the entity that the observing object contains. */
   readonly fields: Fields;
   readonly value: JsonObject;
 }
@@ -54,7 +54,7 @@ function jsonType(value: unknown): string {
   return typeof value === 'object' && JSON.isRawJSON(value) ? 'number' : typeof value;
 }
 
-/** Names that the service makes up can be of any length, and an answer can hold any number of them. */
+/** Field names that the service invents can have any length and number. */
 const LONGEST_PATH = 200;
 const MOST_PATHS = 500;
 
@@ -63,7 +63,7 @@ interface DriftCounter {
   readonly all: () => Drift[];
 }
 
-/** Sums up differences from the contract, by place and kind; past 500 places the rest counts as one, `*`. */
+/** Counts differences from the contract by path and kind. After 500 paths, all further ones count as `*`. */
 export function driftCounter(): DriftCounter {
   const counts = new Map<string, Drift>();
   const count = (resource: string, path: string, kind: DriftKind, found: unknown): boolean => {
@@ -87,5 +87,5 @@ export function driftCounter(): DriftCounter {
   };
 }
 
-/** Rows by root table, in the order seen. */
+/** Rows by root table, in the order of the answer. */
 export type Roots = Map<string, RootRow[]>;

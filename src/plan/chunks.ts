@@ -1,34 +1,34 @@
-/** Cuts a plan into chunks of about as many requests each, in the order planned; pure. */
+/** Splits a plan into chunks of about the same number of requests, in the order of the plan; pure. */
 import type { Task } from './task.ts';
 
 export interface Chunks {
-  /** By place among the tasks, the chunk that each belongs to. */
+  /** The chunk of each task, by the task's index. */
   readonly chunkOf: readonly number[];
-  /** By chunk, how many requests it has to send. */
+  /** The number of requests to send, by chunk. */
   readonly sizes: readonly number[];
 }
 
 /**
- * The chunks of a plan; undefined when it fits into one. Answers that are there already weigh nothing, and go with the
- * requests beside them.
+ * The chunks of a plan; undefined if the plan fits into one. Tasks with a fresh answer do not count, and belong to the
+ * chunk of their neighbours.
  */
 export function chunksOf(
   tasks: readonly Pick<Task, 'requestKey'>[],
   fresh: ReadonlyMap<string, unknown>,
   most: number,
 ): Chunks | undefined {
-  const asked = tasks.filter(({ requestKey }) => !fresh.has(requestKey)).length;
-  const count = Math.ceil(asked / most);
+  const toSend = tasks.filter(({ requestKey }) => !fresh.has(requestKey)).length;
+  const count = Math.ceil(toSend / most);
   if (count < 2) return undefined;
-  // Even ones: a last chunk of a few requests would be a job for next to nothing.
-  const each = Math.ceil(asked / count);
-  const sizes = Array.from({ length: Math.ceil(asked / each) }, () => 0);
-  let place = 0;
+  // All chunks have about the same size, so that no job is created for a few requests only.
+  const each = Math.ceil(toSend / count);
+  const sizes = Array.from({ length: Math.ceil(toSend / each) }, () => 0);
+  let sendIndex = 0;
   const chunkOf = tasks.map(({ requestKey }) => {
-    const chunk = Math.min(Math.floor(place / each), sizes.length - 1);
+    const chunk = Math.min(Math.floor(sendIndex / each), sizes.length - 1);
     if (!fresh.has(requestKey)) {
       sizes[chunk] = (sizes[chunk] ?? 0) + 1;
-      place += 1;
+      sendIndex += 1;
     }
     return chunk;
   });

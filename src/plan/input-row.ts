@@ -1,4 +1,4 @@
-/** Turns one row of a file or a query into request fields, checked against the contract. */
+/** Converts one row of a file or a query into request fields, checked against the contract. */
 import { check } from '../config/check.ts';
 import type { SyncDefinition } from '../config/definition.ts';
 import { INPUT_AGE, inputAgeOf } from '../config/values/input-age.ts';
@@ -10,47 +10,50 @@ import { treeOfValue } from '../config/document/tree.ts';
 import { unstorable } from '../config/document/yaml.ts';
 import type { RequestBody } from '../service/request-body.ts';
 
-/** A row that breaks the contract: what was found, what is allowed. */
+/** The row breaks the contract. The message names the value found and the allowed values. */
 export class RowError extends Error {}
 
-/** Its columns are at fault, whatever they hold. */
+/** The row's columns are wrong, whatever their values. */
 export class ColumnError extends RowError {}
 
-/** What a sync asks once for. */
+/** One input of a sync. */
 export interface Input {
   /** Request fields. */
   readonly fields: RequestBody;
-  /** What was asked within this time is not bought again; undefined when the sync's `max_age` holds. */
+  /** The maximum age of a stored answer that serves this input; undefined if the sync's `max_age` applies. */
   readonly maxAgeMs: number | undefined;
 }
 
 export interface RowReader {
-  /** The input of a row whose columns are request fields; empty cells and nulls leave their field out. */
+  /** The input of a row whose columns are request fields. Empty cells and nulls leave their field out. */
   readonly row: (value: unknown) => Input;
-  /** The input of a row that brings one field: from the named column, the column of the field's name, or its only one. */
+  /**
+   * The input of a row for one field: from the named column, from the column with the field's name, or from the only
+   * column.
+   */
   readonly field: (field: string, value: unknown, column: string | undefined) => Input;
-  /** The fields that columns of these names bring, each with the column it is taken from; of a URN in two columns with none. */
+  /** The fields that these columns set, each with its column; undefined for a URN in two columns. */
   readonly columns: (field: string | undefined, names: readonly string[]) => ReadonlyMap<string, string | undefined>;
-  /** Checks that the request is whole with this input. */
+  /** Throws unless the request is complete with this input. */
   readonly assertComplete: (input: RequestBody) => void;
 }
 
-/** Reads the rows of one sync; its functions throw RowErrors. */
+/** A reader for the rows of one sync. Its functions throw RowErrors. */
 export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'window'>): RowReader {
   const { endpoint, request, window } = sync;
   const days = window ? dayFields(endpoint) : [];
-  const whole = requestSchema(endpoint, (field) => days.includes(field));
+  const completeRequest = requestSchema(endpoint, (field) => days.includes(field));
   const isUrnField = (field: string): boolean => urnChoice(fieldShape(endpoint, field)) !== undefined;
 
-  const assertBrought = (field: string): void => {
+  const assertSettable = (field: string): void => {
     if (!settable(endpoint).includes(field)) throw new ColumnError(unknownField(endpoint, field));
     if (field in request) throw new ColumnError(`${field} is set by request and by for_each; allowed is one of them`);
-    if (days.includes(field)) throw new ColumnError(`${field} is filled in by window; allowed is one of them`);
+    if (days.includes(field)) throw new ColumnError(`${field} is set by window; allowed is one of them`);
   };
   const value = (field: string, given: unknown): RequestBody => {
     const text = typeof given === 'string' ? unstorable(given) : undefined;
     if (text !== undefined) throw new RowError(`${field}: ${text}`);
-    assertBrought(field);
+    assertSettable(field);
     const complaints: string[] = [];
     const entry = { key: field, keySpan: WHOLE_FILE, value: treeOfValue(given) };
     const checked = fieldValue(endpoint, entry, (_, message) => complaints.push(message));
@@ -77,12 +80,12 @@ export function rowReader(sync: Pick<SyncDefinition, 'endpoint' | 'request' | 'w
       const fields =
         field === undefined ? joinedUrns(row, isUrnField) : { [field]: pick(field, row, undefined, isUrnField(field)) };
       if (Object.keys(fields).length === 0) throw new ColumnError('there is no column; allowed are request fields');
-      Object.keys(fields).forEach(assertBrought);
+      Object.keys(fields).forEach(assertSettable);
       return new Map(Object.entries(fields).map(([name, from]) => [name, typeof from === 'string' ? from : undefined]));
     },
     assertComplete: (input) => {
       const complaints: string[] = [];
-      check(whole, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));
+      check(completeRequest, treeOfValue({ ...request, ...input }), (_, message) => complaints.push(message));
       if (complaints.length > 0) throw new RowError(complaints.join('; '));
     },
   };
@@ -97,7 +100,7 @@ const isRecord = (value: unknown): value is Row =>
   !(value instanceof Date);
 const isMissing = (value: unknown): boolean => value === null || value === undefined || value === '';
 
-/** The row without the reserved column, and what that says. */
+/** The row without the reserved column, and the value of that column. */
 function withoutAge(given: Row): { readonly row: Row; readonly maxAgeMs?: number | undefined } {
   if (!Object.hasOwn(given, INPUT_AGE)) return { row: given };
   const { [INPUT_AGE]: age, ...row } = given;
@@ -108,7 +111,7 @@ function withoutAge(given: Row): { readonly row: Row; readonly maxAgeMs?: number
   return { row, maxAgeMs };
 }
 
-/** Columns `f_type` and `f_value`, as the warehouse names them, are the URN `f`. */
+/** Columns `f_type` and `f_value`, as the warehouse names them, form the URN `f`. */
 function joinedUrns(row: Row, isUrnField: (field: string) => boolean): Row {
   const fields = Object.keys(row).flatMap((column) => {
     const field = column.endsWith('_type') ? column.slice(0, -'_type'.length) : '';

@@ -1,15 +1,15 @@
-/** The rows of a file of inputs: CSV with a header, JSON lines, or one value a line; told by the file's extension. */
+/** The rows of an input file: CSV with a header, JSON lines, or one value per line, as the file's extension says. */
 import { extname } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 
 export interface InputRow {
-  /** From 1, the header included. */
+  /** Counted from 1, header included. */
   readonly line: number;
   /** A mapping of columns, or the line's only value. */
   readonly value: unknown;
 }
 
-/** A file that can't be read as what its name says. */
+/** The file's content does not match its extension. */
 export class InputFormatError extends Error {
   readonly line: number;
 
@@ -19,7 +19,7 @@ export class InputFormatError extends Error {
   }
 }
 
-/** The rows of a file's text; throws an InputFormatError with the line at fault. Blank lines are no rows. */
+/** The rows of a file's text, without blank lines. Throws an InputFormatError with the line number. */
 export function rowsOfText(path: string, text: string): InputRow[] {
   const plain = text.replace(/^\uFEFF/, '');
   switch (extname(path).toLowerCase()) {
@@ -35,18 +35,20 @@ export function rowsOfText(path: string, text: string): InputRow[] {
   }
 }
 
-/** True of a file whose first row names the columns of all. */
+/** True if the first row of the file names the columns. */
 export const hasHeader = (path: string): boolean => ['.csv', '.tsv'].includes(extname(path).toLowerCase());
 
-/** True of a file whose rows have named columns. */
+/** True if the rows of the file have named columns. */
 export const hasColumns = (path: string): boolean =>
   hasHeader(path) || ['.jsonl', '.ndjson'].includes(extname(path).toLowerCase());
 
 function lines(text: string): { line: number; value: string }[] {
-  return text.split(/\r\n|\n|\r/).flatMap((it, at) => (it.trim() === '' ? [] : [{ line: at + 1, value: it.trim() }]));
+  return text
+    .split(/\r\n|\n|\r/)
+    .flatMap((raw, index) => (raw.trim() === '' ? [] : [{ line: index + 1, value: raw.trim() }]));
 }
 
-/** Numbers keep their source text: an id beyond 2^53 would be rounded. */
+/** Numbers keep their source text, since an id above 2^53 would be rounded. */
 function jsonOf(text: string, line: number): unknown {
   try {
     return JSON.parse(text, (_, value: unknown, context?: { readonly source?: string }) =>
@@ -55,7 +57,7 @@ function jsonOf(text: string, line: number): unknown {
   } catch (error) {
     throw new InputFormatError(
       line,
-      `this line is no JSON (${(error as Error).message}); allowed is one JSON value a line`,
+      `this line is not JSON (${(error as Error).message}); allowed is one JSON value per line`,
     );
   }
 }
@@ -64,7 +66,7 @@ function csvRows(text: string, delimiter: string): InputRow[] {
   const records = recordsOf(text, delimiter);
   const header = records[0]?.cells.map((it) => it.trim());
   if (!header) return [];
-  const twice = header.find((name, at) => header.indexOf(name) !== at);
+  const twice = header.find((name, index) => header.indexOf(name) !== index);
   if (twice !== undefined) throw new InputFormatError(1, `the header names the column ${JSON.stringify(twice)} twice`);
   return records.slice(1).map(({ line, cells }) => {
     if (cells.length !== header.length) {
@@ -88,6 +90,6 @@ function recordsOf(text: string, delimiter: string): { line: number; cells: read
     return records.map(({ record, info }) => ({ line: info.lines, cells: record }));
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new InputFormatError(Number(error['lines'] ?? 1), `this is no CSV: ${error.message}`);
+    throw new InputFormatError(Number(error['lines'] ?? 1), `this is not CSV: ${error.message}`);
   }
 }

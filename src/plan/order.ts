@@ -5,8 +5,8 @@ import { orderNames } from '../config/order.ts';
 import { UsageError } from '../errors.ts';
 
 /**
- * The syncs, parents first and otherwise in the given order. Only `after` makes a parent: a query on a table that
- * another sync fills reads what is there, and says so with `after` when it should wait.
+ * The syncs, parents first, otherwise in the given order. Only `after` makes a parent. A query on a table that another
+ * sync fills reads the current rows, unless `after` makes it wait.
  */
 export function orderSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(syncs: readonly S[]): S[] {
   const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
@@ -14,7 +14,9 @@ export function orderSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(syn
   return ordered.order.flatMap((name) => syncs.filter((it) => it.name === name));
 }
 
-/** The syncs of those names, or all when none is named, parents first. Throws a UsageError for a name that is no sync. */
+/**
+ * The syncs with these names, or all syncs if `names` is empty; parents first. Throws a UsageError for an unknown name.
+ */
 export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
   syncs: readonly S[],
   names: readonly string[],
@@ -22,8 +24,8 @@ export function selectSyncs<S extends Pick<SyncDefinition, 'name' | 'after'>>(
   const known = syncs.map(({ name }) => name);
   for (const name of names) {
     if (!known.includes(name))
-      throw new UsageError(`${JSON.stringify(name)} is no sync of this config${insteadOf(name, known)}`, {
-        next: 'Name syncs of the config, or none to take them all.',
+      throw new UsageError(`${JSON.stringify(name)} is not a sync of this config${insteadOf(name, known)}`, {
+        next: 'Name syncs of the config, or name none to select all.',
       });
   }
   return orderSyncs(names.length === 0 ? syncs : syncs.filter(({ name }) => names.includes(name)));

@@ -1,4 +1,6 @@
-/** Turns a sync and its inputs into the requests to begin with. Pure: what the warehouse and the clock say comes in as facts. */
+/**
+ * Converts a sync and its inputs into its first requests. Pure: facts from the warehouse and the clock are parameters.
+ */
 import type { SyncDefinition } from '../config/definition.ts';
 import { DAY_MS } from '../config/values/quantity.ts';
 import { UsageError } from '../errors.ts';
@@ -10,29 +12,32 @@ import { instantText, microsOf } from '../service/instant.ts';
 import type { Task } from './task.ts';
 
 export interface PlanContext {
-  /** The UTC day on which the plan is made, YYYY-MM-DD. */
+  /** The UTC day of the plan, YYYY-MM-DD. */
   readonly today: string;
-  /** Of a window: the last day up to which, from the window's first day, every answer was complete. */
+  /** Window paging only: the last day up to which all answers are complete, counted from the window's first day. */
   readonly lastCompleteDay?: string | undefined;
-  /** Of the request log: the instant up to which it was read. */
+  /** Request log only: the instant up to which the log was read. */
   readonly logWatermark?: string | undefined;
-  /** `sync --from`, YYYY-MM-DD: where to begin, whatever was read before. */
+  /** `sync --from`, YYYY-MM-DD: the first day, independent of earlier runs. */
   readonly from?: string | undefined;
-  /** `sync --to`, YYYY-MM-DD, the last day. */
+  /** `sync --to`, YYYY-MM-DD: the last day. */
   readonly to?: string | undefined;
 }
 
-/** Any page of the log costs the same, so the largest is asked for. */
+/** All pages of the log cost the same, so the largest is requested. */
 const LOG_PAGE = 100;
 
-/** The requests that a sync begins with, each once, in the order of its inputs. Throws a UsageError when `from` is after `to`. */
+/**
+ * The first requests of a sync without duplicates, in the order of its inputs. Throws a UsageError if `from` is after
+ * `to`.
+ */
 export function planTasks(definition: SyncDefinition, inputs: readonly RequestBody[], facts: PlanContext): Task[] {
   checkDays(definition, facts);
   const tasks = new Map<string, Task>();
   for (const input of inputs) {
-    const asked = { ...definition.request, ...input };
-    for (const time of timesOf(definition, asked, facts)) {
-      const task = taskOf(definition, { ...time, ...asked }, input, 0);
+    const fields = { ...definition.request, ...input };
+    for (const time of timesOf(definition, fields, facts)) {
+      const task = taskOf(definition, { ...time, ...fields }, input, 0);
       if (!tasks.has(task.requestKey)) tasks.set(task.requestKey, task);
     }
   }
@@ -40,8 +45,8 @@ export function planTasks(definition: SyncDefinition, inputs: readonly RequestBo
 }
 
 /**
- * The task that asks with this body: fields set by the config, the input and paging, and no default that nobody set.
- * Throws a ZodError when the body breaks the contract.
+ * The task for this body: the fields set by the config, the input and paging, without unset defaults. Throws a ZodError
+ * if the body breaks the contract.
  */
 export function taskOf(
   { endpoint }: { readonly endpoint: Endpoint },
@@ -63,12 +68,12 @@ function checkDays({ name }: SyncDefinition, { from, to }: PlanContext): void {
   }
 }
 
-function timesOf(definition: SyncDefinition, asked: RequestBody, facts: PlanContext): RequestBody[] {
+function timesOf(definition: SyncDefinition, fields: RequestBody, facts: PlanContext): RequestBody[] {
   switch (definition.endpoint.paging.by) {
     case 'window':
       return windowsOf(definition, facts);
     case 'cursor':
-      return logDays(definition, asked, facts);
+      return logDays(definition, fields, facts);
     case 'count':
     case 'once':
       return [{}];
@@ -94,10 +99,13 @@ function dayBefore(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** One request a UTC day, the last without an end: the mark moves per day, so a walk that was cut short loses a day at most. */
-function logDays(definition: SyncDefinition, asked: RequestBody, facts: PlanContext): RequestBody[] {
+/**
+ * One request per UTC day, the last without an end. The watermark moves per day, so an interrupted walk loses at most a
+ * day.
+ */
+function logDays(definition: SyncDefinition, fields: RequestBody, facts: PlanContext): RequestBody[] {
   const page = { limit: LOG_PAGE };
-  if (asked['start_time'] !== undefined || asked['end_time'] !== undefined) return [page];
+  if (fields['start_time'] !== undefined || fields['end_time'] !== undefined) return [page];
   const start = logStart(definition, facts);
   if (start === undefined) return [facts.to === undefined ? page : { ...page, end_time: dayStart(facts.to, 1) }];
   const last = facts.to ?? facts.today;
@@ -108,18 +116,18 @@ function logDays(definition: SyncDefinition, asked: RequestBody, facts: PlanCont
       `${definition.name}: the log would be read from ${start.slice(0, 10)} to ${last}; allowed is a first day that is not after the last`,
     );
   }
-  return days.map((day, at) => ({
+  return days.map((day, index) => ({
     ...page,
-    start_time: at === 0 ? start : dayStart(day, 0),
-    ...((at < days.length - 1 || facts.to !== undefined) && { end_time: dayStart(day, 1) }),
+    start_time: index === 0 ? start : dayStart(day, 0),
+    ...((index < days.length - 1 || facts.to !== undefined) && { end_time: dayStart(day, 1) }),
   }));
 }
 
-/** In UTC with microseconds; undefined when the log is read from its beginning. */
+/** In UTC with microseconds; undefined if the log is read from its beginning. */
 function logStart({ from, lookbackMs }: SyncDefinition, facts: PlanContext): string | undefined {
   if (facts.from !== undefined) return dayStart(facts.from, 0);
-  const mark = facts.logWatermark === undefined ? undefined : microsOf(facts.logWatermark);
-  if (mark !== undefined) return instantText(mark - BigInt(lookbackMs) * 1000n);
+  const watermark = facts.logWatermark === undefined ? undefined : microsOf(facts.logWatermark);
+  if (watermark !== undefined) return instantText(watermark - BigInt(lookbackMs) * 1000n);
   const first = from === undefined ? undefined : microsOf(from);
   return first === undefined ? undefined : instantText(first);
 }

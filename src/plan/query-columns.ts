@@ -1,4 +1,4 @@
-/** Compares the columns of queries with the request fields that they are to bring, before a row is read. */
+/** Compares the columns of queries with the request fields that they set, before any row is read. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
 import { dayFields, fieldShape, requestSchema } from '../config/request-fields.ts';
 import { allowedBy, isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from '../config/json-schema.ts';
@@ -6,7 +6,7 @@ import { RowError, rowReader } from './input-row.ts';
 
 export interface QueryColumn {
   readonly name: string;
-  /** What its values are surely; `other` where only the values tell, as for text and JSON. */
+  /** The certain kind of its values; `other` if only the values show it, as for text and JSON. */
   readonly kind: 'boolean' | 'number' | 'time' | 'list' | 'other';
 }
 
@@ -18,7 +18,7 @@ export interface ColumnProblem {
   readonly message: string;
 }
 
-/** What is wrong with the columns of a sync's queries; each of its queries is among the described. */
+/** The problems of the columns of a sync's queries. `described` contains each of its queries. */
 export function checkColumns(
   sync: Sync,
   described: ReadonlyMap<InputSource, readonly QueryColumn[]>,
@@ -26,12 +26,13 @@ export function checkColumns(
   const { endpoint, request, window } = sync;
   const reader = rowReader(sync);
   const problems: ColumnProblem[] = [];
-  const brought = new Set([...Object.keys(request), ...(window ? dayFields(endpoint) : [])]);
+  const provided = new Set([...Object.keys(request), ...(window ? dayFields(endpoint) : [])]);
   let isOpen = false;
   for (const source of sync.forEach ?? []) {
-    if (source.from === 'list') for (const row of source.rows) for (const field of Object.keys(row)) brought.add(field);
-    else if (source.field !== undefined) brought.add(source.field);
-    // The columns of a file are known when it is read.
+    if (source.from === 'list')
+      for (const row of source.rows) for (const field of Object.keys(row)) provided.add(field);
+    else if (source.field !== undefined) provided.add(source.field);
+    // The columns of a file are unknown until it is read.
     else if (source.from === 'file') isOpen = true;
     const columns = described.get(source);
     if (source.from !== 'query' || !columns) continue;
@@ -40,12 +41,12 @@ export function checkColumns(
         source.field,
         columns.map(({ name }) => name),
       )) {
-        brought.add(field);
+        provided.add(field);
         const found = columns.find(({ name }) => name === column);
         const shape = fieldShape(endpoint, field);
         if (found && !mayFit(shape, found.kind))
           throw new RowError(
-            `the column ${JSON.stringify(found.name)} holds ${WORDS[found.kind]}; ${field} takes ${allowedBy(shape)}`,
+            `the column ${JSON.stringify(found.name)} contains ${WORDS[found.kind]}; ${field} accepts ${allowedBy(shape)}`,
           );
       }
     } catch (error) {
@@ -55,10 +56,10 @@ export function checkColumns(
   }
   const [first] = described.keys();
   if (problems.length > 0 || isOpen || first?.from !== 'query') return problems;
-  const missing = (jsonSchemaOf(requestSchema(endpoint, () => false)).required ?? []).filter((it) => !brought.has(it));
+  const missing = (jsonSchemaOf(requestSchema(endpoint, () => false)).required ?? []).filter((it) => !provided.has(it));
   if (missing.length === 0) return [];
   const found = (described.get(first) ?? []).map(({ name }) => name).join(', ');
-  return [{ source: first, message: `the query: its columns are ${found}; missing is ${missing.join(', ')}` }];
+  return [{ source: first, message: `the query: its columns are ${found}; missing: ${missing.join(', ')}` }];
 }
 
 const WORDS = {
@@ -69,16 +70,16 @@ const WORDS = {
   other: 'other values',
 } as const;
 
-/** False where no value of that kind can be one of the field. A list field takes a lone value as one element. */
+/** False if no value of this kind can be a value of the field. A list field accepts a single value as one element. */
 function mayFit(shape: JsonSchema, kind: QueryColumn['kind']): boolean {
   if (kind === 'other') return true;
-  const due = withoutNull(shape);
-  const choices = due.anyOf ?? due.oneOf;
+  const expected = withoutNull(shape);
+  const choices = expected.anyOf ?? expected.oneOf;
   if (choices) return choices.some((it) => mayFit(it, kind));
-  if (isUrn(due)) return false;
-  switch (due.type) {
+  if (isUrn(expected)) return false;
+  switch (expected.type) {
     case 'array':
-      return kind === 'list' || mayFit(due.items ?? {}, kind);
+      return kind === 'list' || mayFit(expected.items ?? {}, kind);
     case 'integer':
     case 'number':
       return kind === 'number';

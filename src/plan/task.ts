@@ -1,15 +1,15 @@
-/** One request to make, known by its key before it is made. */
+/** One request, identified by its key before it is sent. */
 import type { RequestBody } from '../service/request-body.ts';
 
 export interface Task {
-  /** SHA-256, in hex, of the endpoint and the canonical body; the ledger holds it once a run. */
+  /** SHA-256, in hex, of the endpoint and the canonical body; unique within a run of the ledger. */
   readonly requestKey: string;
-  /** Canonical: defaults filled in, without `timeout`. What rows and hashes are made from. */
+  /** Canonical: defaults filled in, without `timeout`. Rows and hashes are made from it. */
   readonly request: RequestBody;
-  /** What is sent: the fields that the config or the input set, and what paging adds. */
+  /** The body to send: the fields of the config and the input, and those that paging adds. */
   readonly body: RequestBody;
-  /** The fields that this task's input brought; empty for a sync without `for_each`. */
+  /** The fields of this task's input; empty for a sync without `for_each`. */
   readonly input: RequestBody;
-  /** How many times the question was cut before this slice. */
+  /** How many times the question was split before this slice. */
   readonly depth: number;
 }

@@ -1,39 +1,39 @@
-/** The forms in which a secret is looked for, for each way of reading a text. */
+/** The forms in which to search for a secret, for each way of reading a text. */
 import { unescaped } from './readings.ts';
 
-/** Shorter values are no secrets, and taking them out would shred every text. */
+/** Shorter values are not secrets, and redacting them would destroy every text. */
 export const SHORTEST_SECRET = 4;
-/** Shorter ones would be found by chance in what is encoded. */
+/** Shorter values would match encoded text by chance. */
 const SHORTEST_ENCODED = 8;
-/** Shorter ones are words, which another case or a line's end makes other words. */
+/** Shorter values are words, and ignoring case or line ends would match other words. */
 const SHORTEST_FOLDED = 12;
-/** Shorter beginnings of a secret are found by chance, and give little away. */
+/** Shorter prefixes match by chance and reveal little. */
 const SHORTEST_BEGINNING = 12;
 
-/** Patterns by the reading that they are for: literals, and single characters beside them, so that each is linear. */
+/** Patterns by reading. They consist of literals with single characters around them, so each takes linear time. */
 export interface Forms {
   readonly plain: readonly RegExp[];
   readonly joined: readonly RegExp[];
   readonly base64: readonly RegExp[];
   readonly hex: readonly RegExp[];
-  /** The same as texts, for telling quickly that there are none: `folded`, `joined` and `hex` in small letters. */
+  /** The same forms as texts, to check quickly that none occurs. `folded`, `joined` and `hex` are in lower case. */
   readonly needles: Readonly<Record<'plain' | 'folded' | 'joined' | 'base64' | 'hex', readonly string[]>>;
-  /** No text of fewer characters holds any of them. */
+  /** The shortest form. A text with fewer characters contains none. */
   readonly shortest: number;
 }
 
-/** The forms of these secrets; undefined when there are none. */
+/** The forms of these secrets; undefined without secrets. */
 export function formsOf(secrets: readonly string[]): Forms | undefined {
   if (secrets.length === 0) return undefined;
-  const all = secrets.flatMap(writings).filter(({ length }) => length >= SHORTEST_SECRET);
+  const all = secrets.flatMap(spellingsOf).filter(({ length }) => length >= SHORTEST_SECRET);
   const long = all.filter(({ length }) => length >= SHORTEST_FOLDED);
   const encoded = secrets.filter(({ length }) => length >= SHORTEST_ENCODED).map((secret) => Buffer.from(secret));
   const hex = encoded.map((bytes) => bytes.toString('hex'));
   const inAddresses = encoded.map((bytes) => Buffer.from(encodeURIComponent(bytes.toString())));
-  const once = [...encoded, ...inAddresses].flatMap(base64Cores);
+  const singleEncoded = [...encoded, ...inAddresses].flatMap(base64Cores);
   const beginnings = secrets.flatMap(beginningsOf);
-  const within = [...once.map(({ text }) => text), ...hex, ...hex.map((text) => text.toUpperCase())];
-  const cores = [...once, ...within.flatMap((text) => base64Cores(Buffer.from(text)))];
+  const encodedOnce = [...singleEncoded.map(({ text }) => text), ...hex, ...hex.map((text) => text.toUpperCase())];
+  const cores = [...singleEncoded, ...encodedOnce.flatMap((text) => base64Cores(Buffer.from(text)))];
   const alphabets = (text: string): string[] => [text, text.replaceAll('+', '-').replaceAll('/', '_')];
   const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
   return {
@@ -52,22 +52,22 @@ export function formsOf(secrets: readonly string[]): Forms | undefined {
   };
 }
 
-/** The secret as it is written by itself: whole, as its bytes, encoded or decoded as addresses are, and as JSON has it. */
-function writings(secret: string): string[] {
-  const whole = secret.toWellFormed();
-  const bytes = Buffer.from(whole).toString('latin1');
-  const spellings = [secret, bytes, encodeURIComponent(whole), encodeURI(whole), decoded(secret)];
-  const lists = secret.length < SHORTEST_ENCODED ? [] : numberLists(Buffer.from(whole));
+/** The spellings of a secret on its own: complete, as bytes, URL-encoded or decoded, and JSON-escaped. */
+function spellingsOf(secret: string): string[] {
+  const wellFormed = secret.toWellFormed();
+  const bytes = Buffer.from(wellFormed).toString('latin1');
+  const spellings = [secret, bytes, encodeURIComponent(wellFormed), encodeURI(wellFormed), decoded(secret)];
+  const lists = secret.length < SHORTEST_ENCODED ? [] : numberLists(Buffer.from(wellFormed));
   return [...spellings.flatMap((it) => [it, JSON.stringify(it).slice(1, -1), unescaped(it)]), ...lists];
 }
 
-/** Its bytes as programs print them: in decimal, as Node shows a Buffer in JSON, and in hex. */
+/** Its bytes as programs print them: in decimal, like a Buffer in JSON, and in hex. */
 const numberLists = (bytes: Buffer): string[] => [
   [...bytes].join(','),
   [...bytes].map((byte) => `0x${byte.toString(16).padStart(2, '0')}`).join(','),
 ];
 
-/** At least half of the secret, from its start: what a text that was cut off shows of it. An address begins like many others. */
+/** Prefixes with at least half of the secret, as in a truncated text. None for addresses, since many begin alike. */
 function beginningsOf(secret: string): string[] {
   if (secret.includes('://')) return [];
   const shortest = Math.max(SHORTEST_BEGINNING, Math.ceil(secret.length / 2));
@@ -84,17 +84,17 @@ function decoded(value: string): string {
 
 const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '');
 
-/** What base64 makes of some bytes, wherever in a text they are. */
+/** The base64 encoding of some bytes, at any position in a text. */
 interface Core {
-  /** The characters that these bytes alone decide. */
+  /** The characters that depend on these bytes only. */
   readonly text: string;
-  /** The same as a pattern, with the characters before and after that hold bits of them too, and what fills up the end. */
+  /** The same as a pattern, with the neighbouring characters that share bits with them, and with padding. */
   readonly pattern: string;
 }
 
 const ANY = '[A-Za-z0-9+/]?';
 
-/** One for each of the three places in a group at which the bytes may begin. */
+/** One core for each of the three positions in a base64 group where the bytes may begin. */
 function base64Cores(bytes: Buffer): Core[] {
   return [0, 1, 2].map((before) => {
     const bits = (before + bytes.length) * 8;
@@ -105,7 +105,7 @@ function base64Cores(bytes: Buffer): Core[] {
   });
 }
 
-/** One pattern for all of these texts, the longest first: one that begins like a longer one would leave that one's end. */
+/** One pattern for all texts, longest first: otherwise a shorter match would leave the end of a longer one. */
 function anyOf(texts: readonly string[], flags: string): RegExp[] {
   const longestFirst = [...new Set(texts)].toSorted((a, b) => b.length - a.length);
   return texts.length === 0 ? [] : [new RegExp(longestFirst.map((it) => RegExp.escape(it)).join('|'), flags)];

@@ -1,28 +1,27 @@
 /**
- * Takes secrets out of text in whatever way they are written there: as they are, escaped as JSON, URLs, web pages, mail
- * and programs do, in base64 or hex, wrapped over lines, and in mixtures of these. The time grows with the length of
- * the text alone, whatever is in it.
+ * Removes secrets from text in any form: plain, escaped as in JSON, URLs, web pages, mail and programs, in base64 or
+ * hex, split over lines, and combinations of these. The time depends only on the length of the text.
  */
 import { formsOf, type Forms, SHORTEST_SECRET } from './forms.ts';
 import { apart, joined, readingForms, type TextReading, decodedForms } from './readings.ts';
 
-/** The text without the secrets that the redaction knows. */
+/** The text without the secrets of the redaction. */
 export type Redaction = (text: string) => string;
 
-/** How often what is left is looked through again; a text that holds a secret still is given up whole. */
+/** The maximum number of passes over the remaining text. If a secret is still left, the complete text is replaced. */
 const MOST_PASSES = 3;
 
-/** A redaction that puts `instead` in the place of each of the secrets. Values of under 4 characters are no secrets. */
+/** A redaction that replaces each secret by `instead`. Values of less than 4 characters are not secrets. */
 export function redactionOf(secrets: readonly string[], instead: string): Redaction {
   const forms = formsOf(secrets.filter(({ length }) => length >= SHORTEST_SECRET));
   if (!forms) return (text) => text;
   return (text) => {
-    let left = text;
+    let remaining = text;
     for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-      if (left.length < forms.shortest || !isFound(left, forms)) return left;
-      left = replaced(left, rangesIn(left, forms), instead);
+      if (remaining.length < forms.shortest || !isFound(remaining, forms)) return remaining;
+      remaining = replaced(remaining, rangesIn(remaining, forms), instead);
     }
-    return isFound(left, forms) ? instead : left;
+    return isFound(remaining, forms) ? instead : remaining;
   };
 }
 
@@ -31,16 +30,16 @@ interface Range {
   readonly to: number;
 }
 
-/** True of bytes in hex with something between them. */
+/** Matches hex bytes with separators between them. */
 const HEX_APART = /(?:[0-9a-f]{2,8}[\s:-]+){3}/i;
 
 function isFound(text: string, { needles }: Forms): boolean {
   const isAny = (texts: readonly string[], within: string): boolean => texts.some((it) => within.includes(it));
   for (const state of decodedForms(text, false)) {
     if (isAny(needles.plain, state.text) || isAny(needles.folded, state.text.toLowerCase())) return true;
-    const whole = joined(state);
-    if (isAny(needles.base64, whole.text)) return true;
-    const lower = whole.text.toLowerCase();
+    const withoutBlanks = joined(state);
+    if (isAny(needles.base64, withoutBlanks.text)) return true;
+    const lower = withoutBlanks.text.toLowerCase();
     if (isAny(needles.joined, lower) || isAny(needles.hex, lower)) return true;
     if (needles.hex.length > 0 && HEX_APART.test(state.text) && isAny(needles.hex, apart({ text: lower }).text))
       return true;
@@ -48,7 +47,7 @@ function isFound(text: string, { needles }: Forms): boolean {
   return false;
 }
 
-/** Where the secrets are in the text, in order and without overlaps. */
+/** The positions of the secrets in the text, in order and without overlaps. */
 function rangesIn(text: string, forms: Forms): Range[] {
   const ranges: Range[] = [];
   for (const state of decodedForms(text, true))
@@ -64,7 +63,7 @@ function rangesIn(text: string, forms: Forms): Range[] {
   return merged;
 }
 
-/** Where one reading of a text holds secrets. */
+/** The positions of secrets in one reading of a text. */
 function* found({ text, as }: TextReading, forms: Forms): Generator<Range> {
   for (const pattern of forms[as])
     for (const { index, 0: match } of text.matchAll(pattern)) yield { from: index, to: index + match.length };
@@ -72,10 +71,10 @@ function* found({ text, as }: TextReading, forms: Forms): Generator<Range> {
 
 function replaced(text: string, ranges: readonly Range[], instead: string): string {
   const parts: string[] = [];
-  let at = 0;
+  let position = 0;
   for (const { from, to } of ranges) {
-    parts.push(text.slice(at, from), instead);
-    at = to;
+    parts.push(text.slice(position, from), instead);
+    position = to;
   }
-  return parts.join('') + text.slice(at);
+  return parts.join('') + text.slice(position);
 }

@@ -2,26 +2,26 @@
 import { invalidToken, outOfPoints, type Refusal } from './refusal.ts';
 
 export interface Account {
-  /** Points that are not spent, those set aside for requests under way included. */
+  /** Points that are not spent, including reservations of running requests. */
   readonly left: () => number;
-  /** Why a token is refused, or undefined. */
+  /** The refusal of the token; undefined if it is accepted. */
   readonly refuses: (token: string | undefined) => Refusal | undefined;
   readonly isRevoked: () => boolean;
   /**
-   * Sets the most that a request can cost aside, and gives what settles it at its true cost; or says why it can't.
-   * Two requests that race for the last points can't both have them.
+   * Reserves the maximum cost of a request and returns a function that settles it at its actual cost, or returns a
+   * refusal. So two concurrent requests cannot both spend the last points.
    */
   readonly reserve: (most: number) => { readonly settle: (cost: number) => void } | { readonly refusal: Refusal };
-  /** Fills the balance; out of points is told by 401 again. */
+  /** Sets the balance. Requests without points get status 401 again. */
   readonly setPoints: (points: number) => void;
-  /** Empties the balance, told by this status from now on. */
+  /** Sets the balance to 0. Requests get this status from now on. */
   readonly exhaust: (status: 401 | 402 | 403) => void;
   readonly revoke: () => void;
 }
 
 export function accountOf(token: string, points: number): Account {
   let left = points;
-  let aside = 0;
+  let reserved = 0;
   let revoked = false;
   let status: 401 | 402 | 403 = 401;
   return {
@@ -29,12 +29,12 @@ export function accountOf(token: string, points: number): Account {
     isRevoked: () => revoked,
     refuses: (given) => (given === token && !revoked ? undefined : invalidToken),
     reserve: (most) => {
-      if (most > left - aside) return { refusal: outOfPoints(status, most, Math.max(0, left - aside)) };
-      aside += most;
+      if (most > left - reserved) return { refusal: outOfPoints(status, most, Math.max(0, left - reserved)) };
+      reserved += most;
       return {
         settle: (cost) => {
-          aside -= most;
-          // A balance that was emptied meanwhile owes nothing.
+          reserved -= most;
+          // The balance may have been emptied in the meantime; it is never negative.
           left = Math.max(0, left - cost);
         },
       };

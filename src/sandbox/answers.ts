@@ -1,4 +1,4 @@
-/** What the world answers to each endpoint's requests. */
+/** The world's answers to the requests of each endpoint. */
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { Urn } from '../service/names/urn.ts';
@@ -17,7 +17,7 @@ import type { World } from './world/world.ts';
 
 export type Answer = { readonly items: Wire[] } | { readonly refusal: Refusal };
 
-/** A request that the contract allows, put to a world; `number` is the answer's own, by which pictures are signed. */
+/** A request to a world, valid by the contract. `number` is the answer's number, which signs its pictures. */
 interface Question<Body> {
   readonly world: World;
   readonly request: Body;
@@ -27,8 +27,8 @@ interface Question<Body> {
 type Answerer<Body> = (question: Question<Body>) => Answer;
 
 /**
- * The world's answer to a valid request of the endpoint. Of an endpoint that has no part in the world, items made up
- * from its declaration: so a new one can be tried before anybody has thought of a world for it.
+ * The world's answer to a valid request of the endpoint. If the world does not support the endpoint, the items are
+ * generated from its declaration. So a new endpoint can be tried before the world supports it.
  */
 export function answerOf(world: World, endpoint: Endpoint, request: RequestBody, number: number): Answer {
   const answerer = Object.hasOwn(ANSWERERS, endpoint.name) ? ANSWERERS[endpoint.name] : undefined;
@@ -37,55 +37,57 @@ export function answerOf(world: World, endpoint: Endpoint, request: RequestBody,
     : { items: sampledItems(endpoint.returns, request) };
 }
 
-/** Requests were held against the contract before, so each answerer takes them as its endpoint's. */
-const of = <Body>(answerer: Answerer<Body>): Answerer<RequestBody> => answerer as Answerer<RequestBody>;
+/** Requests are already validated, so each answerer gets the request type of its endpoint. */
+const forRequest = <Body>(answerer: Answerer<Body>): Answerer<RequestBody> => answerer as Answerer<RequestBody>;
 
 const ANSWERERS: Readonly<Record<string, Answerer<RequestBody>>> = {
-  'webparser.parse': of<ParseOptions & { readonly url: string }>(({ world, request }) => {
+  'webparser.parse': forRequest<ParseOptions & { readonly url: string }>(({ world, request }) => {
     const fetched = world.pages.fetch(request.url);
     if (fetched.kind === 'not-a-page') return { refusal: notAPage };
     if (fetched.kind === 'nothing') return missing(request.url);
     return parsed(() => parsePage(fetched.html, fetched.url, request));
   }),
 
-  'sec.search.companies': of<FilingQuery>(({ world, request }) => ({ items: world.filings.search(request).items })),
+  'sec.search.companies': forRequest<FilingQuery>(({ world, request }) => ({
+    items: world.filings.search(request).items,
+  })),
 
-  'pronet.post.reposts': of<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
+  'pronet.post.reposts': forRequest<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
     const post = world.posts.find(request.urn);
     return post === undefined
       ? missing(urnText(request.urn))
       : { items: world.posts.reposts(post, request.count, sign) };
   }),
 
-  'pronet.search.users': of<PeopleQuery>(({ world, request, sign }) => ({
+  'pronet.search.users': forRequest<PeopleQuery>(({ world, request, sign }) => ({
     items: world.searchPeople(request).indexes.map((index) => personItem(world.people.at(index), sign)),
   })),
 
-  'pronet.user.education': of<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
+  'pronet.user.education': forRequest<{ readonly urn: Urn; readonly count: number }>(({ world, request, sign }) => {
     const person = world.people.byUrn(request.urn);
     return person === undefined
       ? missing(urnText(request.urn))
       : { items: world.educations(person, request.count, sign) };
   }),
 
-  'pronet.group': of<{ readonly group: string }>(({ world, request, sign }) => {
+  'pronet.group': forRequest<{ readonly group: string }>(({ world, request, sign }) => {
     const index = world.groups.find(request.group);
     return index === undefined ? missing(request.group) : { items: [world.groups.item(index, sign)] };
   }),
 
-  'microblog.user': of<{ readonly user: string }>(({ world, request, sign }) => {
+  'microblog.user': forRequest<{ readonly user: string }>(({ world, request, sign }) => {
     const index = world.microblog.find(request.user);
     return index === undefined ? missing(request.user) : { items: [world.microblog.item(index, sign)] };
   }),
 
-  'photoshare.user': of<ProfileSwitches & { readonly user: string }>(({ world, request, sign, number }) => {
+  'photoshare.user': forRequest<ProfileSwitches & { readonly user: string }>(({ world, request, sign, number }) => {
     const index = world.photoshare.find(request.user);
     return index === undefined
       ? missing(request.user)
       : { items: [world.photoshare.item(index, request, sign, number)] };
   }),
 
-  'photoshare.user.posts': of<{ readonly user: string; readonly count: number }>(({ world, request, sign }) => {
+  'photoshare.user.posts': forRequest<{ readonly user: string; readonly count: number }>(({ world, request, sign }) => {
     const index = world.photoshare.find(request.user);
     return index === undefined ? missing(request.user) : { items: world.photoshare.posts(index, request.count, sign) };
   }),

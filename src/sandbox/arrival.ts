@@ -1,4 +1,4 @@
-/** What the sandbox remembers of every request that reached it, whatever came of it: what tests look at. */
+/** The sandbox's record of every request that it received, for tests. */
 
 export interface LoggedRequest {
   /** From 1, in the order of arrival. */
@@ -6,27 +6,27 @@ export interface LoggedRequest {
   readonly arrivedAt: Date;
   readonly method: string;
   readonly path: string;
-  /** Name of the endpoint; absent when the path is none's. */
+  /** Name of the endpoint; absent if the path belongs to none. */
   readonly endpoint?: string;
-  /** The body as parsed, or its text where it is no JSON; of a GET, the query. */
+  /** The parsed body, or its text if it is not JSON; the query of a GET. */
   readonly body: unknown;
-  /** The client's `x-request-id`, or the one that the sandbox gave. */
+  /** The client's `x-request-id`, or one that the sandbox generated. */
   readonly requestId: string;
-  /** Requests without an answer when it arrived, itself included; one whose answer is being sent counts no more. */
+  /** Requests without an answer at arrival, this one included. A request whose answer is being sent does not count. */
   readonly inFlight: number;
-  /** Status of the answer; null while there is none, and for ever when the connection was reset before it. */
+  /** Status of the answer. Null while there is none; stays null if the connection was reset before the answer. */
   readonly status: number | null;
   /** Points charged. */
   readonly cost: number;
-  /** Items in the answer; null when it is no array. */
+  /** Items in the answer; null if the answer is not an array. */
   readonly count: number | null;
-  /** The kind of fault that befell it. */
+  /** The kind of the injected fault. */
   readonly fault?: string;
-  /** Of the answer's body as it was meant to arrive, whether or not all of it did. */
+  /** Digest of the answer's complete body, even if only a part was sent. */
   readonly sha256: string | null;
   readonly bytes: number;
   readonly endedAt: Date | null;
 }
 
-/** The same while the request is under way. */
+/** The same record while the request is running. */
 export type Arrival = { -readonly [Key in keyof LoggedRequest]: LoggedRequest[Key] };

@@ -1,6 +1,6 @@
 /**
- * The service's side of one request: the token, the contract, the points, the work and the log, in this order, with
- * the trouble that a fault makes. What is sent in the end is left to the caller.
+ * The service's side of one request: token, contract, points, work and log, in this order, with an injected fault. The
+ * caller sends the reply.
  */
 import type { RequestBody } from '../service/request-body.ts';
 import { maxGuessedPoints, type Endpoint, pointsFor } from '../service/endpoint.ts';
@@ -17,7 +17,7 @@ import type { Reply } from './send.ts';
 import type { Validated } from './validate.ts';
 import type { World } from './world/world.ts';
 
-/** What an exchange works with. */
+/** The parts of the sandbox that an exchange needs. */
 export interface Service {
   readonly settings: Settings;
   readonly world: World;
@@ -29,7 +29,7 @@ export interface Service {
   readonly sleep: (waitMs: number) => Promise<void>;
 }
 
-/** A request for an endpoint, as it arrived. */
+/** A received request for an endpoint. */
 export interface SandboxCall {
   readonly arrival: Arrival;
   readonly endpoint: Endpoint;
@@ -48,8 +48,8 @@ const NOTHING: SandboxExchange = {
 };
 
 /**
- * Answers one request. Its row of the log is complete before the answer is sent, so whoever has an answer finds it there.
- * Rejects when the sandbox closes meanwhile.
+ * Answers one request. Its row in the log is complete before the answer is sent, so a client that has the answer finds
+ * the row. Rejects if the sandbox closes in the meantime.
  */
 export async function exchange(service: Service, call: SandboxCall): Promise<SandboxExchange> {
   const { settings, account } = service;
@@ -60,8 +60,8 @@ export async function exchange(service: Service, call: SandboxCall): Promise<San
   if (fault?.do.kind === 'out_of_points') account.exhaust(fault.do.status);
   if (fault?.do.kind === 'revoked') account.revoke();
 
-  const isHolder = call.token === settings.token;
-  const complete = isHolder && !isLog(endpoint) ? begin(service, arrival, endpoint) : () => undefined;
+  const hasToken = call.token === settings.token;
+  const complete = hasToken && !isLog(endpoint) ? begin(service, arrival, endpoint) : () => undefined;
   const outcome = await work(service, call, fault).catch((error: unknown) => {
     if (service.closing.aborted) throw error;
     return refused(broken(error));
@@ -88,7 +88,7 @@ export async function exchange(service: Service, call: SandboxCall): Promise<San
     'content-type': 'application/json',
     'x-request-id': arrival.requestId,
     'x-execution-time': executionSeconds.toFixed(3),
-    ...(pointsLeft !== null && isHolder && { 'x-token-points': String(pointsLeft) }),
+    ...(pointsLeft !== null && hasToken && { 'x-token-points': String(pointsLeft) }),
     ...outcome.headers,
   };
   return { reply: { status: outcome.status, headers, body: outcome.body }, trouble: fault?.do };
@@ -103,7 +103,7 @@ const begin = ({ settings, log }: Service, arrival: Arrival, endpoint: Endpoint)
     startedAt: arrival.arrivedAt,
   });
 
-/** The answer and its price. Points are set aside before the work and settled after it. */
+/** The answer and its price. Points are reserved before the work and settled after it. */
 async function work(service: Service, call: SandboxCall, fault: Fault | undefined): Promise<SandboxOutcome> {
   const { account, settings, sleep } = service;
   const { arrival, endpoint, validated } = call;
@@ -127,7 +127,7 @@ async function work(service: Service, call: SandboxCall, fault: Fault | undefine
   }
 }
 
-/** What the test's hook, the log or the world says. */
+/** The answer of the test's hook, of the log or of the world. */
 async function answered(
   { settings, world, log }: Service,
   call: SandboxCall,
@@ -141,7 +141,7 @@ async function answered(
   return 'refusal' in answer ? refused(answer.refusal) : outcomeOf(200, answer.items);
 }
 
-/** The log's own requests cost nothing and are not in it. */
+/** Requests for the log cost nothing and do not appear in it. */
 const isLog = (endpoint: Endpoint): boolean => endpoint.name === 'token.requests';
 
 function timeoutOf(body: unknown): number | null {

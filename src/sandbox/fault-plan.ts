@@ -1,34 +1,34 @@
-/** Decides which fault befalls which request. */
+/** Decides which requests get a fault. */
 import { canonicalJson } from '../service/canonical-json.ts';
 import type { Fault } from './fault.ts';
 import { digestOf, happens, scramble } from './world/draw.ts';
 
-/** The fault that a request of this endpoint meets, or undefined: the first in the script that befalls it. */
+/** The fault for a request of this endpoint: the first one in the script that applies; undefined if none applies. */
 export type FaultPlan = (endpoint: string | undefined, body: unknown) => Fault | undefined;
 
 /**
- * A plan for a script of faults. Rates go by what is asked and how often it was asked before, not by when it arrives:
- * so requests that race each other meet the same faults in every run of a seed.
+ * A plan for a script of faults. Rates depend on the request and how often it was sent, not on its time of arrival. So
+ * concurrent requests get the same faults in every run with one seed.
  */
 export function faultPlan(faults: readonly Fault[], seed: number): FaultPlan {
   const matched = faults.map(() => 0);
-  const asked = new Map<number, number>();
+  const timesSent = new Map<number, number>();
   return (endpoint, body) => {
     const question = digestOf(canonicalJson([endpoint ?? null, body ?? null]));
-    const times = (asked.get(question) ?? 0) + 1;
-    asked.set(question, times);
+    const times = (timesSent.get(question) ?? 0) + 1;
+    timesSent.set(question, times);
     let hit: Fault | undefined;
-    for (const [at, fault] of faults.entries()) {
+    for (const [index, fault] of faults.entries()) {
       if (fault.on.endpoint !== undefined && fault.on.endpoint !== endpoint) continue;
-      const nth = (matched[at] ?? 0) + 1;
-      matched[at] = nth;
-      hit ??= befalls(fault, nth, scramble(scramble(question + times) ^ scramble(seed + at))) ? fault : undefined;
+      const nth = (matched[index] ?? 0) + 1;
+      matched[index] = nth;
+      hit ??= applies(fault, nth, scramble(scramble(question + times) ^ scramble(seed + index))) ? fault : undefined;
     }
     return hit;
   };
 }
 
-function befalls({ on }: Fault, nth: number, drawn: number): boolean {
+function applies({ on }: Fault, nth: number, drawn: number): boolean {
   if (typeof on.nth === 'number' && on.nth !== nth) return false;
   return on.rate === undefined || happens(drawn, on.rate);
 }

@@ -1,14 +1,14 @@
-/** Faults as people write them on a command line. */
+/** Parses faults from the command line. */
 import { UsageError } from '../errors.ts';
 import { catalog } from '../service/catalog.ts';
 import type { Fault, Trouble, When } from './fault.ts';
 
-/** How faults are written, for help and for error messages. */
+/** The syntax of faults, for help and error messages. */
 export const FAULT_SYNTAX = `KIND[=VALUE][:RATE][@NTH][/ENDPOINT], where KIND is
   a status (503, or 429=2 to send Retry-After: 2), slow=MS, cut[=BYTES], reset[=before|headers|body],
   malformed, html, empty, out-of-points[=401|402|403] or revoked`;
 
-/** The faults of a list that is separated by commas; an empty text has none. Throws a UsageError. */
+/** The faults of a comma-separated list; none for an empty text. Throws a UsageError. */
 export const parseFaults = (text: string): Fault[] =>
   text
     .split(',')
@@ -17,19 +17,19 @@ export const parseFaults = (text: string): Fault[] =>
     .map(parseFault);
 
 /**
- * The fault that a text describes, such as `503:0.05`, `slow=2000:0.1`, `out-of-points@40` or `cut@3/pronet.group`.
- * Throws a UsageError.
+ * The fault of a text such as `503:0.05`, `slow=2000:0.1`, `out-of-points@40` or `cut@3/pronet.group`. Throws a
+ * UsageError.
  */
 export function parseFault(text: string): Fault {
   const parts = /^([a-z-]+|\d+)(?:=(.*?))?(?::([\d.]+%?))?(?:@(\d+))?(?:\/([a-z.]+))?$/.exec(text.trim());
-  if (!parts) throw wrong(text, 'it is not written like a fault');
+  if (!parts) throw wrong(text, 'it does not have the syntax of a fault');
   const [, kind = '', value, rate, nth, endpoint] = parts;
   return { on: whenOf(text, rate, nth, endpoint), do: troubleOf(text, kind, value) };
 }
 
 function whenOf(text: string, rate: string | undefined, nth: string | undefined, endpoint: string | undefined): When {
   if (endpoint !== undefined && !catalog.some(({ name }) => name === endpoint)) {
-    throw wrong(text, `there is no endpoint ${endpoint}; there are ${catalog.map(({ name }) => name).join(', ')}`);
+    throw wrong(text, `the endpoint ${endpoint} is unknown; allowed are ${catalog.map(({ name }) => name).join(', ')}`);
   }
   if (nth === '0') throw wrong(text, 'requests are counted from 1');
   return {
@@ -42,20 +42,23 @@ function whenOf(text: string, rate: string | undefined, nth: string | undefined,
 function shareOf(text: string, rate: string): number {
   const share = rate.endsWith('%') ? Number(rate.slice(0, -1)) / 100 : Number(rate);
   if (share >= 0 && share <= 1) return share;
-  throw wrong(text, `the rate ${rate} is no share from 0 to 1`);
+  throw wrong(text, `the rate ${rate} is not a number from 0 to 1`);
 }
 
 function troubleOf(text: string, kind: string, value: string | undefined): Trouble {
   if (/^\d+$/.test(kind)) return statusOf(text, Number(kind), value);
   const parse = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
-  if (!parse) throw wrong(text, `there is no kind ${JSON.stringify(kind)}`);
+  if (!parse) throw wrong(text, `the kind ${JSON.stringify(kind)} is unknown`);
   const trouble = parse(value);
   if (trouble) return trouble;
-  throw wrong(text, value === undefined ? `${kind} needs a value` : `${JSON.stringify(value)} is no value of ${kind}`);
+  throw wrong(
+    text,
+    value === undefined ? `${kind} needs a value` : `${JSON.stringify(value)} is not a value of ${kind}`,
+  );
 }
 
 function statusOf(text: string, status: number, retryAfter: string | undefined): Trouble {
-  if (status < 200 || status > 599) throw wrong(text, `${status} is no status from 200 to 599`);
+  if (status < 200 || status > 599) throw wrong(text, `${status} is not a status from 200 to 599`);
   if (retryAfter === undefined) return { kind: 'status', status };
   return { kind: 'status', status, headers: { 'retry-after': retryAfter } };
 }
@@ -63,8 +66,8 @@ function statusOf(text: string, status: number, retryAfter: string | undefined):
 type Parse = (value: string | undefined) => Trouble | undefined;
 
 const KINDS: Readonly<Record<string, Parse>> = {
-  slow: (value) => whole(value, (ms) => ({ kind: 'slow', ms })),
-  cut: (value = '100') => whole(value, (afterBytes) => ({ kind: 'cut', afterBytes })),
+  slow: (value) => wholeNumber(value, (ms) => ({ kind: 'slow', ms })),
+  cut: (value = '100') => wholeNumber(value, (afterBytes) => ({ kind: 'cut', afterBytes })),
   reset: (value = 'body') =>
     value === 'before' || value === 'headers' || value === 'body' ? { kind: 'reset', stage: value } : undefined,
   malformed: bare({ kind: 'malformed', body: '[{"@type": "@' }),
@@ -81,10 +84,10 @@ function bare(trouble: Trouble): Parse {
   return (value) => (value === undefined ? trouble : undefined);
 }
 
-const whole = (value: string | undefined, to: (number: number) => Trouble): Trouble | undefined =>
+const wholeNumber = (value: string | undefined, to: (number: number) => Trouble): Trouble | undefined =>
   value !== undefined && /^\d+$/.test(value) ? to(Number(value)) : undefined;
 
 const wrong = (text: string, why: string): UsageError =>
-  new UsageError(`The fault ${JSON.stringify(text)} can't be understood: ${why}.`, {
+  new UsageError(`The fault ${JSON.stringify(text)} is not valid: ${why}.`, {
     next: `Write ${FAULT_SYNTAX}.`,
   });

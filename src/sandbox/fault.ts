@@ -1,41 +1,44 @@
-/** What can go wrong on purpose, and at which requests. */
+/** Faults to inject, and the requests that get them. */
 
 export interface Fault {
   readonly on: When;
   readonly do: Trouble;
-  /** Whether the request is charged all the same; unset, it is when the service did the work before the trouble. */
+  /**
+   * True if the request is charged despite the fault. By default, it is charged if the service did the work before the
+   * fault.
+   */
   readonly billed?: boolean;
 }
 
-/** Which requests a fault befalls; every one, when nothing is said. */
+/** The requests that a fault applies to; without conditions, all. */
 export interface When {
-  /** Name of an endpoint; unset, any. */
+  /** Name of an endpoint; by default any. */
   readonly endpoint?: string;
-  /** The n-th request that the endpoint matches, from 1, or each of them. */
+  /** The n-th matching request, from 1, or every one. */
   readonly nth?: number | 'every';
-  /** This share of requests, 0 to 1: the same ones for the same seed, in whatever order they arrive. */
+  /** The share of requests, 0 to 1. For one seed, the same requests match in any order of arrival. */
   readonly rate?: number;
 }
 
 export type Trouble =
-  /** An answer with this status; its body is an error's unless it is given. */
+  /** An answer with this status; the default body is that of an error. */
   | {
       readonly kind: 'status';
       readonly status: number;
       readonly body?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** The right answer, this much later. */
+  /** The right answer, delayed by this time. */
   | { readonly kind: 'slow'; readonly ms: number }
-  /** The right answer, of which only this much arrives before the connection ends. */
+  /** The right answer, but the connection ends after this number of bytes. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** The connection is reset: before the request is looked at, before the answer's headers, or amid its body. */
+  /** A reset of the connection: before the request is processed, before the answer's headers, or within its body. */
   | { readonly kind: 'reset'; readonly stage: 'before' | 'headers' | 'body' }
-  /** Status 200 with a body that is no JSON, or not the right one. */
+  /** Status 200 with a body that is not JSON, or not the right one. */
   | { readonly kind: 'malformed'; readonly body: string }
-  /** Status 200 with a page for humans. */
+  /** Status 200 with an HTML page. */
   | { readonly kind: 'html' }
-  /** The balance is empty from this request on, and the service says so with this status. */
+  /** The balance is empty from this request on; requests get this status. */
   | { readonly kind: 'out_of_points'; readonly status: 401 | 402 | 403 }
   /** The token is refused from this request on. */
   | { readonly kind: 'revoked' }

@@ -1,4 +1,4 @@
-/** Handles one HTTP request: finds what it is for, has it answered, remembers it, and sends what there is to send. */
+/** Handles one HTTP request: finds its endpoint, gets the answer, records the request and sends the reply. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { catalog } from '../service/catalog.ts';
@@ -12,13 +12,16 @@ import { send } from './send.ts';
 import { validateBody, validateQuery } from './validate.ts';
 import type { World } from './world/world.ts';
 
-/** Every request that arrived, and how many of them have no answer yet. */
+/** All received requests, and the number of requests without an answer. */
 export interface Memory {
   readonly arrivals: Arrival[];
   busy: number;
 }
 
-/** Resolves when the answer has ended, whole or not; rejects when the client went away before it was whole itself. */
+/**
+ * Resolves when the answer has ended, complete or not. Rejects if the client disconnects before its request is
+ * complete.
+ */
 export async function handle(
   service: Service,
   memory: Memory,
@@ -73,7 +76,7 @@ async function answer(
   return exchange(service, call);
 }
 
-/** A refusal before there is an endpoint to ask: nothing is charged or logged. */
+/** A refusal without an endpoint: nothing is charged or logged. */
 function refusing(arrival: Arrival, refusal: Refusal): SandboxExchange {
   const { status, headers, body } = refused(refusal);
   return {
@@ -88,7 +91,7 @@ function refusing(arrival: Arrival, refusal: Refusal): SandboxExchange {
 
 const PAGES = '/pages/';
 
-/** The sandbox's pages, for people with a browser. */
+/** Sends one of the sandbox's pages, for browsers. */
 async function sendPage(world: World, pathname: string, response: ServerResponse): Promise<void> {
   const fetched = world.pages.fetch(`https://${pathname.slice(PAGES.length)}`);
   const found = fetched.kind === 'page';

@@ -1,4 +1,4 @@
-/** How a sandbox is set up. */
+/** The options of a sandbox. */
 import { randomUUID } from 'node:crypto';
 import type { Fault } from './fault.ts';
 import type { Price } from '../service/endpoint.ts';
@@ -7,43 +7,43 @@ import { SANDBOX_TOKEN } from './world/known.ts';
 import { type Size, type SizeName, sizeOf } from './world/size.ts';
 
 export interface SandboxOptions {
-  /** 0, the default, takes a free one. */
+  /** The default, 0, selects a free port. */
   readonly port?: number;
-  /** The default is 127.0.0.1: the sandbox is for this machine. */
+  /** The default is 127.0.0.1, so only this machine can connect. */
   readonly host?: string;
-  /** Equal seeds make equal worlds and equal faults. */
+  /** Equal seeds give equal worlds and equal faults. */
   readonly seed?: number;
   readonly size?: SizeName | Partial<Size>;
-  /** The one token that is accepted. */
+  /** The only accepted token. */
   readonly token?: string;
-  /** The balance at the start; `Infinity`, the default, never runs out. */
+  /** The initial balance; the default, `Infinity`, never runs out. */
   readonly points?: number;
-  /** Prices by endpoint name, in the place of those that are guessed. */
+  /** Prices by endpoint name, instead of the guessed ones. */
   readonly prices?: Readonly<Record<string, Price>>;
   readonly faults?: readonly Fault[];
   readonly now?: () => Date;
-  /** Makes UUIDs: of logged requests, and of requests that came without an identifier. */
+  /** Creates UUIDs for logged requests and for requests without an identifier. */
   readonly newId?: () => string;
-  /** How long each answer takes, in milliseconds; a function gets the request's number, from 1. */
+  /** The delay of each answer, in milliseconds; a function gets the request's number, from 1. */
   readonly latencyMs?: number | ((requestNumber: number) => number);
   readonly logOrder?: 'descending' | 'ascending';
-  /** Whether a page of the log begins at the row that the cursor names, or after it. */
+  /** Whether a page of the log begins at the cursor's row or after it. */
   readonly logCursor?: 'inclusive' | 'exclusive';
-  /** Answers in the world's stead where it returns something; the request is priced and logged all the same. */
+  /** Overrides the world's answer if it returns a value. The request is still priced and logged. */
   readonly respond?: Respond;
 }
 
 export interface RespondRequest {
   readonly endpoint: string;
   readonly body: unknown;
-  /** The n-th request that reached the sandbox, from 1. */
+  /** The number of the request, from 1, among all that the sandbox received. */
   readonly number: number;
 }
 
 export interface Responded {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string or a buffer is sent as it is, anything else as JSON. */
+  /** A string or buffer is sent unchanged, any other value as JSON. */
   readonly body: unknown;
 }
 
@@ -55,7 +55,7 @@ export interface Settings extends Required<Omit<SandboxOptions, 'size' | 'latenc
   readonly respond: Respond;
 }
 
-/** The options with every default filled in. Throws a UsageError when a size, the points or the latency is none. */
+/** The options with all defaults. Throws a UsageError for an invalid size, balance or latency. */
 export function settingsOf(options: SandboxOptions): Settings {
   const { latencyMs = 0, size, ...given } = options;
   notNegative('points', given.points);
@@ -81,5 +81,5 @@ export function settingsOf(options: SandboxOptions): Settings {
 
 function notNegative(name: string, value: number | undefined): void {
   if (value === undefined || value >= 0) return;
-  throw new UsageError(`The sandbox's ${name} can't be ${value}: 0 or more is allowed.`);
+  throw new UsageError(`The sandbox option ${name} is ${value}; allowed is 0 or more.`);
 }

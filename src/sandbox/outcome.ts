@@ -1,4 +1,4 @@
-/** Answers before they are sent, with what they cost. */
+/** Answers with their cost, before they are sent. */
 import type { Trouble } from './fault.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -6,7 +6,7 @@ export interface SandboxOutcome {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Items in the body; null when it is no array. */
+  /** Items in the body; null if the body is not an array. */
   readonly count: number | null;
   readonly cost: number;
 }
@@ -14,7 +14,7 @@ export interface SandboxOutcome {
 const HTML =
   '<!DOCTYPE html>\n<html><head><title>One moment</title></head><body><h1>One moment, please</h1></body></html>\n';
 
-/** An answer of the body: texts and buffers as they are, anything else as JSON. Its price is set later. */
+/** An answer with this body: texts and buffers unchanged, other values as JSON. Its cost is set later. */
 export function outcomeOf(
   status: number,
   body: unknown,
@@ -24,18 +24,18 @@ export function outcomeOf(
   return { status, headers, body: bytes, count: countOf(body), cost: 0 };
 }
 
-/** The answer that says no. */
+/** The answer for a refusal. */
 export function refused({ status, detail, error, headers = {} }: Refusal): SandboxOutcome {
   return outcomeOf(status, { detail }, { ...headers, ...(error !== undefined && { 'x-error': error }) });
 }
 
-/** The answer that a fault puts in the place of the right one; undefined when the right one stays. */
+/** The answer that a fault sends instead of the right one; undefined if the right one is sent. */
 export function replaced(trouble: Trouble): SandboxOutcome | undefined {
   switch (trouble.kind) {
     case 'status':
       return outcomeOf(
         trouble.status,
-        trouble.body ?? { detail: `Status ${trouble.status}, on purpose` },
+        trouble.body ?? { detail: `Status ${trouble.status}, injected as a fault` },
         trouble.headers,
       );
     case 'malformed':
@@ -55,7 +55,7 @@ export function replaced(trouble: Trouble): SandboxOutcome | undefined {
   }
 }
 
-/** What the log keeps of an answer that is no success. */
+/** The log's error text for an answer; null for a success. */
 export const errorTextOf = ({ status, body }: SandboxOutcome): string | null =>
   status < 400 ? null : body.subarray(0, 1_000).toString('utf8');
 

@@ -1,9 +1,9 @@
-/** Reads the body of a request, up to the size that the sandbox takes. */
+/** Reads the body of a request, up to the sandbox's size limit. */
 import type { IncomingMessage } from 'node:http';
 
 const MOST_BYTES = 1_000_000;
 
-/** The body as text; undefined when it is too large. Rejects when the client breaks off. */
+/** The body as text; undefined if it is too large. Rejects if the client disconnects. */
 export async function receive(request: IncomingMessage): Promise<string | undefined> {
   if (Number(request.headers['content-length'] ?? 0) > MOST_BYTES) return undefined;
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Answers that refuse: a status, why, and a word for machines. */
+/** Answers for refused requests: a status, a reason and an error code. */
 
 export interface Refusal {
   readonly status: number;
@@ -8,14 +8,14 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One way in which a request breaks the contract, with its place. */
+/** One violation of the contract, with its location in the request. */
 export interface Violation {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
 }
 
-export const notFound = (path: string): Refusal => ({ status: 404, detail: `There is nothing at ${path}` });
+export const notFound = (path: string): Refusal => ({ status: 404, detail: `There is no endpoint at ${path}` });
 export const wrongMethod = (allowed: string): Refusal => ({
   status: 405,
   detail: 'Method Not Allowed',
@@ -23,16 +23,16 @@ export const wrongMethod = (allowed: string): Refusal => ({
 });
 export const invalidToken: Refusal = { status: 401, detail: 'Invalid token', error: 'invalid_token' };
 export const noSuchEntity = (what: string): Refusal => ({ status: 412, detail: `${what} was not found` });
-export const notAPage: Refusal = { status: 415, detail: 'The address holds no page', error: 'unsupported_media_type' };
+export const notAPage: Refusal = { status: 415, detail: 'The address is not a page', error: 'unsupported_media_type' };
 export const tooLarge: Refusal = { status: 413, detail: 'The request is larger than 1 MB' };
 export const unprocessable = (detail: readonly Violation[]): Refusal => ({ status: 422, detail });
-/** A mistake in the sandbox or in a test's hook. */
+/** A bug in the sandbox or in a test's hook. */
 export const broken = (error: unknown): Refusal => ({
   status: 500,
   detail: `The sandbox failed: ${error instanceof Error ? error.message : String(error)}`,
 });
 
-/** Said before the work, from the most that the request could cost. */
+/** Sent before the work, based on the maximum cost of the request. */
 export const outOfPoints = (status: 401 | 402 | 403, needed: number, left: number): Refusal => ({
   status,
   detail: `Points limit exhausted, the request may cost ${needed} and ${left} are left`,

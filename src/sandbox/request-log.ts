@@ -1,8 +1,8 @@
-/** The service's own log: a row for each request made with the token, written at its start and completed at its end. */
+/** The service's request log: a row for each request with the token, written at its start and completed at its end. */
 import type { Wire } from './wire.ts';
 import { instantMicros, instantText } from './instant.ts';
 
-/** What a request's end adds to its row. */
+/** The values that the end of a request adds to its row. */
 export interface Ending {
   readonly cost: number;
   readonly pointsLeft: number | null;
@@ -30,7 +30,7 @@ export interface LogQuery {
 }
 
 export interface RequestLog {
-  /** Writes the row of a request that starts, and gives what completes it. */
+  /** Writes the row of a started request and returns a function that completes it. */
   readonly begin: (start: Start) => (ending: Ending, endedAt: Date) => void;
   /** One page of rows. */
   readonly list: (query: LogQuery) => Wire[];
@@ -47,7 +47,7 @@ export function requestLog(
   order: 'descending' | 'ascending',
   cursor: 'inclusive' | 'exclusive',
 ): RequestLog {
-  // Oldest first; every row starts after the one before it, so the order is strict.
+  // Oldest first. Each row starts after the previous one, so the order is strict.
   const rows: Row[] = [];
 
   /** The number of rows that started before an instant. */
@@ -63,7 +63,7 @@ export function requestLog(
 
   return {
     begin: (start) => {
-      // A clock tells milliseconds; the digits below tell requests of one millisecond apart.
+      // The clock has milliseconds; the added microseconds distinguish requests of one millisecond.
       const previous = rows.at(-1)?.micros ?? 0;
       const row: Row = {
         micros: Math.max(start.startedAt.getTime() * 1000 + ((rows.length * 37) % 500), previous + 1),
@@ -78,10 +78,10 @@ export function requestLog(
       let from = query.start_time == null ? 0 : before(instantMicros(query.start_time));
       let to = query.end_time == null ? rows.length : before(instantMicros(query.end_time) + 1);
       if (query.cursor != null) {
-        const at = instantMicros(query.cursor);
+        const cursorMicros = instantMicros(query.cursor);
         const edge = cursor === 'inclusive' ? 0 : 1;
-        if (order === 'descending') to = Math.min(to, before(at + 1 - edge));
-        else from = Math.max(from, before(at + edge));
+        if (order === 'descending') to = Math.min(to, before(cursorMicros + 1 - edge));
+        else from = Math.max(from, before(cursorMicros + edge));
       }
       const window = rows.slice(
         order === 'descending' ? Math.max(from, to - query.limit) : from,

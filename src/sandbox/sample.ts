@@ -1,15 +1,15 @@
-/** Folds a resource into plausible items, for an endpoint that the world knows nothing of yet. */
+/** Generates plausible items of a resource, for an endpoint that the world does not support yet. */
 import type { RequestBody } from '../service/request-body.ts';
 import type { ListElement, Field, Fields, Kind, Resource } from '../service/model.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { digestOf } from './world/draw.ts';
 import type { Wire } from './wire.ts';
 
-/** How many items a question without a `count` gets. */
+/** The number of items for a request without `count`. */
 const FEW = 1;
 const MOST = 25;
 
-/** Items for a request, every field filled, the same for the same request. */
+/** Items for a request with all fields set, equal for equal requests. */
 export function sampledItems(resource: Resource, request: RequestBody): Wire[] {
   const { count } = request;
   const many = typeof count === 'number' ? Math.min(count, MOST) : FEW;
@@ -17,51 +17,51 @@ export function sampledItems(resource: Resource, request: RequestBody): Wire[] {
   return Array.from({ length: many }, (_, at) => itemOf(resource, `${seed}-${at}`));
 }
 
-const itemOf = (resource: Resource, mark: string): Wire => ({
+const itemOf = (resource: Resource, suffix: string): Wire => ({
   '@type': resource.tag,
-  ...objectOf(resource.fields, mark),
+  ...objectOf(resource.fields, suffix),
 });
 
-const objectOf = (fields: Fields, mark: string): Wire =>
+const objectOf = (fields: Fields, suffix: string): Wire =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
-      const value = valueOf(field, name, mark);
+      const value = valueOf(field, name, suffix);
       return value === undefined ? [] : [[name, value]];
     }),
   );
 
-function valueOf(field: Field, name: string, mark: string): unknown {
+function valueOf(field: Field, name: string, suffix: string): unknown {
   switch (field.shape) {
     case 'scalar':
-      return scalarOf(field.kind, name, mark);
+      return scalarOf(field.kind, name, suffix);
     case 'object':
-      return { ...(field.tag !== undefined && { '@type': field.tag }), ...objectOf(field.fields, mark) };
+      return { ...(field.tag !== undefined && { '@type': field.tag }), ...objectOf(field.fields, suffix) };
     case 'list':
-      return [0, 1].map((at) => elementOf(field.element, name, `${mark}-${at}`));
+      return [0, 1].map((at) => elementOf(field.element, name, `${suffix}-${at}`));
     case 'nested':
     case 'nested-list':
     case 'given':
-      // An entity inside an entity may be of its own kind, without end.
+      // A nested entity may contain entities of its own kind without end.
       return undefined;
   }
 }
 
-function elementOf(element: ListElement, name: string, mark: string): unknown {
+function elementOf(element: ListElement, name: string, suffix: string): unknown {
   switch (element.of) {
     case 'scalar':
-      return `${name}-${mark}`;
+      return `${name}-${suffix}`;
     case 'json':
-      return { name: `${name}-${mark}` };
+      return { name: `${name}-${suffix}` };
     case 'object':
-      return { ...(element.tag !== undefined && { '@type': element.tag }), ...objectOf(element.fields, mark) };
+      return { ...(element.tag !== undefined && { '@type': element.tag }), ...objectOf(element.fields, suffix) };
   }
 }
 
-function scalarOf(kind: Kind, name: string, mark: string): unknown {
-  const drawn = digestOf(`${name} ${mark}`);
+function scalarOf(kind: Kind, name: string, suffix: string): unknown {
+  const drawn = digestOf(`${name} ${suffix}`);
   switch (kind) {
     case 'text':
-      return `${name}-${mark}`;
+      return `${name}-${suffix}`;
     case 'integer':
       return drawn % 10_000;
     case 'number':

@@ -1,4 +1,4 @@
-/** Sends an answer, or as much of it as a fault lets through. */
+/** Sends an answer, or the part of it that a fault allows. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Trouble } from './fault.ts';
@@ -10,9 +10,9 @@ export interface Reply {
   readonly body: Buffer;
 }
 
-/** Resolves when the answer has been handed over or its connection is gone. */
+/** Resolves when the answer was handed over or its connection is closed. */
 export async function send(response: ServerResponse, reply: Reply, trouble: Trouble | undefined): Promise<void> {
-  // A client that gave up leaves nobody to send to.
+  // The client has disconnected.
   if (response.destroyed || response.socket === null) return;
   const closed = once(response, 'close');
   if (trouble?.kind === 'reset' && trouble.stage !== 'body') {
@@ -26,7 +26,7 @@ export async function send(response: ServerResponse, reply: Reply, trouble: Trou
 
 function write(response: ServerResponse, body: Buffer, trouble: Trouble | undefined): void {
   if (trouble?.kind === 'cut') {
-    // At least one byte is missing, or nothing would be wrong.
+    // At least one byte is missing, otherwise the answer would be complete.
     part(response, body.subarray(0, Math.min(trouble.afterBytes, body.length - 1)), () =>
       response.socket?.destroySoon(),
     );
@@ -38,10 +38,10 @@ function write(response: ServerResponse, body: Buffer, trouble: Trouble | undefi
   }
 }
 
-/** A reset throws away what its receiver has not read: with no time to read there would be no headers to see. */
+/** A reset discards data that the receiver has not read. This delay lets the client read the headers. */
 const READ_MS = 25;
 
-/** Sends headers and some of the body, then breaks the connection. */
+/** Sends the headers and a part of the body, then breaks the connection. */
 function part(response: ServerResponse, bytes: Buffer, breakOff: () => void): void {
   response.flushHeaders();
   if (bytes.length === 0) setImmediate(breakOff);

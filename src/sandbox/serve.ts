@@ -1,4 +1,4 @@
-/** The sandbox: a local service that speaks the contract over a real socket. */
+/** The sandbox: a local service that implements the contract over a real socket. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -19,13 +19,13 @@ export interface Sandbox {
   readonly url: string;
   readonly port: number;
   readonly world: World;
-  /** Ends every connection and whatever is under way. */
+  /** Closes all connections and stops running requests. */
   close(): Promise<void>;
-  /** Every request for an endpoint's path or an unknown one, in the order of arrival. */
+  /** All requests for the path of an endpoint or for an unknown path, in the order of arrival. */
   requests(): readonly LoggedRequest[];
   /** Points left. */
   points(): number;
-  /** Replaces the script of faults; counting begins anew. */
+  /** Replaces the script of faults and restarts its counts. */
   setFaults(faults: readonly Fault[]): void;
   setPoints(points: number): void;
   /** Refuses the token from now on. */
@@ -33,8 +33,8 @@ export interface Sandbox {
 }
 
 /**
- * Starts a sandbox and resolves when it listens. The caller closes it.
- * Rejects with a UsageError when the size is none, and as `listen` does when the port is taken.
+ * Starts a sandbox and resolves when it listens. The caller closes it. Rejects with a UsageError for an invalid size,
+ * and with the error of `listen` if the port is in use.
  */
 export async function serveSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const settings = settingsOf(options);
@@ -50,17 +50,17 @@ export async function serveSandbox(options: SandboxOptions = {}): Promise<Sandbo
     sleep: (waitMs) => wait(waitMs, undefined, { signal: closing.signal }),
   };
   const memory: Memory = { arrivals: [], busy: 0 };
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   let ended: Promise<void> | undefined;
 
   const server = createServer((request, response) => {
     const handled = handle(service, memory, request, response)
       .catch(() => response.destroy())
       .then(() => undefined)
-      .finally(() => underWay.delete(handled));
-    underWay.add(handled);
+      .finally(() => running.delete(handled));
+    running.add(handled);
   });
-  // Longer than clients keep idle connections, so that none is closed under a request that is just being sent.
+  // Longer than clients keep idle connections, so that the sandbox never closes one while a request is sent.
   server.keepAliveTimeout = 120_000;
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
@@ -86,11 +86,11 @@ export async function serveSandbox(options: SandboxOptions = {}): Promise<Sandbo
     closing.abort();
     server.closeAllConnections();
     await closed;
-    await Promise.allSettled(underWay);
+    await Promise.allSettled(running);
   }
 }
 
-/** A UUID that stands for the token in the log and tells nothing of it. */
+/** A UUID that represents the token in the log without revealing it. */
 function tokenIdOf(token: string): string {
   const hex = createHash('sha256').update(`sandbox token ${token}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,10 +1,10 @@
-/** Sizes of the world as people write them on a command line. */
+/** Parses world sizes from the command line. */
 import { UsageError } from '../errors.ts';
 import { SIZES, type Size, type SizeName } from './world/size.ts';
 
 /**
- * The size that a text means: `demo`, `small`, `large`, or numbers such as `filings=1000000,people=100000`, where what
- * is not named is as in the demo. Throws a UsageError.
+ * The size of a text: `demo`, `small`, `large`, or numbers such as `filings=1000000,people=100000`; omitted numbers are
+ * those of the demo. Throws a UsageError.
  */
 export function parseSize(text: string): SizeName | Partial<Size> {
   const written = text.trim();
@@ -18,6 +18,6 @@ export function parseSize(text: string): SizeName | Partial<Size> {
 }
 
 const wrongSize = (text: string): UsageError =>
-  new UsageError(`${JSON.stringify(text)} is no size of the sandbox.`, {
+  new UsageError(`${JSON.stringify(text)} is not a size of the sandbox.`, {
     next: `Write ${Object.keys(SIZES).join(', ')}, or numbers such as filings=1000000,people=100000 of ${Object.keys(SIZES.demo).join(', ')}.`,
   });

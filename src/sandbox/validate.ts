@@ -1,13 +1,13 @@
-/** Holds requests against the contract and names the place of every violation. */
+/** Validates requests against the contract and locates each violation. */
 import type * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { type Refusal, unprocessable, type Violation } from './refusal.ts';
 
-/** The request with its defaults, or why it is refused. */
+/** The request with its defaults, or its refusal. */
 export type Validated = { readonly request: RequestBody } | { readonly refusal: Refusal };
 
-/** Holds a body that was sent against the endpoint's contract. */
+/** Validates a body against the endpoint's contract. */
 export function validateBody(endpoint: Endpoint, text: string): Validated {
   let body: unknown;
   try {
@@ -19,7 +19,7 @@ export function validateBody(endpoint: Endpoint, text: string): Validated {
   return validate(endpoint, body, 'body');
 }
 
-/** Holds a query against the endpoint's contract; numbers arrive as text there. */
+/** Validates a query against the endpoint's contract. Its numbers arrive as text. */
 export function validateQuery(endpoint: Endpoint, query: URLSearchParams): Validated {
   const names = [...new Set(query.keys())];
   const values = names.map((name) => {
@@ -35,21 +35,21 @@ function valueOf(endpoint: Endpoint, name: string, text: string): unknown {
   return isNumber ? Number(text) : text;
 }
 
-function validate(endpoint: Endpoint, input: unknown, place: 'body' | 'query'): Validated {
+function validate(endpoint: Endpoint, input: unknown, location: 'body' | 'query'): Validated {
   const result = endpoint.request.safeParse(input);
   if (result.success) return { request: result.data };
-  const violations = result.error.issues.flatMap((issue) => violationsOf(issue, input, place));
-  return { refusal: unprocessable(firstOfEachPlace(violations)) };
+  const violations = result.error.issues.flatMap((issue) => violationsOf(issue, input, location));
+  return { refusal: unprocessable(firstOfEachLocation(violations)) };
 }
 
-const firstOfEachPlace = (violations: readonly Violation[]): Violation[] =>
+const firstOfEachLocation = (violations: readonly Violation[]): Violation[] =>
   [
     ...new Map(violations.toReversed().map((violation) => [JSON.stringify(violation.loc), violation])).values(),
   ].toReversed();
 
-function violationsOf(issue: z.core.$ZodIssue, input: unknown, place: string): Violation[] {
+function violationsOf(issue: z.core.$ZodIssue, input: unknown, location: string): Violation[] {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)));
-  const loc = [place, ...path];
+  const loc = [location, ...path];
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => ({
       loc: [...loc, key],

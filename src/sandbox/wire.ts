@@ -1,3 +1,3 @@
-/** What answers are made of before they become JSON. */
+/** The JSON objects of answers. */
 
 export type Wire = Record<string, unknown>;

@@ -1,12 +1,12 @@
-/** One text for equal JSON values, and digests of texts. */
+/** Canonical text of JSON values, and digests of texts. */
 import { createHash } from 'node:crypto';
 
-/** Deeper values fit neither the call stack nor Postgres' jsonb (20,000 levels exceed its stack). */
+/** Deeper values overflow the call stack, or the stack of Postgres' jsonb parser (at 20,000 levels). */
 const DEEPEST = 500;
 
 /**
- * JSON with the keys of every object in code unit order, so that equal values give equal text. Throws a RangeError for
- * a value nested deeper than 500 levels.
+ * JSON with the keys of every object in code unit order: equal values give equal text. Throws a RangeError for a value
+ * nested deeper than 500 levels.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value, 0));

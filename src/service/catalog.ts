@@ -1,4 +1,4 @@
-/** Every endpoint that the connector knows. A file in `endpoints/` that is missing here fails a test by name. */
+/** Every endpoint that the connector supports. A test reports each file in `endpoints/` that is missing here. */
 import type { Endpoint } from './endpoint.ts';
 import { microblogUserProfile } from './endpoints/microblog-user.ts';
 import { photoshareUserPostList } from './endpoints/photoshare-user-posts.ts';

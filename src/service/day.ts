@@ -1,4 +1,4 @@
-/** Days of the calendar, and as numbers, so that windows can be counted and cut. */
+/** Calendar days, as texts and as numbers, so that windows can be counted and split. */
 
 const DAY_MS = 86_400_000;
 
@@ -16,7 +16,10 @@ const DAY = /^(\d{4})-(\d{2})-(\d{2})$/;
 /** Days of each month, in a leap year. */
 export const LONGEST_MONTHS: readonly number[] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** True of a YYYY-MM-DD that names a day there is. Answers hold so many that making a Date of each would tell. */
+/**
+ * True if the text is a YYYY-MM-DD date that exists. Does not create a Date, since answers hold too many dates for
+ * that.
+ */
 export function onCalendar(text: string): boolean {
   const [, year, month, day] = DAY.exec(text)?.map(Number) ?? [];
   if (year === undefined || month === undefined || day === undefined) return false;

@@ -1,4 +1,4 @@
-/** An endpoint is one question that the service answers: where, with what, returning what, paged how, for how much. */
+/** An endpoint is one kind of request that the service answers: path, request, result, paging and price. */
 import type * as z from 'zod';
 import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
@@ -11,24 +11,24 @@ export interface Endpoint {
   readonly about: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The body (of a GET: the query), with every bound and default of the contract, and nothing else. */
+  /** The body, or the query of a GET, with all bounds and defaults of the contract. */
   readonly request: z.ZodObject;
   /** Request fields that hold a URN, with the only type allowed there. */
   readonly urns: Readonly<Record<string, string>>;
-  /** Request fields whose order means nothing. */
+  /** Request fields whose order has no meaning. */
   readonly sets: readonly string[];
-  /** List fields by which a full answer can be asked again in parts. */
+  /** List fields that can split a request whose answer was full. */
   readonly facets: readonly string[];
   readonly returns: Resource;
-  /** The request field that names an entity; absent where an entity has one name only, or is not asked for by name. */
+  /** The request field that names an entity. Absent if entities have a single name, or if requests do not name one. */
   readonly naming?: Naming;
   readonly paging: Paging;
-  /** What a question returned, kept apart from the things themselves. */
+  /** The table of what a request returned, separate from the entities. */
   readonly bridge?: Bridge;
   readonly price: Price;
 }
 
-/** Whom a question is about: an answer about an entity serves whatever name it is asked for by. */
+/** The entity that a request names. An answer about the entity serves requests under any of its names. */
 export interface Naming {
   readonly field: string;
   readonly resource: () => Resource;
@@ -36,22 +36,22 @@ export interface Naming {
   readonly kinds: readonly NameKind[];
 }
 
-/** A table that ties what was asked to what came back. */
+/** A table that links requests to the entities that they returned. */
 export interface Bridge {
   readonly table: string;
   readonly about: string;
-  /** Columns that name the question; with the reference they are the key. */
+  /** Columns that identify the request; the key consists of them and of the reference. */
   readonly questionColumns: Readonly<
-    Record<string, { readonly about: string; readonly from: (asked: KeyedRequest) => string }>
+    Record<string, { readonly about: string; readonly from: (keyed: KeyedRequest) => string }>
   >;
-  /** The thing returned: its key columns, prefixed. */
+  /** The resource returned; its key columns are here, with the prefix. */
   readonly to: () => Resource;
   readonly prefix: string;
-  /** The list inside each item whose entities are tied; absent, the items themselves are. */
+  /** The list inside each item whose entities are linked. If absent, the items themselves are linked. */
   readonly via?: string;
-  /** True when an answer shorter than asked lists them all; a profile's recent posts are only a part. */
+  /** True if an answer shorter than the requested count is complete. A profile's recent posts are always partial. */
   readonly lists: boolean;
-  /** Further columns, from the returned row or, of things nested in an item, from the item's row. */
+  /** Further columns, computed from the returned row and, for nested entities, from the row of its item. */
   readonly more?: Readonly<
     Record<
       string,
@@ -67,11 +67,11 @@ export interface Bridge {
   >;
 }
 
-/** Assumed: prices, seen at services of this shape; the request log shows the true ones. In points. */
+/** Prices in points. Assumed from services of this kind; the request log shows the actual prices. */
 export interface Price {
   /** Points for one call, or for each started unit of results. */
   readonly points: number;
-  /** Results in a unit; absent, the call has one price. */
+  /** Results in a unit; if absent, a call has one price. */
   readonly per?: number;
 }
 
@@ -79,16 +79,16 @@ export const endpoint = (
   it: Omit<Endpoint, 'urns' | 'sets' | 'facets'> & Partial<Pick<Endpoint, 'urns' | 'sets' | 'facets'>>,
 ): Endpoint => ({ urns: {}, sets: [], facets: [], ...it });
 
-/** The most points that a request can cost by these prices. */
+/** The most points that a request can cost at this price. */
 export function maxGuessedPoints(price: Price, request: Readonly<Record<string, unknown>>): number {
   return pointsFor(price, countOf(request) ?? 1);
 }
 
-/** The most items that a request asks for; undefined when it sets no limit. */
+/** The most items that a request can return; undefined if it sets no limit. */
 export const countOf = ({ count }: Readonly<Record<string, unknown>>): number | undefined =>
   typeof count === 'number' ? count : undefined;
 
-/** Points for an answer of `returned` items; an empty answer costs a unit all the same. */
+/** Points for an answer of `returned` items. An empty answer costs one unit too. */
 export function pointsFor(price: Price, returned: number): number {
   return price.per === undefined ? price.points : price.points * Math.max(1, Math.ceil(returned / price.per));
 }

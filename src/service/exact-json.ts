@@ -1,44 +1,46 @@
-/** JSON text into values with every number exact: one that a double would round keeps its digits. */
+/** Parses JSON without losing digits: a number that a double would round keeps its exact digits. */
 import { withoutTrailing } from './trailing.ts';
 
 /**
- * Numbers of so many digits, or with so large an exponent, may not survive as a double. What stands around digits says
- * whether they are a number: in most texts they are a part of an address.
+ * Matches numbers with so many digits, or with so large an exponent, that a double may round them. The characters
+ * around the digits must be those around a JSON number: in most texts, long digits are part of an address.
  */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s])-?(?:\d[\d.]{15}|[\d.]+[eE][+-]?\d{2})[\d.eE+-]*(?:[,\]}\s]|$)/;
 
-/** The value of a JSON text; a number that a double would round is raw JSON. Throws what `JSON.parse` throws. */
+/**
+ * The value of a JSON text, with raw JSON for each number that a double would round. Throws what `JSON.parse` throws.
+ */
 export const parseExact = (text: string): unknown =>
   MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
 
-/** Postgres' numeric ends at 131,072 digits; nobody counts so far, so a longer number is kept as text well before. */
+/** Postgres' numeric holds 131,072 digits. Real values are far below, so longer numbers are kept as text. */
 const LONGEST_NUMBER = 1000;
 
 function exactNumber(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value;
   const exact = plainDecimal(context.source);
   if (exact === undefined) return context.source;
-  // Beyond 2^53 a double may hold the very number, but prints other digits for it.
-  const holds = Number.isSafeInteger(value) || !Number.isInteger(value);
-  return holds && plainDecimal(String(value)) === exact ? value : JSON.rawJSON(exact);
+  // Beyond 2^53 a double may hold the exact number, but it prints other digits.
+  const isExact = Number.isSafeInteger(value) || !Number.isInteger(value);
+  return isExact && plainDecimal(String(value)) === exact ? value : JSON.rawJSON(exact);
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * The number's digits without exponent or needless zeros, as jsonb prints them, so that what rests there and what was
- * sent compare equal; undefined when there are too many of them.
+ * The number without exponent and needless zeros, as jsonb prints it, so that stored and received numbers compare
+ * equal. Undefined if it has too many digits.
  */
 function plainDecimal(source: string): string | undefined {
   const parts = NUMBER.exec(source);
   if (!parts) return undefined;
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
-  const point = whole.length + Number(exponent);
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = parts;
+  const point = integer.length + Number(exponent);
   if (source.length + Math.abs(point) > 4 * LONGEST_NUMBER) return undefined;
-  const digits = ('0'.repeat(Math.max(0, 1 - point)) + whole + fraction).padEnd(point, '0');
-  const at = Math.max(1, point);
-  const rest = withoutTrailing(digits.slice(at), '0');
-  const plain = digits.slice(0, at).replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
+  const digits = ('0'.repeat(Math.max(0, 1 - point)) + integer + fraction).padEnd(point, '0');
+  const pointIndex = Math.max(1, point);
+  const rest = withoutTrailing(digits.slice(pointIndex), '0');
+  const plain = digits.slice(0, pointIndex).replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
   if (plain.length > LONGEST_NUMBER) return undefined;
   return plain === '0' ? plain : sign + plain;
 }

@@ -1,7 +1,7 @@
 /**
- * The vocabulary of answers. A field says at once what the service sends, where it rests in the warehouse and what it
- * means to an analyst. The set of shapes is closed, and every reader (validation, tables, rows, comments, samples,
- * reference) is a fold over it.
+ * Constructors of fields. A field declares what the service sends, the columns that store it and its meaning to an
+ * analyst. The set of shapes is closed, and every reader (validation, tables, rows, comments, samples, reference) is a
+ * fold over it.
  */
 import type {
   Kind,
@@ -44,13 +44,13 @@ export const object = (
   ...more,
   ...plain(about),
 });
-/** An identifier of the professional network: `f_type` and `f_value`. `kinds` are types that it has, as examples. */
+/** An identifier of the professional network, in columns `f_type` and `f_value`. `kinds` are examples of its types. */
 export const urn = (about: string, ...kinds: readonly [string, ...string[]]): ObjectField =>
   object(about, {
-    type: text(`${about} The kind of thing the URN names, such as ${kinds.join(' or ')}.`),
-    value: text(`${about} The identifier itself.`),
+    type: text(`${about} Type of the URN, such as ${kinds.join(' or ')}.`),
+    value: text(`${about} Value of the URN.`),
   });
-/** A list of texts, one a row; `about` names them in the plural. `filtered` when people look things up by an element. */
+/** A list of texts, one per row; `about` names them in the plural. `filtered` adds an index for lookups by element. */
 export const texts = (about: string, column: string, filtered = false): ListField => ({
   shape: 'list',
   element: { of: 'scalar', column, filtered },
@@ -89,16 +89,16 @@ export const fromRequest = (kind: Kind, about: string, from: RequestValueField['
   from,
 });
 
-/** The same field, always present by the contract. */
+/** The same field, always present according to the contract. */
 export const required = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, required: true });
-/** The same field, of which a difference is no change of the entity. */
+/** The same field, whose differences do not count as a change of the entity. */
 export const volatile = <F extends Exclude<Field, RequestValueField>>(field: F): F => ({ ...field, volatile: true });
-/** The same field, told only when one of these request switches is on. */
+/** The same field, reported only if one of these request switches is on. */
 export const onlyWith = <F extends Exclude<Field, RequestValueField>>(field: F, ...switches: readonly string[]): F => ({
   ...field,
   switchedBy: switches,
 });
-/** The same field, with the value that a full answer means by leaving it out. */
+/** The same field, with the value that applies if a full answer omits it. */
 export const fallback = (field: ScalarField, value: string | number | boolean): ScalarField => ({
   ...field,
   fallback: value,

@@ -1,11 +1,11 @@
-/** Instants as the service writes them: to the microsecond, with whatever offset and as many digits as it has. */
+/** Instants as the service writes them: up to microseconds, with any offset and number of digits. */
 import { onCalendar } from './day.ts';
 
 /** An instant and the form in which it was written. */
 export interface ParsedInstant {
-  /** Since 1970; a Date would cut them to milliseconds. */
+  /** Since 1970. A Date would truncate them to milliseconds. */
   readonly micros: bigint;
-  /** As in `Z` or `+02:00`; empty when none was written. */
+  /** Such as `Z` or `+02:00`; empty if none was written. */
   readonly offset: string;
   /** Digits of the second's fraction, at most 6. */
   readonly digits: number;
@@ -13,7 +13,7 @@ export interface ParsedInstant {
 
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|z|[+-]\d{2}:?\d{2})?$/;
 
-/** The instant that a text names, and its form; undefined when it names none. Assumed: no offset means UTC. */
+/** The instant in the text, with its form; undefined if the text is not an instant. Assumed: no offset means UTC. */
 export function instantOf(text: string): ParsedInstant | undefined {
   const parts = INSTANT.exec(text);
   if (!parts) return undefined;
@@ -26,10 +26,10 @@ export function instantOf(text: string): ParsedInstant | undefined {
   return { micros, offset, digits: Math.min(6, fraction.length) };
 }
 
-/** Microseconds since 1970 that a text names; undefined when it names no instant. */
+/** Microseconds since 1970; undefined if the text is not an instant. */
 export const microsOf = (text: string): bigint | undefined => instantOf(text)?.micros;
 
-/** RFC 3339 with six digits of a second, in UTC or with the offset given; an empty one is left out. */
+/** RFC 3339 with six digits of a second, in UTC or with the given offset; an empty offset writes none. */
 export function instantText(micros: bigint, offset = 'Z'): string {
   const local = offset === 'Z' ? micros : micros + minutesOf(offset) * 60_000_000n;
   const fraction = ((local % 1_000_000n) + 1_000_000n) % 1_000_000n;
@@ -37,7 +37,7 @@ export function instantText(micros: bigint, offset = 'Z'): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}.${String(fraction).padStart(6, '0')}${offset}`;
 }
 
-/** The same of whole milliseconds since 1970, in UTC. */
+/** RFC 3339 with six digits of a second, in UTC, from milliseconds since 1970. */
 export const millisecondText = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace('Z', '000Z');
 

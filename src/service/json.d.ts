@@ -1,4 +1,4 @@
-/** ECMAScript's JSON with source text, which TypeScript's library does not declare yet. */
+/** ECMAScript's JSON with source text access, which TypeScript's library does not declare yet. */
 interface RawJson {
   readonly rawJSON: string;
 }

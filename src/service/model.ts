@@ -1,34 +1,39 @@
-/** The model of what the service returns: resources, and the closed set of shapes that their fields have. Every reader (validation, tables, rows, comments, samples, reference) is a fold over it. */
+/**
+ * The model of what the service returns: resources, and the closed set of shapes of their fields. Every reader
+ * (validation, tables, rows, comments, samples, reference) is a fold over it.
+ */
 import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
 
 /**
- * How one value travels: `moment` is an RFC 3339 date-time, `day` a YYYY-MM-DD date, `epoch` an integer instant that
- * rests in two columns (`f timestamptz` and `f_epoch bigint`), `json` anything at all.
+ * The type of a value: `moment` is an RFC 3339 date-time, `day` a YYYY-MM-DD date, and `json` any value. `epoch` is an
+ * integer instant, stored in two columns (`f timestamptz` and `f_epoch bigint`).
  */
 export type Kind = 'text' | 'integer' | 'number' | 'flag' | 'moment' | 'day' | 'uuid' | 'epoch' | 'json';
 
-/** How much a sighting knows of its entity, least first. */
+/** How much an observation reports about its entity, least first. */
 export const DETAILS = ['reference', 'preview', 'full'] as const;
 
 export type Detail = (typeof DETAILS)[number];
 
 export interface FieldMetadata {
-  /** What it means, in an analyst's words and with its unit; becomes the column's comment. */
+  /** The meaning in an analyst's words, with the unit; it becomes the column's comment. */
   readonly about: string;
-  /** The contract says that it is always present. Its absence loads as null and is counted as drift. */
+  /** The contract says that it is always present. If it is missing, it loads as null and counts as drift. */
   readonly required: boolean;
-  /** Differs on every call without the entity changing: kept at its newest, never a change. */
+  /**
+   * Differs between calls although the entity is the same: the newest value is kept, and a difference is not a change.
+   */
   readonly volatile: boolean;
-  /** Request switches of which one must be on for an absence to mean "none" rather than "not asked". */
+  /** Request switches. Unless one of them is on, an absent value means "not requested" and not "none". */
   readonly switchedBy: readonly string[];
 }
 
-/** One value in one column of the same name (an epoch in two). */
+/** One value in one column of the same name; an epoch has two columns. */
 export interface ScalarField extends FieldMetadata {
   readonly shape: 'scalar';
   readonly kind: Kind;
-  /** What a full answer means by leaving the field out. */
+  /** The value that applies if a full answer omits the field. */
   readonly fallback?: string | number | boolean;
 }
 
@@ -44,7 +49,7 @@ export interface ObjectField extends FieldMetadata {
 export interface ListField extends FieldMetadata {
   readonly shape: 'list';
   readonly element: ListElement;
-  /** What follows the parent's singular in the child table's name, when it is not the field's own name. */
+  /** The suffix of the child table's name after the parent's noun, if it differs from the field's name. */
   readonly named?: string;
 }
 
@@ -56,10 +61,10 @@ export type ListElement =
       readonly of: 'object';
       readonly fields: Fields;
       readonly tag?: string;
-      /** The columns that tell one element from another; without them its position does. */
+      /** The columns that identify an element. Without them its position does. */
       readonly key: readonly string[];
       readonly observation?: ObservationSpec;
-      /** Columns worked out from the others. */
+      /** Columns computed from the others. */
       readonly derived?: Readonly<Record<string, Derived>>;
     };
 
@@ -69,34 +74,37 @@ export interface Derived {
   readonly from: (values: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** One entity of another resource inside this one; its key stays here as a reference, its row goes to its own table. */
+/** One entity of another resource. Its key is stored here as a reference, its row in its own table. */
 export interface NestedField extends FieldMetadata {
   readonly shape: 'nested';
   readonly resource: () => Resource;
   readonly detail: Detail;
 }
 
-/** An array of entities of another resource: rows of that resource's table, tied to the asker by a bridge. */
+/**
+ * An array of entities of another resource. They are rows of that resource's table, linked to the request by a bridge
+ * table.
+ */
 export interface NestedListField extends FieldMetadata {
   readonly shape: 'nested-list';
   readonly resource: () => Resource;
   readonly detail: Detail;
 }
 
-/** A value that the question carried and the answer lacks, such as whose education this is. */
+/** A value of the request that the answer does not repeat, such as the person of an education. */
 export interface RequestValueField {
   readonly shape: 'given';
   readonly kind: Kind;
   readonly about: string;
-  readonly from: (asked: KeyedRequest, position: number) => unknown;
+  readonly from: (keyed: KeyedRequest, position: number) => unknown;
 }
 
-/** An object that also says something of an entity with a table of its own. */
+/** An object that is also an observation of an entity with its own table. */
 export interface ObservationSpec {
   readonly detail: Detail;
-  /** The object is nothing but the entity's URN. */
+  /** The object consists of the entity's URN only. */
   readonly bare?: boolean;
-  /** The resource seen, by the type of the entity's URN. */
+  /** The observed resource, by the type of the entity's URN. */
   readonly resourceOf: (urnType: string) => Resource;
 }
 
@@ -105,43 +113,46 @@ export type Field = ScalarField | ObjectField | ListField | NestedField | Nested
 export type Fields = { readonly [name: string]: Field };
 
 export interface Resource {
-  /** The contract's name of it. */
+  /** The name in the contract. */
   readonly name: string;
   /** The documented `@type` of an item. */
   readonly tag: string;
   readonly table: string;
-  /** One of them, as the prefix of its children's key columns. */
+  /** The singular, used as the prefix of the key columns in child tables. */
   readonly noun: string;
   readonly about: string;
   /** Columns of the primary key, in order. */
   readonly key: readonly string[];
-  /** Columns naming whose set these rows are; a complete answer replaces the set. */
+  /** The columns that identify the owner of a set of rows. A complete answer replaces the set. */
   readonly owner?: readonly string[];
-  /** Seen from more than one place, so its rows carry `_detail` and sightings are merged. */
+  /** Observed by more than one source. Its rows carry `_detail`, and observations are merged. */
   readonly shared: boolean;
   readonly fields: Fields;
   /**
-   * True of a row that its source will complete later; such a row never erases what a complete one said.
-   * Cells are as the normalizer makes them: text, number, boolean or null.
+   * True if the source will complete the row later. Such a row never overwrites values of a complete one. Cells are as
+   * the normalizer makes them: text, number, boolean or null.
    */
   readonly unfinished?: (row: Readonly<Record<string, unknown>>) => boolean;
-  /** Columns that people filter by and that no key covers. */
+  /** Columns that analysts filter by and that no key covers. */
   readonly filters?: readonly string[];
   /**
-   * Columns, and URN fields, whose value names one of them to the service, with the kind of name. Every answer that
-   * shows them is learned from, so only what an endpoint can be asked for by more than one name declares them.
+   * Columns, and URN fields, that hold a name of the entity that requests can use, with the kind of the name. Sluice
+   * records the names in every answer. So only a resource whose endpoint accepts several names declares them.
    */
   readonly names?: Readonly<Record<string, NameKind>>;
-  /** What moves from day to day: of each day on which one of them was seen, the last values are kept. */
+  /** Numbers that change daily. The last values of each day with an observation are kept. */
   readonly measures?: readonly Measure[];
-  /** Each change of its other attributes is logged: what it was, what it became, when and by which answer. */
+  /** Every change of the other attributes is logged: old value, new value, time and answer. */
   readonly logged?: boolean;
 }
 
-/** A number that is charted over time: a column, or a sum over a list. */
+/** A number with a daily history: a column, or a sum over a list. */
 export type Measure = string | ListSum;
 
-/** The sum of one field over a list's elements; null when the list is not told, negative ones (hidden) left out. */
+/**
+ * The sum of one field over the elements of a list, without negative (hidden) values; null if the list was not
+ * reported.
+ */
 export interface ListSum {
   readonly name: string;
   readonly about: string;

@@ -1,10 +1,10 @@
-/** What was asked: the part of a question that its answer's rows are made with. */
+/** The request of an answer: its rows are made from both. */
 
 /** A request's body with the contract's defaults filled in and without `timeout`. */
 export type RequestBody = Readonly<Record<string, unknown>>;
 
 export interface KeyedRequest {
-  /** The sync that asks; bridges keep it. */
+  /** The sync that sends the request; bridge tables store it. */
   readonly sync: string;
   /** SHA-256, in hex, of the endpoint and the canonical body. */
   readonly requestKey: string;

@@ -1,11 +1,11 @@
-/** What makes two requests the same: the endpoint and the body with its defaults, whatever the order or the timeout. */
+/** The identity of a request: the endpoint and the body with its defaults, without order and timeout. */
 import { canonicalJson, digestOf } from './canonical-json.ts';
 import type { RequestBody } from './request-body.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /**
- * The body that identifies a request: defaults filled in, null and absent alike, sets sorted, `timeout` left out.
- * Throws a ZodError when the body breaks the contract.
+ * The body that identifies a request: defaults filled in, null omitted, sets sorted, `timeout` omitted. Throws a
+ * ZodError if the body breaks the contract.
  */
 export function canonicalRequest(endpoint: Endpoint, body: RequestBody): RequestBody {
   const filled = endpoint.request.parse(body);

@@ -1,17 +1,16 @@
-/** Words that several requests share. */
+/** Schemas of fields that several requests have. */
 import * as z from 'zod';
 import { onCalendar } from './day.ts';
 
-/** Longest scraping time, in seconds. */
 export const timeout = z
   .int()
   .min(20)
   .max(1500)
   .default(300)
-  .describe('Longest time that the service may take, in seconds.');
+  .describe('Maximum time that the service may take, in seconds.');
 
 export const count = (max?: number) =>
-  (max === undefined ? z.int().min(1) : z.int().min(1).max(max)).describe('Most results to return.');
+  (max === undefined ? z.int().min(1) : z.int().min(1).max(max)).describe('Maximum number of results.');
 
 export const urnOfType = (type: string) =>
   z
@@ -33,13 +32,13 @@ export const isoDay = z
   .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date written YYYY-MM-DD')
   .refine(onCalendar, 'must be a day of the calendar');
 
-/** `uri` in the contract's sense: absolute, with a scheme and a host. */
+/** A `uri` in the contract's sense: absolute, with a scheme and a host. */
 export const pageUrl = z
   .string()
   .min(10)
   .max(2083)
   .refine((text) => URL.canParse(text) && /^https?:\/\/[^/]/i.test(text), 'must be an absolute http or https address')
-  // A parser of addresses drops line breaks and tabs, so two texts would be one page and two keys.
+  // URL parsers drop line breaks and tabs, so two texts with different keys would be the same page.
   .refine((text) => !/\p{Cc}/u.test(text), 'must not hold line breaks, tabs or other control characters');
 
 export const instant = z.iso.datetime({ offset: true, local: true });

@@ -1,4 +1,4 @@
-/** A resource is a kind of thing that the service returns: its tag, its table, its key, its fields. */
+/** A resource is a kind of object that the service returns: tag, table, key and fields. */
 import type { Resource } from './model.ts';
 import { type EntityName, shownName } from './names/entity-name.ts';
 
@@ -7,11 +7,14 @@ export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: bool
   ...it,
 });
 
-/** True of a resource whose rows are keyed by what was asked, so that they belong to whom the question is about. */
+/**
+ * True if the key of the resource's rows contains values of the request, so that the rows belong to the entity in the
+ * request.
+ */
 export const isKeyedByQuestion = ({ key, fields }: Resource): boolean =>
   key.some((name) => fields[name]?.shape === 'given');
 
-/** The names that a row of the resource shows, by its columns. */
+/** The names of the entity that its row contains. */
 export function namesShown({ names = {} }: Resource, cells: Readonly<Record<string, unknown>>): EntityName[] {
   return Object.entries(names).flatMap(([field, kind]) => {
     const texts = kind === 'urn' ? [cells[`${field}_type`], cells[`${field}_value`]] : [cells[field]];

@@ -1,6 +1,6 @@
-/** Ends of texts. A regular expression would look at each run of the character once for each of its places. */
+/** Trimming of ends. A regular expression takes quadratic time on long runs of the character. */
 
-/** The text without the occurrences of this character at its end. */
+/** The text without this character at its end. */
 export function withoutTrailing(text: string, character: string): string {
   let end = text.length;
   while (text[end - 1] === character) end -= 1;

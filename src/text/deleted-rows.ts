@@ -1,17 +1,15 @@
-/** Rows that stored answers brought and that are not in their table, as people read of them. */
+/** Messages about rows that stored answers contain and that are missing from their table. */
 
-/** Rows of one table that answers to one sync brought and that are not there. */
+/** The number of rows of one table that answers to one sync contain and that are missing. */
 export interface DeletedRows {
   readonly sync: string;
   readonly table: string;
   readonly rows: number;
 }
 
-/** A sentence on the rows, with how to bring them back. */
+/** A sentence about the missing rows and how to restore them. */
 export function deletedRowsText({ sync, table, rows }: DeletedRows): string {
   const [which, them] =
-    rows === 1
-      ? ['1 row that stored answers brought is', 'it']
-      : [`${rows} rows that stored answers brought are`, 'them'];
-  return `${which} not in ${table} any more; sluice replay ${sync} brings ${them} back at no cost`;
+    rows === 1 ? ['1 row of stored answers is', 'it'] : [`${rows} rows of stored answers are`, 'them'];
+  return `${which} missing from ${table}; sluice replay ${sync} restores ${them} at no cost`;
 }

@@ -1,9 +1,9 @@
-/** The filters of a question, as people read them. */
+/** The filters of a request as text for people. */
 
-/** False of a filter that is left open. */
-const says = (value: unknown): boolean =>
+/** False for a filter without a value. */
+const hasValue = (value: unknown): boolean =>
   value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-/** The filters as JSON, without those that are left open: a body that is checked holds every default. */
+/** The filters as JSON, without empty ones: a checked body contains every default. */
 export const filtersText = (filters: unknown): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(filters ?? {}).filter(([, value]) => says(value))));
+  JSON.stringify(Object.fromEntries(Object.entries(filters ?? {}).filter(([, value]) => hasValue(value))));

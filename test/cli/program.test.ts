@@ -78,7 +78,7 @@ describe('what is not known', () => {
     [['quarantine', 'retry', '3'], 'quarantine: show takes the number of one entry'],
     [[], 'no command given; allowed are init, check'],
     [['sandbox', '--port', '99999'], 'sandbox: port 99999 can’t be listened on'],
-    [['sandbox', '--faults', 'fire'], 'The fault "fire" can\'t be understood'],
+    [['sandbox', '--faults', 'fire'], 'The fault "fire" is not valid'],
     [['sandbox', '--size', 'huge'], 'The sandbox has no size "huge"'],
   ])('is refused with exit code 2: %j', async (words, message) => {
     const { code, out, err } = await runHere(words);

@@ -187,7 +187,7 @@ describe('perhaps bought', () => {
     });
     expect(await noted(askOnce(`http://${host}`, { marginMs: 400 }))).toEqual(
       part === 'body'
-        ? { kind: 'unknown', status: 200, reason: 'the answer was not whole within 0.5 s' }
+        ? { kind: 'unknown', status: 200, reason: 'the answer was not complete within 0.5 s' }
         : { kind: 'unknown', reason: 'no answer within 0.5 s' },
     );
   });

@@ -35,7 +35,7 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   [
     'a missing field',
     child('pronet.user.education', 'query: "select count(*) as count from microblog_users"'),
-    /missing is urn/,
+    /missing: urn/,
   ],
   [
     'half a URN',
@@ -45,12 +45,12 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   [
     'a column of another type',
     users('select alias as user, true as timeout from microblog_users'),
-    /"timeout" holds true or false; timeout takes a whole number/,
+    /"timeout" contains true or false; timeout accepts a whole number/,
   ],
   [
     'a list for a text',
     users('select array_agg(alias) as user from microblog_users'),
-    /"user" holds lists; user takes text/,
+    /"user" contains lists; user accepts text/,
   ],
   [
     'a field that the sync sets',

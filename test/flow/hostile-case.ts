@@ -69,7 +69,7 @@ export const raw =
   };
 
 /** Why what is no JSON is rejected. */
-export const NO_JSON = /^the body is (?:cut off or not valid JSON|not JSON, where a JSON array is due)$/;
+export const NO_JSON = /^the body is (?:cut off or not valid JSON|not JSON; expected a JSON array)$/;
 
 /** A whole answer of these bytes that loads one user. */
 export const loads = (

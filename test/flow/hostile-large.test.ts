@@ -83,7 +83,7 @@ eachWarehouse('an answer', (open) => {
         loaded: 0,
         quarantined: 1,
         bytes: 750_004,
-        reason: 'the body holds 250001 items, and no more than 250000 are read at once',
+        reason: 'the body has 250001 items; at most 250000 are allowed',
       },
     ]);
   });

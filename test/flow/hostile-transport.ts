@@ -5,7 +5,7 @@ import type { Answer } from './hostile-server.ts';
 
 const LOST = /^the connection was lost (?:before an answer came|in the middle of the answer) \(\w+\)$/;
 const SHORT_MS = 400;
-const NOT_WHOLE = /^the answer was not whole within 0\.4 s$/;
+const NOT_WHOLE = /^the answer was not complete within 0\.4 s$/;
 const NO_ANSWER = /^no answer within 0\.4 s$/;
 const NO_HTTP = /^the answer is not HTTP$/;
 const HEADERS_TOO_LARGE = /^the answer's headers are larger than 256 KiB$/;

@@ -33,7 +33,7 @@ eachWarehouse('an endpoint', (open) => {
     ).toEqual([
       {
         failure_class: 'redirected',
-        next: 'The endpoint answered other inputs: correct or remove this one, which the service points to http://127.0.0.1:1/elsewhere for.',
+        next: 'The endpoint answered other inputs: fix or remove this one, which the service points to http://127.0.0.1:1/elsewhere for.',
       },
     ]);
   });

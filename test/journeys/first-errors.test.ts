@@ -163,23 +163,23 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync', '--config', 'file.yaml'],
     code: 2,
     says: [
-      /^pages: .*none\.csv can't be read \(ENOENT\); allowed is a file, its path taken from the config's folder$/m,
-      'named at file.yaml:6:22',
-      'next: Mend the file or its name; nothing was sent for pages.',
+      /^pages: .*none\.csv can't be read \(ENOENT\); allowed is a readable file, with a path relative to the config's folder$/m,
+      'defined at file.yaml:6:22',
+      'next: Fix the file or its name; nothing was sent for pages.',
     ],
   },
   'a file of inputs that is empty': {
     words: ['sync', '--config', 'empty.yaml'],
     code: 2,
     says: [
-      /^pages: .*empty\.csv holds no inputs; write at least one, or remove the sync$/m,
-      'named at empty.yaml:6:22',
+      /^pages: .*empty\.csv contains no inputs; write at least one, or remove the sync$/m,
+      'defined at empty.yaml:6:22',
     ],
   },
   'a file without the column': {
     words: ['check', '--config', 'column.yaml'],
     code: 2,
-    says: ['links.csv:1: there is no column "url"; allowed: link', 'asked for at column.yaml:6:22', 'nothing was sent'],
+    says: ['links.csv:1: there is no column "url"; allowed: link', 'defined at column.yaml:6:22', 'nothing was sent'],
   },
   'a query for inputs that fails': {
     words: ['sync', '--config', 'query.yaml'],
@@ -218,8 +218,8 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync', 'pagse'],
     code: 2,
     says: [
-      '"pagse" is no sync of this config; did you mean "pages"? allowed: pages',
-      'Name syncs of the config, or none to take them all.',
+      '"pagse" is not a sync of this config; did you mean "pages"? allowed: pages',
+      'Name syncs of the config, or name none to select all.',
     ],
   },
   'an output that can’t be written': {

@@ -368,7 +368,7 @@ syncs:
     expect(scene.notices.at(-1)).toMatchObject({
       level: 'warn',
       sync: 'users',
-      message: expect.stringMatching(/^1 row .* not in microblog_users any more; sluice replay users/) as string,
+      message: expect.stringMatching(/^1 row .* missing from microblog_users; sluice replay users/) as string,
     });
     expect(await deletedRows(scene.warehouse)).toEqual([{ sync: 'users', table: 'microblog_users', rows: 1 }]);
     await scene.replay({ names: ['users'] });

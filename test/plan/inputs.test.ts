@@ -83,7 +83,7 @@ describe('lists', () => {
     expect(await refusal('endpoint: photoshare.user.posts, for_each: [{ user: a, count: 1 }, { user: b }]')).toEqual([
       'a: an input is refused',
       '  input 2: missing: count (allowed is a whole number of at least 1)',
-      '  asked for at for_each',
+      '  defined at for_each',
     ]);
   });
 
@@ -184,27 +184,32 @@ describe('files that are refused', () => {
   const PAGE = 'endpoint: webparser.parse';
   const column = (file: string, name = 'url'): string =>
     `${PAGE}, for_each: { url: { file: ${file}, column: ${name} } }`;
-  const AT = '  named at sluice.yaml:4:52';
+  const AT = '  defined at sluice.yaml:4:52';
 
   it.each([
     [
       'missing',
       column('in.csv'),
       {},
-      "a: in.csv can't be read (ENOENT); allowed is a file, its path taken from the config's folder",
+      "a: in.csv can't be read (ENOENT); allowed is a readable file, with a path relative to the config's folder",
     ],
-    ['empty', column('in.csv'), { 'in.csv': '' }, 'a: in.csv holds no inputs; write at least one, or remove the sync'],
+    [
+      'empty',
+      column('in.csv'),
+      { 'in.csv': '' },
+      'a: in.csv contains no inputs; write at least one, or remove the sync',
+    ],
     [
       'of a header alone',
       column('in.csv'),
       { 'in.csv': 'url,x\n' },
-      'a: in.csv holds no inputs; write at least one, or remove the sync',
+      'a: in.csv contains no inputs; write at least one, or remove the sync',
     ],
     [
       'of blanks',
       `${PAGE}, for_each: { url: { file: in.txt } }`,
       { 'in.txt': ' \n\n' },
-      'a: in.txt holds no inputs; write at least one, or remove the sync',
+      'a: in.txt contains no inputs; write at least one, or remove the sync',
     ],
     [
       'with rows of another width',
@@ -216,7 +221,7 @@ describe('files that are refused', () => {
       'with an open quote',
       column('in.csv'),
       { 'in.csv': 'url\n"http://a.example\n' },
-      /^a: in\.csv:\d+: this is no CSV: Quote Not Closed/,
+      /^a: in\.csv:\d+: this is not CSV: Quote Not Closed/,
     ],
     [
       'with a column twice',
@@ -228,13 +233,13 @@ describe('files that are refused', () => {
       'with a broken line of JSON',
       column('in.jsonl'),
       { 'in.jsonl': '{"url":"http://a.example"}\n\n{"url":\n' },
-      /^a: in\.jsonl:3: this line is no JSON \(.*\); allowed is one JSON value a line$/,
+      /^a: in\.jsonl:3: this line is not JSON \(.*\); allowed is one JSON value per line$/,
     ],
     [
       'of text, asked for a column',
       column('in.txt'),
       { 'in.txt': 'a\n' },
-      'a: in.txt has no named columns; name a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }',
+      'a: in.txt has no named columns; use a .csv, .tsv or .jsonl file, or write for_each: { FIELD: { file: PATH } }',
     ],
   ])('%s', async (_, sync, files, message) => {
     const [first, second, ...more] = await refusal(sync, files);
@@ -253,7 +258,7 @@ describe('files that are refused', () => {
     expect(await refusal(column('in.csv', 'ulr'), { 'in.csv': csv })).toEqual([
       'a: 2 inputs are refused',
       '  in.csv:1: there is no column "ulr"; did you mean "url"? allowed: url, x',
-      '  asked for at sluice.yaml:4:52',
+      '  defined at sluice.yaml:4:52',
     ]);
     expect((await refusal(`${PAGE}, for_each: { url: { file: in.csv } }`, { 'in.csv': 'a,b\n1,2\n' }))[1]).toBe(
       '  in.csv:1: the columns are a, b; allowed is one column, one named url',
@@ -272,7 +277,7 @@ describe('files that are refused', () => {
       '  in.csv:5: url is "http://c.example/\\nbroken"; must not hold line breaks, tabs or other control characters',
       '  in.csv:6: url is ftp://d.example/; must be an absolute http or https address',
       '  in.csv:7: url is empty; allowed is a value in every row',
-      '  asked for at sluice.yaml:4:52',
+      '  defined at sluice.yaml:4:52',
     ]);
   });
 
@@ -301,7 +306,7 @@ describe('files that are refused', () => {
     const sync =
       'endpoint: sec.search.companies, request: { count: 1 }, window: { from: 2024-01-01 }, for_each: { file: in.csv }';
     expect((await refusal(sync, { 'in.csv': 'entity_name,date_to\nA,2024-01-01\n' }))[1]).toBe(
-      '  in.csv:1: date_to is filled in by window; allowed is one of them',
+      '  in.csv:1: date_to is set by window; allowed is one of them',
     );
   });
 
@@ -331,7 +336,7 @@ describe('files that are refused', () => {
     ).toEqual([
       'a: an input is refused',
       '  input 2: missing: count (allowed is a whole number of at least 1)',
-      '  asked for at for_each',
+      '  defined at for_each',
     ]);
   });
 });
@@ -387,7 +392,7 @@ describe('queries', () => {
       'a: 2 inputs are refused',
       '  row 2 of the query: type is fsd_company; only URNs of type fsd_profile are allowed here, found "fsd_company"',
       '  row 3 of the query: urn is empty; allowed is a value in every row',
-      '  asked for at sluice.yaml:4:82',
+      '  defined at sluice.yaml:4:82',
     ]);
     expect((await refusal(`${URN_SYNC}, for_each: { urn: ${QUERY} }`, {}, [{ id: 1, name: 'x' }]))[1]).toBe(
       '  the query: the columns are id, name; allowed is one column, one named urn, or type and value',
@@ -455,7 +460,7 @@ describe('an age of an input', () => {
       expect(await refusal(`${USER}, for_each: ${forEach}`, { 'in.csv': csv })).toEqual([
         'a: an input is refused',
         `  in.csv:3: ${message}`,
-        expect.stringMatching(/^ {2}asked for at sluice\.yaml:4:\d+$/),
+        expect.stringMatching(/^ {2}defined at sluice\.yaml:4:\d+$/),
       ]);
     const rows = [{ user: 'a' }, { user: 'b', max_age: age }];
     expect((await refusal(`${USER}, for_each: { query: select 1 }`, {}, rows))[1]).toBe(

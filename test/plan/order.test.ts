@@ -55,7 +55,7 @@ describe('the syncs that are named', () => {
 
   it('must be there', () => {
     expect(() => selectSyncs(syncs, ['shools'])).toThrow(
-      '"shools" is no sync of this config; did you mean "schools"? allowed: people, schools, pages',
+      '"shools" is not a sync of this config; did you mean "schools"? allowed: people, schools, pages',
     );
   });
 });

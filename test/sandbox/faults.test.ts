@@ -59,7 +59,7 @@ describe('a fault', () => {
   it('tells an error where no body is given', async () => {
     const sandbox = await startSandbox({ faults: [always({ kind: 'status', status: 503 })] });
     const told = await ask(sandbox, 'pronet.group', group);
-    expect([told.status, told.json]).toEqual([503, { detail: 'Status 503, on purpose' }]);
+    expect([told.status, told.json]).toEqual([503, { detail: 'Status 503, injected as a fault' }]);
   });
 
   it('cuts the answer after some bytes, charging for it', async () => {

@@ -34,16 +34,16 @@ describe('the text of a fault', () => {
   });
 
   it.each([
-    ['fast:0.1', 'The fault "fast:0.1" can\'t be understood: there is no kind "fast".'],
-    ['503:5', 'The fault "503:5" can\'t be understood: the rate 5 is no share from 0 to 1.'],
-    ['999', 'The fault "999" can\'t be understood: 999 is no status from 200 to 599.'],
-    ['slow', 'The fault "slow" can\'t be understood: slow needs a value.'],
-    ['slow=often', 'The fault "slow=often" can\'t be understood: "often" is no value of slow.'],
-    ['html=1', 'The fault "html=1" can\'t be understood: "1" is no value of html.'],
-    ['cut@0', 'The fault "cut@0" can\'t be understood: requests are counted from 1.'],
-    ['out-of-points=500', 'The fault "out-of-points=500" can\'t be understood: "500" is no value of out-of-points.'],
-    ['503 often', 'The fault "503 often" can\'t be understood: it is not written like a fault.'],
-    ['constructor', 'The fault "constructor" can\'t be understood: there is no kind "constructor".'],
+    ['fast:0.1', 'The fault "fast:0.1" is not valid: the kind "fast" is unknown.'],
+    ['503:5', 'The fault "503:5" is not valid: the rate 5 is not a number from 0 to 1.'],
+    ['999', 'The fault "999" is not valid: 999 is not a status from 200 to 599.'],
+    ['slow', 'The fault "slow" is not valid: slow needs a value.'],
+    ['slow=often', 'The fault "slow=often" is not valid: "often" is not a value of slow.'],
+    ['html=1', 'The fault "html=1" is not valid: "1" is not a value of html.'],
+    ['cut@0', 'The fault "cut@0" is not valid: requests are counted from 1.'],
+    ['out-of-points=500', 'The fault "out-of-points=500" is not valid: "500" is not a value of out-of-points.'],
+    ['503 often', 'The fault "503 often" is not valid: it does not have the syntax of a fault.'],
+    ['constructor', 'The fault "constructor" is not valid: the kind "constructor" is unknown.'],
   ])('%s is refused with a reason and the syntax', (text, message) => {
     expect(() => parseFault(text)).toThrow(message);
     try {
@@ -56,7 +56,7 @@ describe('the text of a fault', () => {
 
   it('names the endpoints when one is unknown', () => {
     expect(() => parseFault('html/pronet.grop')).toThrow(
-      /there is no endpoint pronet\.grop; there are token\.requests, /,
+      /the endpoint pronet\.grop is unknown; allowed are token\.requests, /,
     );
   });
 });
@@ -66,18 +66,18 @@ describe('the text of a size', () => {
     expect(parseSize('small')).toBe('small');
     expect(parseSize('filings=1_000_000, people=100000')).toEqual({ filings: 1_000_000, people: 100_000 });
     expect(sizeOf(parseSize('people=100000')).people).toBe(100_000);
-    expect(() => parseSize('huge')).toThrow('"huge" is no size of the sandbox.');
+    expect(() => parseSize('huge')).toThrow('"huge" is not a size of the sandbox.');
     expect(() => sizeOf(parseSize('cats=9'))).toThrow('The sandbox has no "cats"; sizes are filings, people,');
   });
 });
 
 describe('options that are none', () => {
   it.each([
-    [{ size: { people: 1.5 } }, 'The size people=1.5 is no whole number from 0 to 10000000.'],
-    [{ size: { filings: 20_000_000 } }, 'The size filings=20000000 is no whole number from 0 to 10000000.'],
+    [{ size: { people: 1.5 } }, 'The size people=1.5 is not a whole number from 0 to 10000000.'],
+    [{ size: { filings: 20_000_000 } }, 'The size filings=20000000 is not a whole number from 0 to 10000000.'],
     [{ size: 'huge' as 'large' }, 'The sandbox has no size "huge"; sizes are demo, small, large.'],
-    [{ points: -1 }, "The sandbox's points can't be -1: 0 or more is allowed."],
-    [{ latencyMs: Number.NaN }, "The sandbox's latency can't be NaN: 0 or more is allowed."],
+    [{ points: -1 }, 'The sandbox option points is -1; allowed is 0 or more.'],
+    [{ latencyMs: Number.NaN }, 'The sandbox option latency is NaN; allowed is 0 or more.'],
   ])('%j is refused', async (options, message) => {
     await expect(serveSandbox(options)).rejects.toThrow(message);
     await expect(serveSandbox(options)).rejects.toBeInstanceOf(UsageError);

@@ -57,7 +57,7 @@ describe('counted', () => {
       ['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })),
     );
     const end = cappedByCount.follow([full(industries.requests[1] ?? {})], { splitBy });
-    expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/nothing left to split/) });
+    expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/no field left to split/) });
   });
 
   it('divides the values that the question names, not those of the split', () => {

@@ -22,7 +22,7 @@ export function entitiesPage(): string {
   if (lost.length > 0) throw new Error(`no diagram shows ${lost.map(({ name }) => name).join(', ')}`);
   return page([
     generated('Entities'),
-    'The tables for analysts with their keys, and who refers to whom. All columns are in [tables](tables.md); [schema.dbml](schema.dbml) holds the same for tools that read DBML. What is tied by no foreign key is brought together by the views whose names end in `_overview`.',
+    'The tables for analysts with their keys and foreign keys. All columns are in [tables](tables.md); [schema.dbml](schema.dbml) has the same content for tools that read DBML. The views whose names end in `_overview` join tables that have no foreign key between them.',
     ...TOPICS.flatMap(([begins, title]) => [`## ${title}`, mermaid(tables.filter((it) => topicOf(it) === begins))]),
   ]);
 }

@@ -1,69 +1,72 @@
-/** Takes a forgotten entity out of values of unknown shape: undeclared fields, lists of anything, texts; pure. */
+/** Removes a forgotten entity from values of unknown shape: undeclared fields, lists of anything, texts. Pure. */
 import { parseExact } from '../../service/exact-json.ts';
 import { type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { urnOf } from '../../service/names/urn.ts';
 import { isUrnOfForgotten } from './redact-request.ts';
 import { isObject, type JsonObject } from '../scope.ts';
 
-/** What is taken out, from which kind of things, and where objects that were the entity are reported. */
+/** What to remove, in which tables' entities, and a callback for each object that was the entity. */
 export interface Cleaning {
   readonly forgotten: Forgotten;
-  /** Tables whose entities short names may mean; without, names are compared as texts that identify anywhere. */
+  /**
+   * Tables whose entities short names may refer to. Without them, a name counts only if it identifies the entity
+   * anywhere.
+   */
   readonly tables?: readonly string[];
   readonly onFound?: (found: JsonObject) => void;
 }
 
 /**
- * The value without the entity: a tombstone for each object that is it, a pseudonym for each of its names. The very same
- * value when there was nothing to take out.
+ * The value without the entity: each object that is the entity becomes a tombstone, each of its names a pseudonym.
+ * Returns the identical value if there is nothing to remove.
  */
-export function cleaned(value: unknown, it: Cleaning): unknown {
-  if (typeof value === 'string') return cleanText(value, it);
+export function cleaned(value: unknown, cleaning: Cleaning): unknown {
+  if (typeof value === 'string') return cleanText(value, cleaning);
   if (Array.isArray(value))
     return sameOr(
       value,
-      value.map((inner: unknown) => cleaned(inner, it)),
+      value.map((inner: unknown) => cleaned(inner, cleaning)),
     );
   const digits = digitsOf(value);
-  if (digits !== undefined) return it.forgotten.isTrace(digits) ? it.forgotten.pseudonym : value;
+  if (digits !== undefined) return cleaning.forgotten.isTrace(digits) ? cleaning.forgotten.pseudonym : value;
   if (!isObject(value) || isTombstone(value)) return value;
-  const proof = proofOf(value, it);
+  const proof = proofOf(value, cleaning);
   if (proof !== undefined) {
-    // Under an alias, another may be shown beside it; under the URN, the other names are the entity's.
-    if (proof === 'urn') it.onFound?.(namesIn(value));
+    // An object found by alias may show names of another entity. An object found by URN has only the entity's names.
+    if (proof === 'urn') cleaning.onFound?.(namesIn(value));
     return tombstone();
   }
-  const isOthers = isOther(value, it.forgotten);
+  const isOtherEntity = isOther(value, cleaning.forgotten);
   const after = Object.entries(value).map(([name, inner]): [string, unknown] => {
-    if (isOthers && isOwnName(name, inner, it)) return [name, inner];
-    return cleanedEntry(name, inner, it);
+    if (isOtherEntity && isOwnName(name, inner, cleaning)) return [name, inner];
+    return cleanedEntry(name, inner, cleaning);
   });
   return after.every(([name, inner]) => Object.hasOwn(value, name) && value[name] === inner)
     ? value
     : Object.fromEntries(after);
 }
 
-/** A field of unknown meaning; what a name of the entity leads to is about the entity. */
-export const cleanedEntry = (name: string, value: unknown, it: Cleaning): [string, unknown] =>
-  isNameOf(name, it)
-    ? [it.forgotten.pseudonym, isObject(value) ? tombstone() : cleaned(value, it)]
-    : [it.forgotten.scrub(name), cleaned(value, it)];
+/** A field of unknown meaning. If the field's name is a name of the entity, its value is about the entity. */
+export const cleanedEntry = (name: string, value: unknown, cleaning: Cleaning): [string, unknown] =>
+  isNameOf(name, cleaning)
+    ? [cleaning.forgotten.pseudonym, isObject(value) ? tombstone() : cleaned(value, cleaning)]
+    : [cleaning.forgotten.scrub(name), cleaned(value, cleaning)];
 
 const sameOr = (before: readonly unknown[], after: readonly unknown[]): readonly unknown[] =>
-  after.every((value, at) => value === before[at]) ? before : after;
+  after.every((value, index) => value === before[index]) ? before : after;
 
-/** The text without the names: in JSON that it holds, in addresses that it encodes, and in its words. */
-export function cleanText(text: string, it: Cleaning): string {
-  if (isNameOf(text, it)) return it.forgotten.pseudonym;
+/** The text without the names, including names in embedded JSON and in percent-encoded parts. */
+export function cleanText(text: string, cleaning: Cleaning): string {
+  if (isNameOf(text, cleaning)) return cleaning.forgotten.pseudonym;
   const json = jsonIn(text);
   if (json !== undefined) {
-    const after = cleaned(json, it);
+    const after = cleaned(json, cleaning);
     if (after !== json) return JSON.stringify(after);
   }
-  const after = it.forgotten.scrub(text);
+  const after = cleaning.forgotten.scrub(text);
   if (!after.includes('%')) return after;
   const decoded = after.replaceAll(ENCODED, (part) => decodedOr(part));
-  const without = decoded === after ? after : it.forgotten.scrub(decoded);
+  const without = decoded === after ? after : cleaning.forgotten.scrub(decoded);
   return without === decoded ? after : without;
 }
 
@@ -77,7 +80,7 @@ function decodedOr(part: string): string {
   }
 }
 
-/** Deeper texts are searched as words alone. */
+/** Longer texts are not parsed: their words are searched. */
 const LONGEST_JSON = 1_000_000;
 
 function jsonIn(text: string): unknown {
@@ -91,7 +94,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** True of a text that is one of the entity's names as a whole. */
+/** True if the complete text is one of the entity's names. */
 function isNameOf(text: string, { forgotten, tables = [] }: Cleaning): boolean {
   if (text.length > LONGEST_NAME || text === '') return false;
   if (forgotten.isTrace(text)) return true;
@@ -103,7 +106,7 @@ function isNameOf(text: string, { forgotten, tables = [] }: Cleaning): boolean {
 
 const LONGEST_NAME = 4_000;
 
-/** Fields by which services name the thing that an object is, without regard to case, hyphens and underscores. */
+/** Fields that services use to name the object itself, compared without case, hyphens and underscores. */
 const SELF = new Set(
   'urn entityurn objecturn profileurn userurn id restid internalid userid profileid alias username userhandle handle screenname publicid publicidentifier vanityname url profileurl link permalink'.split(
     ' ',
@@ -111,20 +114,23 @@ const SELF = new Set(
 );
 const isSelf = (name: string): boolean => SELF.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
 
-/** What shows that an object is the entity. One whose own URN is another's is another, whatever its alias: they change hands. */
-function proofOf(value: JsonObject, it: Cleaning): 'urn' | 'name' | undefined {
-  const { forgotten } = it;
+/**
+ * The evidence that an object is the entity. An object with another URN is another entity, even with the same alias,
+ * since aliases can change hands.
+ */
+function proofOf(value: JsonObject, cleaning: Cleaning): 'urn' | 'name' | undefined {
+  const { forgotten } = cleaning;
   if (isUrnOfForgotten(value, forgotten)) return 'urn';
   if (isOther(value, forgotten)) return undefined;
   const self = Object.entries(value).flatMap(([name, inner]) => (isSelf(name) ? [inner] : []));
   const urns = self.map((inner) => (typeof inner === 'string' ? urnOf(inner) : isObject(inner) ? inner : undefined));
   if (urns.some((urn) => urn !== undefined && isUrnOfForgotten({ ...urn }, forgotten))) return 'urn';
-  return self.some((inner) => isNameOf(digitsOf(inner) ?? (typeof inner === 'string' ? inner : ''), it))
+  return self.some((inner) => isNameOf(digitsOf(inner) ?? (typeof inner === 'string' ? inner : ''), cleaning))
     ? 'name'
     : undefined;
 }
 
-/** Names by which others may call it; numbers of an object of unknown shape may count anything. */
+/** The names that other texts may use for the entity. Numbers are excluded, since their meaning is unknown. */
 const namesIn = (value: JsonObject): JsonObject =>
   Object.fromEntries(
     ['alias', 'url', 'name'].flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),
@@ -142,11 +148,11 @@ function isOther({ urn }: JsonObject, forgotten: Forgotten): boolean {
   );
 }
 
-/** True of a name that another entity gives itself. */
-export const isOwnName = (field: string, value: unknown, it: Cleaning): boolean =>
-  (isSelf(field) || field === 'name') && typeof value === 'string' && isNameOf(value, it);
+/** True if the field holds a name that another entity has for itself. */
+export const isOwnName = (field: string, value: unknown, cleaning: Cleaning): boolean =>
+  (isSelf(field) || field === 'name') && typeof value === 'string' && isNameOf(value, cleaning);
 
-/** A number by its digits, as sent. */
+/** The digits of a number, as sent. */
 function digitsOf(value: unknown): string | undefined {
   if (typeof value === 'object' && value !== null && JSON.isRawJSON(value)) return value.rawJSON;
   return typeof value === 'number' ? String(value) : undefined;

@@ -1,4 +1,4 @@
-/** Takes a forgotten entity out of the items of an answer, wherever the contract says that it may be; pure. */
+/** Removes a forgotten entity from the items of an answer, at each place where the contract allows it; pure. */
 import type { KeyedRequest } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { ListElement, Field, Fields, ObservationSpec, Resource } from '../../service/model.ts';
@@ -9,16 +9,16 @@ import { asksForForgotten, isUrnOfForgotten } from './redact-request.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type JsonObject } from '../scope.ts';
 
-/** What is taken out, and who is told of each object that was the entity. */
+/** What to remove, and a callback for each object that was the entity. */
 export interface ItemRedaction {
   readonly forgotten: Forgotten;
   readonly onFound?: (found: JsonObject) => void;
 }
 
 /**
- * The items without what is forgotten: a tombstone where an item or an element was the entity, an empty object where an
- * object was it. The very same array when there was nothing to take out. Items that are keyed by a question about the entity
- * are its own, all of them.
+ * The items without the forgotten entity. A tombstone replaces an item or an element, and an empty object replaces an
+ * object. Returns the identical array if there is nothing to remove. If the items are keyed by a request about the
+ * entity, all of them belong to it.
  */
 export function redactItems(
   endpoint: Endpoint,
@@ -41,7 +41,7 @@ export function redactItems(
 interface Walk extends ItemRedaction {
   readonly source: KeyedRequest;
   readonly position: number;
-  /** Whose fields are walked; names inside lists of unknown shape are of its network. */
+  /** The resource whose fields are visited. Names in lists of unknown shape refer to its network. */
   readonly resource: Resource;
 }
 
@@ -50,24 +50,24 @@ const redactValue = (value: unknown, walk: Walk): unknown => cleanedAs(value, cl
 
 const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
   forgotten,
-  tables: TABLES_BESIDE.get(networkOf(resource.table)) ?? [],
+  tables: TABLES_BY_NETWORK.get(networkOf(resource.table)) ?? [],
   ...(onFound && { onFound }),
 });
 
 /** Tables of one network begin with its name. */
 const networkOf = (table: string): string => table.split('_', 1)[0] ?? '';
-const TABLES_BESIDE = Map.groupBy(
+const TABLES_BY_NETWORK = Map.groupBy(
   rootTables.map(({ name }) => name),
   networkOf,
 );
 
-/** The same array when every element stays what it is. */
+/** The results, or the same array if no element changes. */
 function mapped<T>(values: readonly T[], of: (value: T, at: number) => unknown): readonly unknown[] {
   const after = values.map(of);
   return after.every((value, at) => value === values[at]) ? values : after;
 }
 
-/** The same object when every field stays what it is. */
+/** The object with the results, or the same object if no field changes. */
 function mappedFields(wire: JsonObject, of: (name: string, value: unknown) => [string, unknown]): JsonObject {
   const after = Object.entries(wire).map(([name, value]) => of(name, value));
   return after.every(([name, value]) => Object.hasOwn(wire, name) && value === wire[name])
@@ -75,39 +75,39 @@ function mappedFields(wire: JsonObject, of: (name: string, value: unknown) => [s
     : Object.fromEntries(after);
 }
 
-/** An object that is a whole entity of the resource. */
-function entity(resource: Resource, value: JsonObject, around: Walk): JsonObject {
-  const walk = { ...around, resource };
+/** A complete entity of the resource. */
+function entity(resource: Resource, value: JsonObject, outer: Walk): JsonObject {
+  const walk = { ...outer, resource };
   if (isTombstone(value) || !isForgotten(resource, value, false, walk))
     return fieldsOf(resource.fields, value, walk, hasKey(resource, value, false, walk));
   return found(value, walk, tombstone(remainsOf(resource.fields, value, walk)));
 }
 
-/** What an entity tells of others, without what it tells of itself. */
+/** What an entity reports about other entities, without what it reports about itself. */
 const remainsOf = (fields: Fields, value: JsonObject, walk: Walk): JsonObject =>
   Object.fromEntries(
     Object.entries(fieldsOf(fields, value, walk)).filter(([name]) => {
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-      return field !== undefined && tellsOfOthers(field);
+      return field !== undefined && describesOthers(field);
     }),
   );
 
-function tellsOfOthers(field: Field): boolean {
+function describesOthers(field: Field): boolean {
   if (field.shape === 'object') return field.observation !== undefined;
-  if (field.shape === 'list') return field.element.of === 'object' && seesOthers(field.element);
+  if (field.shape === 'list') return field.element.of === 'object' && observesOthers(field.element);
   return field.shape === 'nested' || field.shape === 'nested-list';
 }
 
-const seesOthers = ({ observation, fields }: Extract<ListElement, { of: 'object' }>): boolean =>
+const observesOthers = ({ observation, fields }: Extract<ListElement, { of: 'object' }>): boolean =>
   observation !== undefined ||
   Object.values(fields).some((it) => it.shape === 'object' && it.observation !== undefined);
 
-function found<T>(value: JsonObject, { onFound }: Walk, gone: T): T {
+function found<T>(value: JsonObject, { onFound }: Walk, replacement: T): T {
   onFound?.(value);
-  return gone;
+  return replacement;
 }
 
-/** The fields without the entity; what another entity calls itself stays, since aliases change hands. */
+/** The fields without the entity. Another entity's own names stay, since aliases can change hands. */
 const fieldsOf = (fields: Fields, wire: JsonObject, walk: Walk, isOther = false): JsonObject =>
   mappedFields(wire, (name, value) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -120,13 +120,13 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
   switch (field.shape) {
     case 'scalar':
     case 'given':
-      // A count may have the digits of an id.
+      // A count may have the same digits as an id.
       return typeof value === 'number' ? value : redactValue(value, walk);
     case 'object':
       if (!isObject(value)) return redactValue(value, walk);
-      return isSeen(field.observation, value, walk)
+      return isObservedForgotten(field.observation, value, walk)
         ? found(value, walk, {})
-        : fieldsOf(field.fields, value, walk, isSeenOther(field.observation, value, walk));
+        : fieldsOf(field.fields, value, walk, isOtherObserved(field.observation, value, walk));
     case 'list':
       return Array.isArray(value)
         ? mapped(value, (element: unknown) => elementOf(field.element, element, walk))
@@ -145,39 +145,42 @@ function fieldOf(field: Field, value: unknown, walk: Walk): unknown {
 function elementOf(element: ListElement, value: unknown, walk: Walk): unknown {
   if (element.of === 'json') return isAbout(value, walk) ? tombstone() : redactValue(value, walk);
   if (element.of === 'scalar' || !isObject(value)) return redactValue(value, walk);
-  if (isSeen(element.observation, value, walk)) return found(value, walk, tombstone());
-  // An element that is keyed by the entity in it says nothing without it.
+  if (isObservedForgotten(element.observation, value, walk)) return found(value, walk, tombstone());
+  // An element that is keyed by the entity has no meaning without it.
   for (const [name, field] of Object.entries(element.fields)) {
     const inner = value[name];
-    if (field.shape !== 'object' || !isObject(inner) || !isSeen(field.observation, inner, walk)) continue;
+    if (field.shape !== 'object' || !isObject(inner) || !isObservedForgotten(field.observation, inner, walk)) continue;
     if (element.key.some((key) => key.startsWith(`${name}_`))) return found(inner, walk, tombstone());
   }
-  return fieldsOf(element.fields, value, walk, isSeenOther(element.observation, value, walk));
+  return fieldsOf(element.fields, value, walk, isOtherObserved(element.observation, value, walk));
 }
 
-const isSeen = (sighting: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
-  sighting !== undefined && isForgotten(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+const isObservedForgotten = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
+  observation !== undefined && isForgotten(resourceOf(observation, value), value, observation.bare === true, walk);
 
-const isSeenOther = (sighting: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
-  sighting !== undefined && hasKey(resourceSeen(sighting, value), value, sighting.bare === true, walk);
+const isOtherObserved = (observation: ObservationSpec | undefined, value: JsonObject, walk: Walk): boolean =>
+  observation !== undefined && hasKey(resourceOf(observation, value), value, observation.bare === true, walk);
 
-function resourceSeen(sighting: ObservationSpec, value: JsonObject): Resource {
-  const urn = sighting.bare ? value : value['urn'];
+function resourceOf(observation: ObservationSpec, value: JsonObject): Resource {
+  const urn = observation.bare ? value : value['urn'];
   const type = isObject(urn) ? urn['type'] : undefined;
-  return sighting.resourceOf(typeof type === 'string' ? type : '');
+  return observation.resourceOf(typeof type === 'string' ? type : '');
 }
 
-/** The key of an object; undefined where a part of it is missing. */
+/** The key of an object; undefined if a part of it is missing. */
 function keyOf(resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): readonly string[] | undefined {
   const key = resource.key.map((name) => keyPart(resource, name, isBare ? { urn: value } : value, walk));
-  const whole = key.filter((part) => part !== undefined);
-  return whole.length === key.length ? whole : undefined;
+  const present = key.filter((part) => part !== undefined);
+  return present.length === key.length ? present : undefined;
 }
 
 const hasKey = (resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): boolean =>
   keyOf(resource, value, isBare, walk) !== undefined;
 
-/** An object without a key of its own is known by its names, and one with another key by the ids that never change. */
+/**
+ * An object without a key is identified by its names. An object with another key is identified only by ids that never
+ * change.
+ */
 function isForgotten(resource: Resource, value: JsonObject, isBare: boolean, walk: Walk): boolean {
   const { forgotten } = walk;
   const key = keyOf(resource, value, isBare, walk);
@@ -195,27 +198,29 @@ function keyPart(resource: Resource, name: string, value: JsonObject, { source, 
   return isObject(object) ? textOf(object[name.slice(end + 1)]) : undefined;
 }
 
-/** Texts and numbers by their digits; an empty one is no key. */
+/** Texts, and numbers by their digits; an empty text is not a key. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'object' && value !== null && JSON.isRawJSON(value)) return value.rawJSON;
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return text === '' ? undefined : text;
 }
 
-/** Fields by which the contract's objects name an entity; a shown name is none, since many share it. */
+/**
+ * Fields that name an entity in the contract's objects. A display name is not among them, since many entities share it.
+ */
 export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', 'alias', 'url'];
 
-/** Of these, beside keys, those that never change hands. */
+/** The fields among these that, besides keys, never change hands. */
 const LASTING_FIELDS: readonly string[] = ['internal_id'];
 
-/** The names that an object gives itself. */
+/** The object's own names. */
 const namesIn = (value: JsonObject, fields = NAME_FIELDS): string[] =>
   fields.flatMap((field) => {
     const name = value[field];
     return textOf(isObject(name) ? name['value'] : name) ?? [];
   });
 
-/** True of a value of unknown shape that names the entity anywhere in it. */
+/** True if a value of unknown shape contains a name of the entity. */
 function isAbout(value: unknown, walk: Walk): boolean {
   const text = textOf(value);
   if (text !== undefined) return walk.forgotten.isName(walk.resource.table, text);

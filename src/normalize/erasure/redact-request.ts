@@ -1,4 +1,4 @@
-/** Tells whether a request asks for a forgotten entity, and writes it without the entity's names; pure. */
+/** Detects requests for a forgotten entity, and removes the entity's names from them; pure. */
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
@@ -9,7 +9,7 @@ import { isObject, type JsonObject } from '../scope.ts';
 const URN_TABLES = rootTables.filter(({ key }) => key.join() === 'urn_type,urn_value').map(({ name }) => name);
 const ALL_TABLES = rootTables.map(({ name }) => name);
 
-/** True of an object that is the URN of a forgotten entity. */
+/** True if the object is the URN of a forgotten entity. */
 export function isUrnOfForgotten(value: JsonObject, forgotten: Forgotten): boolean {
   const { type, value: id } = value;
   return typeof type === 'string' && typeof id === 'string' && isUrn(type, id, forgotten);
@@ -18,13 +18,13 @@ export function isUrnOfForgotten(value: JsonObject, forgotten: Forgotten): boole
 const isUrn = (type: string, value: string, { isKey }: Forgotten): boolean =>
   URN_TABLES.some((table) => isKey(table, [type, value]));
 
-/** True when a value of the request names a forgotten entity. */
+/** True if a value of the request names a forgotten entity. */
 export const asksForForgotten = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): boolean =>
   Object.entries(request).some(([field, value]) =>
     (Array.isArray(value) ? value : [value]).some((it: unknown) => names(endpoint, field, it, forgotten)),
   );
 
-/** The request with a pseudonym in the place of each value that names the entity, and its texts without the names. */
+/** The request with a pseudonym for each value that names the entity, and with texts without its names. */
 export const redactRequest = (endpoint: Endpoint, request: RequestBody, forgotten: Forgotten): RequestBody =>
   Object.fromEntries(
     Object.entries(request).map(([field, value]) => [
@@ -41,7 +41,7 @@ function redacted(endpoint: Endpoint, field: string, value: unknown, forgotten: 
   return isObject(value) ? { ...value, value: pseudonym } : pseudonym;
 }
 
-/** A bare word is a name only where the contract says that a name is due; an address or a URN is one anywhere. */
+/** A bare word is a name only in the field that the contract declares. An address or a URN is a name in any field. */
 function names({ naming }: Endpoint, field: string, value: unknown, forgotten: Forgotten): boolean {
   if (isObject(value)) return isUrnOfForgotten(value, forgotten);
   if (typeof value !== 'string') return false;

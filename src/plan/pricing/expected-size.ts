@@ -1,17 +1,17 @@
-/** What a request is likely to cost, by the counts that answers like its own had. Pure. */
+/** The expected cost of a request, from the item counts of similar answers. Pure. */
 import { expectedPointsOf, maxPointsOf, nearest, type PriceBook, type ReturnedCount } from './price-book.ts';
 import { averageOf } from './price-model.ts';
 
-/** What one request for so many items is likely to cost. */
+/** The expected cost of one request with this count. */
 export interface ExpectedSize {
   readonly mean: number;
   readonly variance: number;
   readonly least: number;
-  /** Answers that tell; 0 when none does, so that the answer may be as full as asked. */
+  /** The number of answers behind the estimate. If it is 0, the answer may have as many items as requested. */
   readonly answers: number;
 }
 
-/** The outlook by the counts that answers usually have. */
+/** The expected cost, from the item counts of earlier answers. */
 export function expectedSizeOf(book: PriceBook, asked: number | undefined): ExpectedSize {
   const counts = usualCounts(book, asked);
   const answers = counts.reduce((sum, { times }) => sum + times, 0);
@@ -31,7 +31,7 @@ export function expectedSizeOf(book: PriceBook, asked: number | undefined): Expe
   return { mean, variance, least: Math.min(...costs.map(({ value }) => value)), answers };
 }
 
-/** Counts that answers to such a request had: of this sync where it has asked before, else of anybody. */
+/** The item counts of answers to such requests: of this sync if it has any, else of all syncs. */
 function usualCounts({ recentCounts, levels }: PriceBook, asked: number | undefined): ReturnedCount[] {
   const seen = recentCounts.length > 0 ? recentCounts : levels.map((it) => ({ ...it, times: it.samples }));
   if (asked === undefined) return seen.map((it) => ({ ...it, asked }));
@@ -39,7 +39,7 @@ function usualCounts({ recentCounts, levels }: PriceBook, asked: number | undefi
   const alike = nearest(matched, (it) => Math.abs(Math.log((it.asked ?? 1) / Math.max(1, asked))));
   return (alike.length > 0 ? alike : seen).flatMap(({ asked: before, returned, times }) => {
     if (returned === undefined) return [];
-    // An answer that was full would have been longer.
+    // A full answer could have had more items.
     const full = before !== undefined && returned >= before;
     return { asked, returned: full ? asked : Math.min(returned, asked), times };
   });

@@ -1,21 +1,21 @@
-/** The shapes that a price can have, and which of them the samples of a request log bear out. Pure. */
+/** The models that a price can have, and which of them the samples of a request log support. Pure. */
 import type { Price } from '../../service/endpoint.ts';
 
-/** One request of the service's log, as far as it teaches a price. */
+/** One request of the service's log, reduced to what shows its price. */
 export interface PriceSample {
-  /** The most items that were asked for; undefined when it is not known which request this was, or it had no limit. */
+  /** The requested count; undefined if the request is unknown or had no limit. */
   readonly asked: number | undefined;
-  /** Items in the answer; undefined when the log does not say. */
+  /** Items in the answer; undefined if the log does not contain it. */
   readonly returned: number | undefined;
   /** `missing`: the service knows no such entity. `failed`: charged without an answer. */
   readonly outcome: 'answered' | 'missing' | 'failed';
   /** Points that were charged. */
   readonly points: number;
-  /** The sync that the price is learned for sent it. */
+  /** True if the sync whose prices are learned sent it. */
   readonly isOwn?: boolean;
 }
 
-/** A price for each call, or for each started unit of the items returned or asked for. */
+/** A price per call, or per started unit of returned or requested items. */
 export interface PriceModel {
   readonly by: 'call' | 'returned' | 'asked';
   /** Items in a unit. */
@@ -26,17 +26,17 @@ export interface PriceModel {
   readonly maxPoints: number;
 }
 
-/** Counts that a price may depend on. */
+/** The counts that a price may depend on. */
 export type Counts = Pick<PriceSample, 'asked' | 'returned'>;
 
-/** The units that a call is charged for; undefined when the count that they are counted by is not known. */
+/** The number of charged units of a call; undefined if the count that they depend on is unknown. */
 export function unitsOf({ by, per }: Pick<PriceModel, 'by' | 'per'>, counts: Counts): number | undefined {
   if (by === 'call') return 1;
   const items = counts[by];
   return items === undefined ? undefined : Math.max(1, Math.ceil(items / per));
 }
 
-/** The shape of a price that was guessed. */
+/** The model of a guessed price. */
 export const guessedModel = ({ points, per }: Price): PriceModel => ({
   by: per === undefined ? 'call' : 'returned',
   per: per ?? 1,
@@ -44,13 +44,13 @@ export const guessedModel = ({ points, per }: Price): PriceModel => ({
   maxPoints: points,
 });
 
-/** How far off the shape a sample may be. */
+/** The allowed relative difference between a sample and a model. */
 const TOLERANCE = 0.1;
 
-/** Whether a sample costs what the shape says, give or take a tenth. */
-export function fitsSample(shape: PriceModel, sample: PriceSample): boolean {
-  const units = unitsOf(shape, sample);
-  return units !== undefined && isNear(sample.points, shape.points * units);
+/** True if the sample costs what the model says, within 10%. */
+export function fitsSample(model: PriceModel, sample: PriceSample): boolean {
+  const units = unitsOf(model, sample);
+  return units !== undefined && isNear(sample.points, model.points * units);
 }
 
 const isNear = (points: number, expected: number): boolean =>
@@ -58,20 +58,20 @@ const isNear = (points: number, expected: number): boolean =>
 const TINY = 1e-9;
 
 export interface FittedModel {
-  /** The shape to reckon with. */
+  /** The model to use. */
   readonly model: PriceModel;
-  /** All shapes that the samples bear out as well, this one included. */
+  /** All models that the samples support equally, including `model`. */
   readonly alternatives: readonly PriceModel[];
-  /** Share of the samples that fit, 0 to 1. */
+  /** The share of samples that fit, 0 to 1. */
   readonly share: number;
 }
 
 /**
- * The shape that most samples fit; undefined without samples. Of shapes that fit alike, the guess's comes first: a guess
- * that the samples bear out has no rivals, or a few small answers would let any price be true of large ones.
+ * The model that most samples fit; undefined without samples. Among equal models, the guess comes first. A guess that
+ * the samples confirm has no alternatives: otherwise a few small answers would allow any price for large ones.
  */
 export function fitModels(guess: Price, samples: readonly PriceSample[]): FittedModel | undefined {
-  const tallies = tallied(samples);
+  const tallies = tally(samples);
   const guessed = guessedModel(guess);
   const candidates = [guessed, ...CANDIDATES.filter(({ by, per }) => by !== guessed.by || per !== guessed.per)];
   const fitted = candidates.flatMap((candidate) => fitOf(candidate, tallies) ?? []);
@@ -80,12 +80,12 @@ export function fitModels(guess: Price, samples: readonly PriceSample[]): Fitted
   const [first] = exact;
   if (!first) return undefined;
   const isGuess = ({ shape }: Fit): boolean => shape.by === guessed.by && shape.per === guessed.per;
-  // A guess that nothing can be said of is not refuted.
+  // A guess that no sample can test is not refuted.
   const rivals = [...exact.map(({ shape }) => shape), ...(fitted.some(isGuess) ? [] : [guessed])];
   return { model: first.shape, alternatives: isGuess(first) ? [first.shape] : rivals, share: first.share };
 }
 
-/** One row in two hundred that is odd does not choose the shape. */
+/** One unusual row in two hundred does not decide the model. */
 const SLACK = 0.005;
 
 function bestOf<T>(all: readonly T[], share: (it: T) => number): T[] {
@@ -93,7 +93,7 @@ function bestOf<T>(all: readonly T[], share: (it: T) => number): T[] {
   return all.filter((it) => share(it) >= best - SLACK);
 }
 
-/** Usual sizes of a unit before others, so that of several that fit the likely one is taken. */
+/** Common sizes of a unit come first, so that the most likely one wins among several that fit. */
 const UNITS = [...new Set([10, 12, 20, 25, 50, 100, 5, 1, ...upTo(100), 150, 200, 250, 300, 400, 500, 1000])];
 const CANDIDATES: readonly Pick<PriceModel, 'by' | 'per'>[] = [
   { by: 'call', per: 1 },
@@ -102,15 +102,15 @@ const CANDIDATES: readonly Pick<PriceModel, 'by' | 'per'>[] = [
 ];
 
 function upTo(last: number): number[] {
-  return Array.from({ length: last }, (_, at) => at + 1);
+  return Array.from({ length: last }, (_, index) => index + 1);
 }
 
-/** Samples that are alike, counted: there are few kinds of them among thousands. */
+/** Equal samples, counted: thousands of samples have few distinct values. */
 interface Tally extends PriceSample {
   readonly times: number;
 }
 
-function tallied(samples: readonly PriceSample[]): Tally[] {
+function tally(samples: readonly PriceSample[]): Tally[] {
   const found = new Map<string, { sample: PriceSample; times: number }>();
   for (const sample of samples) {
     const key = `${sample.asked} ${sample.returned} ${sample.points}`;
@@ -123,12 +123,12 @@ function tallied(samples: readonly PriceSample[]): Tally[] {
 
 interface Fit {
   readonly shape: PriceModel;
-  /** Share of samples within the tolerance, and share that agrees to the point. */
+  /** The share of samples within the tolerance, and the share that matches exactly. */
   readonly share: number;
   readonly exact: number;
 }
 
-/** Samples of which the count is known that a shape is judged by, at the least. */
+/** The minimum number of samples with a known count to evaluate a model. */
 const LEAST_JUDGED = 3;
 
 function fitOf(candidate: Pick<PriceModel, 'by' | 'per'>, tallies: readonly Tally[]): Fit | undefined {
@@ -137,9 +137,10 @@ function fitOf(candidate: Pick<PriceModel, 'by' | 'per'>, tallies: readonly Tall
     return units === undefined ? [] : [{ units, points: it.points, times: it.times }];
   });
   const known = sum(judged, ({ times }) => times);
-  // What was asked is known of the ledger's own requests alone; what came back, the log tells of all or of none.
-  const due = candidate.by === 'asked' ? LEAST_JUDGED : sum(tallies, ({ times }) => times) / 2;
-  if (known === 0 || known < due) return undefined;
+  // The requested count is known only for requests in the ledger. The returned count is in all rows of the log or in
+  // none.
+  const required = candidate.by === 'asked' ? LEAST_JUDGED : sum(tallies, ({ times }) => times) / 2;
+  if (known === 0 || known < required) return undefined;
   const points = median(judged.map((it) => ({ value: it.points / it.units, times: it.times })));
   const near = judged.filter((it) => isNear(it.points, points * it.units));
   const exact = near.filter((it) => Math.abs(it.points - points * it.units) < TINY * (1 + it.points));
@@ -151,36 +152,37 @@ function fitOf(candidate: Pick<PriceModel, 'by' | 'per'>, tallies: readonly Tall
   };
 }
 
-/** Rows that cost too little for a price by the items asked for: at least what came back was asked. */
+/** Rows that cost too little for a price by requested items: at least the returned items were requested. */
 const tooCheap = (per: number, points: number, tallies: readonly Tally[]): Tally[] =>
   tallies.filter(({ asked, returned, points: paid }) => {
     const least = asked === undefined && returned !== undefined ? points * Math.max(1, Math.ceil(returned / per)) : 0;
     return paid < least && !isNear(paid, least);
   });
 
-const sum = <T>(all: readonly T[], of: (it: T) => number): number => all.reduce((total, it) => total + of(it), 0);
+const sum = <T>(all: readonly T[], valueOf: (it: T) => number): number =>
+  all.reduce((total, it) => total + valueOf(it), 0);
 
-/** A value and how often it was seen. */
+/** A value and how often it occurred. */
 export interface Weighted {
   readonly value: number;
   readonly times: number;
 }
 
-/** The value that this share of all lies at or below; 0 of nothing. */
+/** The smallest value that at least this share of all values do not exceed; 0 without values. */
 export function quantile(all: readonly Weighted[], share: number): number {
   const rising = all.toSorted((a, b) => a.value - b.value);
-  const due = share * sum(rising, ({ times }) => times);
+  const rank = share * sum(rising, ({ times }) => times);
   let seen = 0;
   for (const { value, times } of rising) {
     seen += times;
-    if (seen >= due) return value;
+    if (seen >= rank) return value;
   }
   return rising.at(-1)?.value ?? 0;
 }
 
-/** The value in the middle; of two, the smaller. */
+/** The median; the smaller one of two middle values. */
 export const median = (all: readonly Weighted[]): number => quantile(all, 0.5);
 
-/** The mean; of nothing it is no number. */
+/** The mean; NaN without values. */
 export const averageOf = (all: readonly Weighted[]): number =>
   sum(all, ({ value, times }) => value * times) / sum(all, ({ times }) => times);

@@ -1,4 +1,4 @@
-/** What a sync would ask and cost, told before anything is spent. */
+/** The expected requests and cost of a sync, before any point is spent. */
 import { type Allowance, requestsOf } from '../../service/window/allowance.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
@@ -6,31 +6,31 @@ import { expectedSizeOf } from './expected-size.ts';
 import { maxPointsOf, type PriceBook, type Confidence } from './price-book.ts';
 import type { Task } from '../task.ts';
 
-/** Points that requests may cost, each sent once; pages of the log are left out. */
+/** The points that requests may cost, without repetitions and without pages of the log. */
 export interface PointsQuote {
-  /** Nine times in ten they cost from `low` to `high`, if the log goes on as it did. */
+  /** The cost is between `low` and `high` with 90% probability, if the log continues as before. */
   readonly low: number;
   readonly likely: number;
   readonly high: number;
   /** The most that they can cost, with all parts of full answers. */
   readonly most: number;
   readonly sure: Confidence;
-  /** Rows of the log that the prices were learned from. */
+  /** The number of log rows that the prices are based on. */
   readonly samples: number;
 }
 
 export interface Quote extends PointsQuote {
   /** Requests in the plan. */
   readonly requests: number;
-  /** Of these, answered within `max_age` already: not bought again. */
+  /** Requests that a stored answer within `max_age` serves; they are not bought again. */
   readonly fresh: number;
-  /** The same as `most`. */
+  /** Equal to `most`. */
   readonly mostPoints: number;
   /** The most requests that may be sent, with all parts of full answers. */
   readonly mostRequests: number;
-  /** Pages of the log lead to further requests, which the figures leave out. */
+  /** True if pages of the log lead to further requests, which the figures do not include. */
   readonly mayGrow: boolean;
-  /** The least time that the pace allows for sending them. */
+  /** The minimum time to send the requests at the allowed rate. */
   readonly leastMs: number;
 }
 
@@ -38,31 +38,31 @@ export interface Pace {
   readonly requestsPerSecond: number;
 }
 
-/** Half of the range in which nine of ten sums fall, in standard deviations. */
+/** Half the width of the 90% interval, in standard deviations. */
 const NINE_IN_TEN = 1.645;
 
 /**
- * The points that these tasks may cost. Requests vary each on their own, and all together as far as the mean itself is
- * known from few answers only.
+ * The points that these tasks may cost. Costs of requests vary independently. The error of the mean affects all of them
+ * together if it is based on few answers.
  */
 export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: PriceBook): PointsQuote {
   const groups = Map.groupBy(tasks, ({ request }) => countOf(request));
-  let [likely, least, most, below, variance, together] = [0, 0, 0, 0, 0, 0];
+  let [likely, least, most, below, variance, sharedError] = [0, 0, 0, 0, 0, 0];
   for (const [asked, { length }] of groups) {
-    const outlook = expectedSizeOf(prices, asked);
-    likely += length * outlook.mean;
-    least += length * outlook.least;
+    const expected = expectedSizeOf(prices, asked);
+    likely += length * expected.mean;
+    least += length * expected.least;
     most += length * maxPointsOf(prices, asked);
-    // Nothing tells how full such answers are: any count up to the one asked for is as good.
-    if (outlook.answers === 0) below += length * (outlook.mean - outlook.least);
-    else together += length * Math.sqrt(outlook.variance / outlook.answers);
-    variance += length * outlook.variance;
+    // Without earlier answers, any count up to the requested one is equally likely.
+    if (expected.answers === 0) below += length * (expected.mean - expected.least);
+    else sharedError += length * Math.sqrt(expected.variance / expected.answers);
+    variance += length * expected.variance;
   }
-  const margin = NINE_IN_TEN * Math.sqrt(variance + together ** 2);
-  const high = Math.min(most, whole(Math.ceil, likely + margin));
+  const margin = NINE_IN_TEN * Math.sqrt(variance + sharedError ** 2);
+  const high = Math.min(most, roundedBy(Math.ceil, likely + margin));
   return {
-    low: Math.min(high, whole(Math.floor, Math.max(least, likely - below - margin))),
-    likely: Math.min(high, whole(Math.round, likely)),
+    low: Math.min(high, roundedBy(Math.floor, Math.max(least, likely - below - margin))),
+    likely: Math.min(high, roundedBy(Math.round, likely)),
     high,
     most,
     sure: prices.sure,
@@ -72,23 +72,23 @@ export function pointsQuoteOf(tasks: readonly Pick<Task, 'request'>[], prices: P
 
 /** A question of a plan that needs requests. */
 export interface QuotedQuestion {
-  /** The requests that are to be sent first, as far as can be known now. */
+  /** The known first requests to send. */
   readonly open: readonly RequestBody[];
-  /** The most that may be sent; undefined where nothing bounds them. */
+  /** The most requests that may be sent; undefined if they are unbounded. */
   readonly most?: Allowance;
-  /** What its last run sent, as the `count` of each request; undefined of one whose answers may or may not be full. */
+  /** The `count` of each request of the question's last run; undefined if its answers may or may not be full. */
   readonly usual?: readonly (number | undefined)[];
 }
 
 /**
- * The points that these questions may cost. A question that was asked before is expected to take as many requests again.
- * Of another, anything from one request to all its parts is as likely.
+ * The points that these questions may cost. A question that ran before is expected to need as many requests again. For
+ * another question, each number from one request to all its parts is equally likely.
  */
 export function questionsQuoteOf(questions: readonly QuotedQuestion[], prices: PriceBook): PointsQuote {
   const isOpen = (it: QuotedQuestion): boolean =>
     it.usual === undefined && it.most !== undefined && requestsOf(it.most) > it.open.length;
-  const requests = (of: readonly QuotedQuestion[]): { readonly request: RequestBody }[] =>
-    of.flatMap(
+  const requests = (group: readonly QuotedQuestion[]): { readonly request: RequestBody }[] =>
+    group.flatMap(
       ({ open, usual }) => usual?.map((count) => ({ request: { count } })) ?? open.map((request) => ({ request })),
     );
   const known = pointsQuoteOf(requests(questions.filter((it) => !isOpen(it))), prices);
@@ -98,17 +98,20 @@ export function questionsQuoteOf(questions: readonly QuotedQuestion[], prices: P
       (sum, [count, times]) => sum + times * maxPointsOf(prices, count),
       0,
     );
-  const sum = (of: readonly QuotedQuestion[]): number => of.reduce((total, it) => total + mostOfOne(it), 0);
+  const sum = (group: readonly QuotedQuestion[]): number => group.reduce((total, it) => total + mostOfOne(it), 0);
   const most = sum(questions);
   const high = Math.min(most, known.high + sum(questions.filter(isOpen)));
   const likely = Math.min(high, known.likely + unknown.likely);
   return { ...known, low: Math.min(likely, known.low + unknown.low), likely, high, most };
 }
 
-/** Rounded, but for the crumbs that binary fractions leave. */
-const whole = (round: (value: number) => number, points: number): number => round(Math.round(points * 1e6) / 1e6);
+/** Rounded, without the rounding errors of binary fractions. */
+const roundedBy = (round: (value: number) => number, points: number): number => round(Math.round(points * 1e6) / 1e6);
 
-/** The quote of a sync that has so many requests in its plan, and of them these questions to ask. */
+/**
+ * The quote of a sync: `planned` is the number of requests in its plan, and `questions` are those that still need
+ * requests.
+ */
 export function quoteOf(
   planned: number,
   questions: readonly QuotedQuestion[],
@@ -130,12 +133,15 @@ export function quoteOf(
   };
 }
 
-/** The quote of all the syncs of a run, which share the pace. It is as sure as the least sure that costs anything. */
+/**
+ * The quote of all syncs of a run, which share the rate limit. Its confidence is the lowest of all syncs that cost
+ * points.
+ */
 export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string })[], pace: Pace): Quote {
-  const sum = (of: (quote: Quote) => number): number => quotes.reduce((total, it) => total + of(it), 0);
+  const sum = (valueOf: (quote: Quote) => number): number => quotes.reduce((total, it) => total + valueOf(it), 0);
   const [requests, fresh] = [sum((it) => it.requests), sum((it) => it.fresh)];
   const paid = quotes.filter(({ most }) => most > 0);
-  // Syncs of one endpoint learn from the same rows.
+  // Syncs of one endpoint use the same rows.
   const byEndpoint = new Map(paid.map(({ endpoint, samples }) => [endpoint, samples]));
   return {
     requests,
@@ -155,6 +161,6 @@ export function totalQuote(quotes: readonly (Quote & { readonly endpoint: string
 
 const LEAST_SURE: readonly Confidence[] = ['guess', 'some', 'good'];
 
-/** The first request waits for nothing. */
+/** The first request does not wait. */
 const leastMs = (requests: number, { requestsPerSecond }: Pace): number =>
   Math.ceil((Math.max(0, requests - 1) * 1000) / requestsPerSecond);

@@ -1,12 +1,12 @@
-/** What is taken out of a page before it counts as clean. Each function changes the document in place. */
+/** The cleaning steps of a page. Each function changes the document in place. */
 import type { CheerioAPI } from 'cheerio';
 
-/** Drops what never shows: scripts, styles, templates. */
+/** Removes elements that are never visible: scripts, styles, templates. */
 export function dropMachinery($: CheerioAPI): void {
   $('script, style, noscript, template, link[rel="stylesheet"]').remove();
 }
 
-/** Drops HTML comments, wherever they stand. */
+/** Removes HTML comments, also outside of the body. */
 export function dropComments($: CheerioAPI): void {
   $('*')
     .contents()
@@ -18,7 +18,7 @@ export function dropComments($: CheerioAPI): void {
     .remove();
 }
 
-/** Gives every image with a srcset its largest picture as src. */
+/** Sets the src of each image with a srcset to its largest picture. */
 export function resolveSrcset($: CheerioAPI): void {
   $('img[srcset], source[srcset]').each((_, element) => {
     const image = $(element);
@@ -28,7 +28,7 @@ export function resolveSrcset($: CheerioAPI): void {
   });
 }
 
-/** The address with the greatest width or density; the first when none is told. */
+/** The address with the greatest width or density; the first one if there are no descriptors. */
 function largestOf(srcset: string): string | undefined {
   let largest: { readonly address: string; readonly size: number } | undefined;
   for (const candidate of srcset.split(/,\s+|,$/)) {
@@ -39,7 +39,7 @@ function largestOf(srcset: string): string | undefined {
   return largest?.address;
 }
 
-/** Drops images that are embedded in the page as base64. */
+/** Removes images that are embedded as base64. */
 export function dropBase64Images($: CheerioAPI): void {
   $('img, source, image').each((_, element) => {
     const image = $(element);
@@ -50,5 +50,5 @@ export function dropBase64Images($: CheerioAPI): void {
 
 const isBase64 = (address: string): boolean => /^\s*data:image\/[^,]*;base64,/i.test(address);
 
-/** The DOM's number for comments. */
+/** The DOM node type of comments. */
 const COMMENT = 8;

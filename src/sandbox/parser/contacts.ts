@@ -1,10 +1,10 @@
-/** Links, e-mail addresses and phone numbers on a page, each once, in the order in which they stand. */
+/** Links, e-mail addresses and phone numbers of a page, without duplicates, in the order of the page. */
 import type { CheerioAPI } from 'cheerio';
 
-/** The networks of the sandbox: what counts as social media. */
+/** The hosts of the sandbox's social networks. */
 const SOCIAL_HOSTS = ['pronet.example', 'microblog.example', 'photoshare.example'];
 
-/** Absolute addresses that the page links to, without those that only scroll or are no pages. */
+/** Absolute http and https addresses of the page's links, without links that only scroll. */
 export function linksOf(
   $: CheerioAPI,
   pageUrl: string,
@@ -37,10 +37,10 @@ export function emailsOf($: CheerioAPI): string[] {
   return unique([...linked, ...(visibleText($).match(EMAIL) ?? [])].map((email) => email.toLowerCase()));
 }
 
-/** Parts are as long as addresses allow: without limits, a long run of letters would be read once for each of its letters. */
+/** The length of each part is bounded. Without bounds, long runs of letters take quadratic time. */
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[A-Za-z]{2,24}/g;
 
-/** Phone numbers in the page's text and in its tel links, as digits with a leading plus where there is one. */
+/** Phone numbers in the page's text and in its tel links, as digits with a leading plus if present. */
 export function phonesOf($: CheerioAPI): string[] {
   const written = visibleText($).match(PHONE) ?? [];
   return unique([...hrefs($, 'tel:'), ...written].map((phone) => phone.replaceAll(/[^\d+]/g, ''))).filter(
@@ -48,7 +48,7 @@ export function phonesOf($: CheerioAPI): string[] {
   );
 }
 
-/** Only numbers with a country code: years, prices and sizes look like the others. */
+/** Only numbers with a country code, since other numbers look like years, prices or sizes. */
 const PHONE = /\+\d[\d\s().-]{6,}\d/g;
 
 const hrefs = ($: CheerioAPI, scheme: string): string[] =>
@@ -66,7 +66,7 @@ const decoded = (text: string): string => {
   }
 };
 
-/** The text of the body, blocks apart, without scripts and styles. */
+/** The text of the body without scripts and styles, with blanks between its parts. */
 function visibleText($: CheerioAPI): string {
   const texts: string[] = [];
   $('body')
@@ -80,7 +80,7 @@ function visibleText($: CheerioAPI): string {
   return texts.join(' ');
 }
 
-/** The DOM’s number for texts. */
+/** The DOM node type of texts. */
 const TEXT = 3;
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts.filter((text) => text !== ''))];

@@ -1,4 +1,4 @@
-/** The HTML library's element, which it uses everywhere and exports nowhere. */
+/** The HTML library's element type, which it does not export. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
 
 type NodesOf<T> = T extends Cheerio<infer Node> ? Node : never;
@@ -6,5 +6,5 @@ type NodesOf<T> = T extends Cheerio<infer Node> ? Node : never;
 /** An element of a parsed page. */
 export type HtmlElement = Extract<NodesOf<ReturnType<CheerioAPI>>, { readonly tagName: string }>;
 
-/** Every element of the page, in the order in which they begin. */
+/** All elements of the page, in document order. */
 export const everyElement = ($: CheerioAPI): HtmlElement[] => $<HtmlElement, '*'>('*').toArray();

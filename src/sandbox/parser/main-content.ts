@@ -1,4 +1,4 @@
-/** Finds the main content of a page by where its long blocks of text are. */
+/** Finds the main content of a page by the position of its long text blocks. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
 import type { HtmlElement } from './dom.ts';
 
@@ -8,8 +8,8 @@ const CONTAINERS = 'main, article, section, div, td';
 const BLOCKS = 'p, pre, blockquote, li, dd, td';
 
 /**
- * The element in which most text stands in blocks of at least `minTextBlock` characters, without the blocks around it
- * that every page has; the page without these where no block is that long.
+ * The element with the most text in blocks of at least `minTextBlock` characters, without navigation, headers and
+ * footers. If no block is that long, the page without these parts.
  */
 export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<HtmlElement> {
   const body = $('body').clone();
@@ -19,10 +19,10 @@ export function mainContent($: CheerioAPI, minTextBlock: number): Cheerio<HtmlEl
     const length = textOf($(block)).length;
     const container = $(block).closest(`${CONTAINERS}, body`).get(0) as HtmlElement | undefined;
     if (container === undefined || length < minTextBlock) return;
-    // A block belongs to what holds it and, less and less, to what is around that.
+    // A block counts for its container and, with decreasing weight, for the elements around it.
     let share = length;
-    for (const around of [container, ...$(container).parents(CONTAINERS).toArray()]) {
-      scores.set(around, (scores.get(around) ?? 0) + share);
+    for (const ancestor of [container, ...$(container).parents(CONTAINERS).toArray()]) {
+      scores.set(ancestor, (scores.get(ancestor) ?? 0) + share);
       share *= 0.6;
     }
   });

@@ -1,4 +1,4 @@
-/** The options of a parse, as the contract names them. */
+/** The options of a parse, named as in the contract. */
 
 export interface ParseOptions {
   readonly include_tags?: readonly string[] | null | undefined;

@@ -1,4 +1,4 @@
-/** Parses one page as the options of a request say: the answer's item, made with an HTML library from any HTML. */
+/** Parses a page with the options of a request, and returns the item of the answer. Works for any HTML. */
 import * as cheerio from 'cheerio';
 import type { Wire } from '../wire.ts';
 import { dropBase64Images, dropComments, dropMachinery, resolveSrcset } from './clean.ts';
@@ -8,17 +8,14 @@ import { descriptionOf, metadataOf, titleOf } from './metadata.ts';
 import type { ParseOptions } from './options.ts';
 import { exclude, include } from './select.ts';
 
-/**
- * The item that answers a parse of this HTML, found at `url`.
- * Throws a SelectorError when a selector of the options is none.
- */
+/** The item for this HTML from `url`. Throws a SelectorError for an invalid selector in the options. */
 export function parsePage(html: string, url: string, options: ParseOptions): Wire {
   const $ = cheerio.load(html);
-  const told = { '@type': '@web_parser_result', url, title: titleOf($) };
+  const base = { '@type': '@web_parser_result', url, title: titleOf($) };
   const found = contactsOf($, url, options);
-  if (options.extract_minimal) return { ...told, cleaned_html: '', meta_description: null, ...found };
+  if (options.extract_minimal) return { ...base, cleaned_html: '', meta_description: null, ...found };
   return {
-    ...told,
+    ...base,
     meta_description: descriptionOf($),
     metadata: metadataOf($),
     cleaned_html: contentOf($, options),
@@ -27,8 +24,8 @@ export function parsePage(html: string, url: string, options: ParseOptions): Wir
 }
 
 /**
- * Links, addresses and numbers, from the whole page whatever content is kept of it.
- * Assumed: contacts stand in headers and footers, so an answer that took them from the kept content alone would have none.
+ * Links, e-mail addresses and phone numbers of the complete page, independent of the kept content. Assumed: contacts
+ * are in headers and footers, so the kept content alone would often have none.
  */
 function contactsOf($: cheerio.CheerioAPI, url: string, options: ParseOptions): Wire {
   const links = linksOf($, url, { sameOrigin: options.same_origin_links, social: options.social_links_only });
@@ -53,7 +50,7 @@ function contentOf($: cheerio.CheerioAPI, options: ParseOptions): string {
   return (options.return_full_html ? $.html() : ($('body').html() ?? '')).trim();
 }
 
-/** Text with a line for each block. */
+/** The text with one line per block. */
 function plainText($: cheerio.CheerioAPI, full: boolean): string {
   $('br').replaceWith('\n');
   $(BLOCKS).each((_, element) => {

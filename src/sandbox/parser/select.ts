@@ -1,21 +1,21 @@
-/** Which elements of a page the tag options mean. */
+/** Selects the elements of a page that the tag options name. */
 import type { Cheerio, CheerioAPI } from 'cheerio';
 import { type HtmlElement, everyElement } from './dom.ts';
 
-/** A text given as a selector that is none. */
+/** The text is not a valid selector. */
 export class SelectorError extends Error {
   readonly option: 'include_tags' | 'exclude_tags';
   readonly at: number;
 
   constructor(option: SelectorError['option'], at: number, selector: string) {
-    super(`${JSON.stringify(selector)} is no CSS selector`);
+    super(`${JSON.stringify(selector)} is not a CSS selector`);
     this.name = 'SelectorError';
     this.option = option;
     this.at = at;
   }
 }
 
-/** The elements that the selectors choose, in the page's order, none inside another; undefined without selectors. */
+/** The selected elements in document order, without elements inside others; undefined without selectors. */
 export function include($: CheerioAPI, selectors: readonly string[]): Cheerio<HtmlElement> | undefined {
   if (selectors.length === 0) return undefined;
   const chosen = new Set(selectors.flatMap((selector, at) => select($, 'include_tags', selector, at)));
@@ -31,7 +31,7 @@ export function include($: CheerioAPI, selectors: readonly string[]): Cheerio<Ht
   );
 }
 
-/** Removes the elements that the selectors or masks choose. */
+/** Removes the elements that the selectors or masks select. */
 export function exclude($: CheerioAPI, selectors: readonly string[]): void {
   const chosen = selectors.flatMap((selector, at) =>
     MASK.test(selector.trim()) ? masked($, selector.trim()) : select($, 'exclude_tags', selector, at),
@@ -39,11 +39,11 @@ export function exclude($: CheerioAPI, selectors: readonly string[]): void {
   $(chosen.filter((element) => !ROOTS.has(element.tagName))).remove();
 }
 
-/** A mask like `*ad*` or `.ad-*`; `a[href*=x]` and a star alone are selectors. */
+/** A mask such as `*ad*` or `.ad-*`; `a[href*=x]` and `*` alone are selectors. */
 const MASK = /^(?=.*\*)(?=.*\w)[.#]?[\w*-]+$/;
 const ROOTS = new Set(['html', 'head', 'body']);
 
-/** Elements whose tag, id or one of whose classes fits the mask; `.` and `#` ask for a class or an id. */
+/** Elements with a tag, id or class that matches the mask; a mask with `.` or `#` matches only classes or ids. */
 function masked($: CheerioAPI, mask: string): HtmlElement[] {
   const kind = /^[.#]/.exec(mask)?.[0];
   const pattern = new RegExp(

@@ -1,9 +1,9 @@
 /**
- * Chance that can be looked up: every property of every entity is computed from the seed, what is asked about and the
- * entity's index, so a world of any size takes no memory and two processes with one seed agree.
+ * Reproducible random values. Each property of each entity is computed from the seed, the property's name and the
+ * entity's index. So a world of any size needs no memory, and two processes with one seed agree.
  */
 
-/** A number from 0 to 2^32 - 1, the same for the same index and slot. Slots tell several draws about one index apart. */
+/** A number from 0 to 2^32 - 1, equal for equal index and slot. Slots separate several draws for one index. */
 export type Draw = (index: number, slot?: number) => number;
 
 const FIRST = 0x85ebca6b;
@@ -12,7 +12,7 @@ const SECOND = 0xc2b2ae35;
 const FIRST_BACK = 0xa5cb9243;
 const SECOND_BACK = 0x7ed1b41d;
 
-/** A one-to-one mapping of the 32-bit numbers that looks random: the finalizer of MurmurHash3. */
+/** A one-to-one mapping of 32-bit numbers that looks random: the finalizer of MurmurHash3. */
 export function scramble(value: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, FIRST);
@@ -21,7 +21,7 @@ export function scramble(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The number that `scramble` made this one from. */
+/** The inverse of `scramble`. */
 export function unscramble(scrambled: number): number {
   let mixed = scrambled ^ (scrambled >>> 16);
   mixed = Math.imul(mixed, SECOND_BACK);
@@ -37,7 +37,7 @@ export function digestOf(text: string): number {
   return scramble(digest);
 }
 
-/** Gives, for one seed, the draws about any named property. */
+/** A function that returns, for one seed, the draws of a named property. */
 export const drawing =
   (seed: number) =>
   (about: string): Draw => {
@@ -47,22 +47,22 @@ export const drawing =
   };
 export type Drawing = ReturnType<typeof drawing>;
 
-/** One of the values, each as likely as the others. */
+/** One of the values, with equal probability. */
 export const pick = <T>(values: readonly T[], drawn: number): T => values[drawn % values.length] as T;
 
 /** True for this share of all draws. */
 export const happens = (drawn: number, share: number): boolean => drawn < share * 0x1_0000_0000;
 
-/** A whole number from `least` to `most`. */
+/** An integer from `least` to `most`. */
 export const between = (drawn: number, least: number, most: number): number => least + (drawn % (most - least + 1));
 
-/** A whole number from `least` to `most` of which small ones are far more likely, as counts of followers are. */
+/** An integer from `least` to `most`, where small numbers are far more likely, as for follower counts. */
 export const skewed = (drawn: number, least: number, most: number): number =>
   Math.floor(least + (most - least) * (drawn / 0x1_0000_0000) ** 6);
 
 const SLOTS = 4096;
 
-/** Turns draws into indexes of the weights, each as likely as its weight. */
+/** A function from draws to indexes of the weights, each with a probability proportional to its weight. */
 export function weighted(weights: readonly number[]): (drawn: number) => number {
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const table = new Uint16Array(SLOTS);
@@ -75,11 +75,11 @@ export function weighted(weights: readonly number[]): (drawn: number) => number 
   return (drawn) => table[drawn % SLOTS] as number;
 }
 
-/** Different draws from 0 to `below` - 1, at most that many, in a random order. */
+/** Distinct numbers from 0 to `below` - 1 in random order, at most `many` of them. */
 export function distinct(draw: Draw, index: number, many: number, below: number): number[] {
   const found = new Set<number>();
   for (let slot = 0; found.size < Math.min(many, below); slot++) {
-    // A set that is nearly exhausted takes the next free number, so that this always ends.
+    // If a number is taken, the next free one is used, so that the loop always ends.
     let drawn = draw(index, slot) % below;
     while (found.has(drawn)) drawn = (drawn + 1) % below;
     found.add(drawn);

@@ -1,4 +1,4 @@
-/** The schools that a person lists, latest first: the ones that a search by school finds the person by. */
+/** The schools that a person lists, latest first. A search by school finds the person by the same schools. */
 import { between, type Drawing, happens, pick } from './draw.ts';
 import type { Sign } from './images.ts';
 import type { Organization, Organizations } from './organizations.ts';
@@ -31,7 +31,7 @@ export function educationsOf(draw: Drawing, people: People, schools: Organizatio
       });
 }
 
-/** A school written by hand has a name and nothing else. */
+/** A school that was entered by hand has only a name. */
 function schoolItem(school: Organization, byHand: boolean, sparse: boolean, sign: Sign): Wire {
   const tag = { '@type': '@pronet_user_education_company', name: school.name };
   if (byHand) return tag;
@@ -46,7 +46,7 @@ function schoolItem(school: Organization, byHand: boolean, sparse: boolean, sign
   };
 }
 
-/** An industry's URN as answers hold it. */
+/** An industry's URN, as answers contain it. */
 export const industryUrn = ({ number }: IndustryName): Wire => ({ type: 'industry', value: number });
 
 const industryItem = (industry: IndustryName): Wire => ({

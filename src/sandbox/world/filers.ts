@@ -1,4 +1,4 @@
-/** The companies of the world as filers: their keys, states and codes, and which of them a search means. */
+/** The companies of the world as filers: their keys, states and codes, and the companies that match a search. */
 import { type Drawing, happens, pick, weighted } from './draw.ts';
 import type { Organizations } from './organizations.ts';
 import { INCORPORATED_IN, LISTED, SICS } from './words/companies.ts';
@@ -19,8 +19,8 @@ export interface Filers {
   readonly count: number;
   readonly at: (company: number) => Filer;
   /**
-   * The companies that an entity name and state codes leave: undefined when they leave all, else indexes in ascending
-   * order. A name is a ticker, or any part of a company's name; upper and lower case are alike.
+   * The indexes of the companies that match an entity name and state codes, ascending; undefined if all match. A name
+   * is a ticker or any part of a company's name, in any letter case.
    */
   readonly matching: (entityName: string, states: readonly string[]) => readonly number[] | undefined;
 }
@@ -73,7 +73,7 @@ export function filersOf(draw: Drawing, companies: Organizations): Filers {
   }
 }
 
-/** Made-up tickers end in a number's letters, so they never equal a well-known one. */
+/** Generated tickers end with the letters of a number, so they never equal a well-known one. */
 const tickerOf = (name: string, company: number): string =>
   `${name
     .split(' ')

@@ -1,23 +1,23 @@
 /**
- * When filings are made. The date is a monotone function of a filing's index, so a window of days is a range of indexes.
- * It does not depend on today: as days pass, filings are added and none changes.
+ * The dates of filings. The date is a monotone function of a filing's index, so a window of days is a range of indexes.
+ * It does not depend on the current day: over time, filings are added and none changes.
  */
 import { type Drawing, happens } from './draw.ts';
 
 export interface FilingCalendar {
   /** The day of a filing, as a number of days since 1970. */
   readonly dayOf: (index: number) => number;
-  /** Indexes of the filings made from one day to another, both included: `[from, to)`. */
+  /** Indexes of the filings from one day to another, both included: `[from, to)`. */
   readonly range: (firstDay: number, lastDay: number) => readonly [from: number, to: number];
 }
 
 export const DAY_MS = 86_400_000;
 export const FIRST_DAY = Date.UTC(2001, 0, 1) / DAY_MS;
-/** The day by the end of which the world's number of filings have been made. */
+/** At the end of this day, the world has its configured number of filings. */
 const COUNTED_TO = Date.UTC(2025, 11, 31) / DAY_MS;
 const LAST_DAY = Date.UTC(2045, 11, 31) / DAY_MS;
 
-/** Days by which reports are due: offices are flooded, and a single day may hold more than an answer can. */
+/** Due dates of reports: on them, a single day may have more filings than one answer can hold. */
 const RUSH = new Set(['02-14', '03-01', '05-15', '08-14', '11-14']);
 const RUSH_WEIGHT = 14;
 
@@ -29,7 +29,7 @@ export function filingCalendar(draw: Drawing, filings: number): FilingCalendar {
   for (let at = 0; at <= COUNTED_TO - FIRST_DAY; at++) total += weights[at] as number;
   const perWeight = filings / total;
 
-  // starts[at] is the index of the first filing of a day; one more entry ends the last.
+  // starts[at] is the index of a day's first filing; one additional entry ends the last day.
   const starts = new Uint32Array(days + 1);
   for (let at = 0; at < days; at++) {
     const expected = perWeight * (weights[at] as number);
@@ -52,7 +52,7 @@ export function filingCalendar(draw: Drawing, filings: number): FilingCalendar {
   };
 }
 
-/** Nothing on weekends; more from year to year. */
+/** No filings on weekends, and more from year to year. */
 function weightOf(day: number, drawn: number): number {
   const weekday = (day + 4) % 7;
   if (weekday === 0 || weekday === 6) return 0;
@@ -61,7 +61,7 @@ function weightOf(day: number, drawn: number): number {
   return growth * rush * (0.6 + (drawn % 1000) / 1250);
 }
 
-/** YYYY-MM-DD of a number of days since 1970. */
+/** A number of days since 1970 as YYYY-MM-DD. */
 export const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
-/** The number of days since 1970 of a YYYY-MM-DD. */
+/** A YYYY-MM-DD date as a number of days since 1970. */
 export const dayNumber = (iso: string): number => Date.parse(`${iso}T00:00:00Z`) / DAY_MS;

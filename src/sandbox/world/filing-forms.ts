@@ -1,12 +1,12 @@
-/** Form types: how common each is in which season, which documents it brings, and what a filter on forms means. */
+/** Form types: how common each is in each season, its documents, and how filters match forms. */
 import { weighted } from './draw.ts';
 
 interface Form {
   readonly type: string;
-  /** How common it is outside the season of annual reports, and in it. */
+  /** The weight outside of the season of annual reports, and in it. */
   readonly usual: number;
   readonly annual: number;
-  /** Documents: file name and description. `*` in a name is the filer's handle. */
+  /** Documents: file name and description. `*` in a name is replaced by the filer's handle. */
   readonly documents: readonly (readonly [file: string, description: string | null])[];
 }
 
@@ -46,21 +46,24 @@ export const FORMS: readonly Form[] = [
 const usualAt = weighted(FORMS.map(({ usual }) => usual));
 const annualAt = weighted(FORMS.map(({ annual }) => annual));
 
-/** The form that a draw means, as an index of `FORMS`; annual reports come in February and March. */
+/** The index in `FORMS` for a draw; annual reports are filed in February and March. */
 export const formAt = (drawn: number, month: number): number =>
   month === 2 || month === 3 ? annualAt(drawn) : usualAt(drawn);
 
-/** A form's name also means its amendments: `4` returns 4/A too, and `-10-K` excludes 10-K/A too. */
-const means = (wanted: string, type: string): boolean => type === wanted || type === `${wanted}/A`;
+/**
+ * True if a filter entry matches a form. An entry includes amendments: `4` returns 4/A too, and `-10-K` excludes 10-K/A
+ * too.
+ */
+const matches = (wanted: string, type: string): boolean => type === wanted || type === `${wanted}/A`;
 
-/** Which forms a filter leaves, a mark by index; undefined when it leaves all. */
+/** A flag by index for the forms that match a filter; undefined if all match. */
 export function formMarks(filter: readonly string[]): Uint8Array | undefined {
   const entries = filter.map((entry) => entry.trim().toUpperCase()).filter((entry) => entry !== '');
   const excluded = entries.filter((entry) => entry.startsWith('-')).map((entry) => entry.slice(1));
   const wanted = entries.filter((entry) => !entry.startsWith('-'));
   if (entries.length === 0) return undefined;
   return Uint8Array.from(FORMS, ({ type }) => {
-    const named = wanted.length === 0 || wanted.some((entry) => means(entry, type));
-    return named && !excluded.some((entry) => means(entry, type)) ? 1 : 0;
+    const named = wanted.length === 0 || wanted.some((entry) => matches(entry, type));
+    return named && !excluded.some((entry) => matches(entry, type)) ? 1 : 0;
   });
 }

@@ -1,14 +1,14 @@
 /**
- * Who made which filing, in both directions. Filings come in blocks of a prime length; within a block every filer has
- * its slots once, in an order of the block's own. So the company of a filing and the filings of a company in a range
- * are both computed, and a search for one company among a million filings touches only that company's.
+ * Maps filings to companies, in both directions. Filings are divided into blocks of a prime length. In each block,
+ * every filer has its slots once, in an order specific to the block. So both directions are computed, and a search for
+ * one company among a million filings only visits its own.
  */
 import type { Drawing } from './draw.ts';
 
 export interface FilingSlots {
   /** The company that made a filing. */
   readonly companyOf: (filing: number) => number;
-  /** Filings of the companies in `[from, to)`, newest first; the companies in ascending order, undefined means all. */
+  /** Filings of the companies in `[from, to)`, newest first. Companies are in ascending order; undefined means all. */
   readonly newestFirst: (companies: readonly number[] | undefined, from: number, to: number) => Iterable<number>;
 }
 
@@ -32,7 +32,7 @@ export function filingSlots(draw: Drawing, companies: number, wellKnown: number)
     for (let slot = needed; slot < length; slot++) if (slot % companies === company) own.push(slot);
     return own;
   };
-  // place = slot * factor + shift: one-to-one, as the length is a prime.
+  // position = slot * factor + shift is one-to-one, because the length is prime.
   const factorOf = (block: number): number => 1 + (order(block) % (length - 1));
   const shiftOf = (block: number): number => order(block, 1) % length;
 
@@ -53,15 +53,15 @@ export function filingSlots(draw: Drawing, companies: number, wellKnown: number)
   return {
     companyOf: (filing) => {
       const block = Math.floor(filing / length);
-      const place = filing - block * length;
-      const back = inverse(factorOf(block), length);
-      return companyAt(((place - shiftOf(block) + length) * back) % length);
+      const position = filing - block * length;
+      const inverseFactor = inverse(factorOf(block), length);
+      return companyAt(((position - shiftOf(block) + length) * inverseFactor) % length);
     },
     newestFirst,
   };
 }
 
-/** The least prime that is not below a number. */
+/** The smallest prime that is at least this number. */
 function primeFrom(least: number): number {
   let candidate = Math.max(least, 2);
   while (!isPrime(candidate)) candidate++;
@@ -73,7 +73,7 @@ function isPrime(number: number): boolean {
   return true;
 }
 
-/** The number whose product with this one leaves 1, by Euclid's algorithm. */
+/** The multiplicative inverse modulo `modulus`, by the extended Euclidean algorithm. */
 function inverse(number: number, modulus: number): number {
   let [before, now] = [0, 1];
   let [dividend, divisor] = [modulus, number];

@@ -1,4 +1,4 @@
-/** Company filings: any number of them, each computed when it is asked for. */
+/** Company filings in any number, each computed on request. */
 import { between, type Drawing, happens, pick } from './draw.ts';
 import type { Filer, Filers } from './filers.ts';
 import { DAY_MS, dayNumber, FIRST_DAY, filingCalendar, isoDay } from './filing-calendar.ts';
@@ -9,7 +9,7 @@ import { LISTED } from './words/companies.ts';
 import { FIRST_NAMES, LAST_NAMES } from './words/people.ts';
 import { slugOf } from './words/prose.ts';
 
-/** A search as the contract words it. */
+/** The parameters of a search, as in the contract. */
 export interface FilingQuery {
   readonly count: number;
   readonly entity_name: string;
@@ -21,14 +21,14 @@ export interface FilingQuery {
 
 export interface FoundFilings {
   readonly items: Wire[];
-  /** How many filings were looked at to find them. */
+  /** The number of filings examined. */
   readonly looked: number;
 }
 
 export interface Filings {
-  /** Documents that match, newest first, at most `count`; filings after today don't exist yet. */
+  /** Matching documents, newest first, at most `count`. Filings after today do not exist yet. */
   readonly search: (query: FilingQuery) => FoundFilings;
-  /** How many filings have been made by today. */
+  /** The number of filings until today. */
   readonly made: () => number;
 }
 
@@ -101,7 +101,7 @@ export function filingsOf(draw: Drawing, filings: number, filers: Filers, now: (
   };
 }
 
-/** Firms that file for others. */
+/** Agents that file for other companies. */
 const AGENTS = ['0000950170', '0001193125', '0001628280', '0001213900'];
 
 const OWNERSHIP = new Set(['3', '4', '4/A']);
@@ -109,8 +109,8 @@ const NO_ITEMS = new Set(['3', '4', '4/A', '424B2']);
 const PERIODLESS = new Set(['S-1', 'S-1/A', 'S-8', '424B2', 'SC 13G', 'SC 13D']);
 
 /**
- * Who filed. Keys and names run together; the other lists do not: a form on ownership names the owner first, who has a
- * place that is empty and neither a state nor a code.
+ * The filers of a filing. Keys and names have the same order; the other lists do not. An ownership form lists the owner
+ * first, with an empty location and without state and code.
  */
 function partiesOf(type: string, filer: Filer, drawn: number): Wire {
   const named = `${filer.name}  ${filer.ticker === null ? '' : `(${filer.ticker})  `}(CIK ${filer.cik})`;
@@ -135,7 +135,7 @@ function itemsOf(drawn: number): string[] {
   return [...new Set(items)];
 }
 
-/** Reports tell the quarter before; others the event; some nothing. */
+/** The reported period: the previous quarter for reports, the event for other forms, none for some forms. */
 function periodEnding(day: number, type: string, drawn: number): string | null {
   if (PERIODLESS.has(type) || happens(drawn, 0.03)) return null;
   if (!type.startsWith('10-') && type !== '20-F') return isoDay(day - (drawn % 4));

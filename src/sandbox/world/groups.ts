@@ -1,4 +1,4 @@
-/** Groups of the professional network, whose members are people of the same world. */
+/** Groups of the professional network. Their members are people of the same world. */
 import { between, distinct, type Drawing, happens, pick } from './draw.ts';
 import { industryUrn } from './education.ts';
 import type { Sign } from './images.ts';
@@ -10,8 +10,8 @@ import { paragraph, sentence } from './words/prose.ts';
 
 export interface Groups {
   readonly count: number;
-  /** The index of the group that an id, a URN or an address names, or undefined. */
-  readonly find: (asked: string) => number | undefined;
+  /** The index of the group with this id, URN or address; undefined if there is none. */
+  readonly find: (written: string) => number | undefined;
   readonly item: (index: number, sign: Sign) => Wire;
 }
 
@@ -34,8 +34,8 @@ export function groupsOf(draw: Drawing, count: number, people: People): Groups {
   const draws = { rest: draw('group rest'), members: draw('group members'), prose: draw('group prose') };
   return {
     count,
-    find: (asked) => {
-      const id = /^(?:urn:li:)?(?:group:)?(\d+)$/.exec(asked.trim())?.[1] ?? idInAddress(asked);
+    find: (written) => {
+      const id = /^(?:urn:li:)?(?:group:)?(\d+)$/.exec(written.trim())?.[1] ?? idInAddress(written);
       const index = Number(id) - FIRST_ID;
       return id !== undefined && String(Number(id)) === id && index >= 0 && index < count ? index : undefined;
     },
@@ -65,7 +65,7 @@ export function groupsOf(draw: Drawing, count: number, people: People): Groups {
     },
   };
 
-  /** The owner comes first, then managers, then everybody else. */
+  /** The owner is first, then managers, then members. */
   function membersOf(index: number, createdMs: number): Wire[] {
     const shown = happens(draws.rest(index, 20), 0.1) && index > 2 ? 0 : between(draws.rest(index, 21), 5, 60);
     return distinct(draws.members, index, shown, people.count).map((person, at) => {
@@ -73,7 +73,7 @@ export function groupsOf(draw: Drawing, count: number, people: People): Groups {
       return {
         '@type': '@pronet_group_member',
         user: { '@type': '@pronet_group_user', urn, name, alias, url, ...(headline !== null && { headline }) },
-        // Assumed: the roles below the owner; the contract shows only that one.
+        // Assumed: the roles below owner; the contract shows only that one.
         role: at === 0 ? 'owner' : at < 3 ? 'manager' : 'member',
         joined_at: createdMs + at * DAY_MS * 7 + (draws.members(index, 10_000 + at) % DAY_MS),
       };
@@ -81,8 +81,8 @@ export function groupsOf(draw: Drawing, count: number, people: People): Groups {
   }
 }
 
-function idInAddress(asked: string): string | undefined {
-  if (!URL.canParse(asked)) return undefined;
-  const { hostname, pathname } = new URL(asked);
+function idInAddress(written: string): string | undefined {
+  if (!URL.canParse(written)) return undefined;
+  const { hostname, pathname } = new URL(written);
   return hostname === 'pronet.example' ? /^\/groups\/(\d+)\/?$/.exec(pathname)?.[1] : undefined;
 }

@@ -1,10 +1,10 @@
-/** Handles that can be turned back into the index they were made from. */
+/** Handles that can be converted back to the index that they were made from. */
 import { type Draw, pick } from './draw.ts';
 import { KNOWN_ALIASES } from './known.ts';
 
 export interface Handles {
   readonly of: (index: number) => string;
-  /** The index whose handle this is; letters count as they are. */
+  /** The index of a handle; letter case matters. */
   readonly find: (handle: string) => number | undefined;
 }
 
@@ -17,7 +17,7 @@ const NOUNS =
     ' ',
   );
 
-/** Handles for `count` entities; the well-known ones come first. */
+/** Handles for `count` entities; the well-known ones are first. */
 export function handlesOf(draw: Draw, count: number): Handles {
   const of = (index: number): string =>
     KNOWN_ALIASES[index] ?? `${pick(ADJECTIVES, draw(index))}_${pick(NOUNS, draw(index, 1))}_${index}`;
@@ -31,9 +31,9 @@ export function handlesOf(draw: Draw, count: number): Handles {
   };
 }
 
-/** The handle that people mean when they write it bare, with an @, or as an address on the network's host. */
-export function handleIn(asked: string, host: string): string | undefined {
-  const written = asked.trim();
+/** The handle in a text: bare, with an @, or in an address on the network's host. */
+export function handleIn(given: string, host: string): string | undefined {
+  const written = given.trim();
   if (!/^https?:\/\//i.test(written)) return written.replace(/^@/, '');
   if (!URL.canParse(written)) return undefined;
   const { hostname, pathname } = new URL(written);

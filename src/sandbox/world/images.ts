@@ -1,10 +1,10 @@
-/** Addresses of pictures, signed anew for every answer as picture stores do. */
+/** Addresses of pictures, signed anew for each answer, as picture stores do. */
 import { digestOf } from './draw.ts';
 
-/** Gives the address of the picture at a path, as the answer at hand tells it. */
+/** Returns the address of the picture at a path, for the current answer. */
 export type Sign = (path: string) => string;
 
-/** The signer of one answer: addresses of one picture differ between answers and agree within one. */
+/** The signer of one answer. The addresses of a picture are equal within an answer and differ between answers. */
 export const signing =
   (seed: number, answer: number): Sign =>
   (path) =>

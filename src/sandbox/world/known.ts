@@ -1,18 +1,18 @@
-/** Entities that exist in the sandbox at every seed and every size: what shipped configs, docs and tests can ask for. */
+/** Entities that exist in the sandbox for every seed and size. Shipped configs, docs and tests can request them. */
 import type { Urn } from '../../service/names/urn.ts';
 
-/** The token that a sandbox accepts when nobody chose another. */
+/** The default token of a sandbox. */
 export const SANDBOX_TOKEN = 'sandbox-token';
 
 /** A search that always has hits. */
 export const KNOWN_SEARCH = { title: 'data engineer', location: ['Berlin'] } as const;
 
-/** People at the beginning of the world who make sure of that; every other one is in the second place. */
+/** The first people of the world, who match that search; every second one is in the second place. */
 export const KNOWN_PEOPLE = 24;
 export const KNOWN_TITLE = 'Data Engineer';
 export const KNOWN_PLACES = ['Berlin', 'Paris'] as const;
 
-/** Posts with 3 to 30 reposts each. */
+/** Posts with 6 to 30 reposts each. */
 export const KNOWN_POSTS: readonly Urn[] = [1, 2, 3].map((n) => ({
   type: 'activity',
   value: `710000000000000000${n}`,
@@ -20,9 +20,9 @@ export const KNOWN_POSTS: readonly Urn[] = [1, 2, 3].map((n) => ({
 
 export const KNOWN_GROUPS: readonly string[] = ['1001', '1002', '1003'];
 
-/** Handles on the microblogging and on the photo-sharing network alike. */
+/** Handles on both the microblogging and the photo-sharing network. */
 export const KNOWN_ALIASES: readonly string[] = ['north_trail', 'acme_labs', 'river_coffee'];
-/** The one of them whose profiles leave no list empty, so that a first look finds something in every table. */
+/** The handle whose profiles have no empty list, so that a first query finds rows in every table. */
 export const KNOWN_COMPLETE_ALIAS = 'acme_labs';
 
 export const KNOWN_PAGES: readonly string[] = [

@@ -10,8 +10,8 @@ import { sentence } from './words/prose.ts';
 
 export interface Microblog {
   readonly count: number;
-  /** The index of the profile that an alias (in any letter case) or an address names, or undefined. */
-  readonly find: (asked: string) => number | undefined;
+  /** The index of the profile with this alias (in any letter case) or address; undefined if there is none. */
+  readonly find: (written: string) => number | undefined;
   readonly item: (index: number, sign: Sign) => Wire;
 }
 
@@ -72,14 +72,14 @@ export function microblogOf(draw: Drawing, count: number): Microblog {
   return {
     count,
     item,
-    find: (asked) => {
-      const handle = handleIn(asked, HOST);
+    find: (written) => {
+      const handle = handleIn(written, HOST);
       return handle === undefined ? undefined : handles.find(handle.toLowerCase());
     },
   };
 }
 
-/** Nineteen digits, as the network gives: more than a double holds. */
+/** Nineteen digits, as in the real network: more than a double can hold. */
 const restIdOf = (index: number): string => String(1_400_000_000_000_000_007n + BigInt(index) * 1_000_003n);
 
 function verification(drawn: (slot: number) => number): Wire {

@@ -1,4 +1,4 @@
-/** Companies and schools of the professional network; the companies are also those that file. */
+/** Companies and schools of the professional network; the same companies also make filings. */
 import type { Urn } from '../../service/names/urn.ts';
 import { type Drawing, pick, weighted } from './draw.ts';
 import { EMPLOYEE_RANGES, FIRST_PARTS, LEGAL_FORMS, LISTED, SECOND_PARTS } from './words/companies.ts';
@@ -15,11 +15,11 @@ export interface Organization {
   readonly industry: IndustryName;
   readonly employeeRange: string;
   readonly headline: string;
-  /** Path of its logo at the picture store. */
+  /** Path of the logo in the picture store. */
   readonly logo: string;
 }
 
-/** One kind of organization: how many there are, and each by its index. */
+/** One kind of organization: the number of them, and each by its index. */
 export interface Organizations {
   readonly count: number;
   readonly name: (index: number) => string;
@@ -31,7 +31,7 @@ export interface Organizations {
 const FIRST_COMPANY = 10_000;
 const FIRST_SCHOOL = 20_000_000;
 
-/** The companies of the world; those with a well-known ticker come first. */
+/** The companies of the world; those with a well-known ticker are first. */
 export function companiesOf(draw: Drawing, count: number): Organizations {
   const nameOf = companyNames(draw('company name')(0));
   const industryOf = draw('company industry');
@@ -40,7 +40,7 @@ export function companiesOf(draw: Drawing, count: number): Organizations {
   return kind(count, FIRST_COMPANY, nameOf, industry, (index) => pick(EMPLOYEE_RANGES, sizeOf(index)), 'company');
 }
 
-/** The schools of the world: the same at every size, four to a city. */
+/** The schools of the world: the same for every size, four per city. */
 export function schoolsOf(draw: Drawing): Organizations {
   const patterns = [
     (city: string) => `University of ${city}`,
@@ -91,23 +91,23 @@ function kind(
   return { count, name, urnValue, industry, at };
 }
 
-/** Every made-up name is used once before any gets a number. */
+/** Each generated name is used once before names get numbers. */
 function companyNames(offset: number): (index: number) => string {
   const many = FIRST_PARTS.length * SECOND_PARTS.length * LEGAL_FORMS.length;
   return (index) => {
     const known = LISTED[index];
     if (known) return known.name;
     const nth = index - LISTED.length;
-    // The stride is a prime above the number of parts, so it visits every combination.
-    const place = (nth * 7919 + (offset % many)) % many;
-    const [form, rest] = [place % LEGAL_FORMS.length, Math.floor(place / LEGAL_FORMS.length)];
+    // The stride is a prime above the number of parts, so it reaches every combination.
+    const combination = (nth * 7919 + (offset % many)) % many;
+    const [form, rest] = [combination % LEGAL_FORMS.length, Math.floor(combination / LEGAL_FORMS.length)];
     const again = Math.floor(nth / many);
     const number = again === 0 ? '' : ` ${again + 1}`;
     return `${pick(FIRST_PARTS, rest)} ${pick(SECOND_PARTS, Math.floor(rest / FIRST_PARTS.length))}${number} ${LEGAL_FORMS[form] as string}`;
   };
 }
 
-/** Which of the organizations answer to these URNs or names; a mark by index. */
+/** A flag by index for the organizations with these URNs or names. */
 export function named(organizations: Organizations, wanted: readonly (Urn | string)[]): Uint8Array {
   const names = new Set(wanted.filter((it) => typeof it === 'string').map((it) => it.trim().toLowerCase()));
   const values = new Set(wanted.filter((it) => typeof it !== 'string').map((it) => it.value));
@@ -117,7 +117,7 @@ export function named(organizations: Organizations, wanted: readonly (Urn | stri
   );
 }
 
-/** A mark for each index that passes. */
+/** A flag for each index, set if the index passes. */
 export function marks(count: number, passes: (index: number) => boolean): Uint8Array {
   const marked = new Uint8Array(count);
   for (let index = 0; index < count; index++) if (passes(index)) marked[index] = 1;

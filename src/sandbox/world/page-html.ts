@@ -1,10 +1,10 @@
-/** Writes the pages of the sandbox's sites, with everything in them that a parser has to deal with. */
+/** Writes the pages of the sandbox's sites, with all constructs that a parser must handle. */
 import { between, type Draw, type Drawing, pick } from './draw.ts';
 import { type PagePath, PATHS } from './page-paths.ts';
 import { FIRST_PARTS, SECOND_PARTS } from './words/companies.ts';
 import { paragraph, sentence } from './words/prose.ts';
 
-/** The smallest picture there is, as a data address. */
+/** The smallest possible picture, as a data URL. */
 const PIXEL = 'data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==';
 
 const TITLES: Readonly<Record<PagePath, string>> = {
@@ -26,7 +26,7 @@ interface Page {
   readonly origin: string;
   readonly name: string;
   readonly title: string;
-  /** Tells the page from all others in draws. */
+  /** Identifies the page in draws. */
   readonly index: number;
   readonly prose: Draw;
 }
@@ -121,7 +121,7 @@ const aside = ({ site, index, prose }: Page): string => `<aside class="sidebar">
 <p class="newsletter">Get our letter.</p>
 </aside>`;
 
-/** Much text in small blocks: longer as a whole than the article, and not the main content. */
+/** Much text in small blocks: in total longer than the article, but not the main content. */
 const comments = ({ index, prose }: Page): string => `<section id="comments">
 ${Array.from({ length: 30 }, (_, at) => `<div class="comment"><p>${escaped(sentence(prose, index, 60 + at))}</p></div>`).join('\n')}
 </section>`;

@@ -1,4 +1,4 @@
-/** The paths at which every site of the sandbox has a page. */
+/** The paths of the pages of each site in the sandbox. */
 
 export const PATHS = [
   '/',

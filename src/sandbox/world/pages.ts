@@ -1,11 +1,11 @@
-/** The web of the sandbox: which addresses hold a page, and its HTML. */
+/** The web of the sandbox: addresses with a page, and their HTML. */
 import type { Drawing } from './draw.ts';
 import { pageHtml } from './page-html.ts';
 import { isPagePath, PATHS } from './page-paths.ts';
 
 export interface Pages {
   readonly sites: number;
-  /** What is at an address: a page, something that is none, or nothing. */
+  /** The content of an address: a page, something else, or nothing. */
   readonly fetch: (address: string) => Fetched;
 }
 
@@ -26,7 +26,7 @@ export function pagesOf(draw: Drawing, pages: number): Pages {
       if (!/^https?:$/.test(protocol) || port !== '' || !(site <= sites)) return { kind: 'nothing' };
       if (/\.(?:pdf|png|jpe?g|zip|mp4)$/i.test(pathname)) return { kind: 'not-a-page' };
       if (!isPagePath(pathname)) return { kind: 'nothing' };
-      // The page's own address, as after redirects: https, without www, query and fragment.
+      // The page's canonical address, as after redirects: https, without www, query and fragment.
       return { kind: 'page', url: `https://site-${site}.example${pathname}`, html: html(site, pathname) };
     },
   };

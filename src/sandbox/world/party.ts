@@ -1,4 +1,4 @@
-/** Whoever can publish or be mentioned: a person, or a company. */
+/** The authors and mentioned entities of posts: a person or a company. */
 import type { Urn } from '../../service/names/urn.ts';
 import { happens } from './draw.ts';
 import type { Organizations } from './organizations.ts';
@@ -16,9 +16,9 @@ export interface Party {
 }
 
 export interface Parties {
-  /** Somebody, by two drawn numbers: which kind, and who of that kind. */
+  /** A party from two draws: its kind, and its index among that kind. */
   readonly at: (kind: number, who: number) => Party;
-  /** Somebody other than this one. */
+  /** A party other than `than`. */
   readonly other: (than: Party, kind: number, who: number) => Party;
 }
 

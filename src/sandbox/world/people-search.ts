@@ -1,4 +1,4 @@
-/** Finds people: each filter becomes a mark on small tables, and the people are passed over until there are enough. */
+/** Finds people. Each filter becomes flags on small tables, and people are scanned until enough match. */
 import type { Urn } from '../../service/names/urn.ts';
 import { marks, named, type Organizations } from './organizations.ts';
 import type { People } from './people.ts';
@@ -9,7 +9,7 @@ import { holdsWords, wordsOf } from './words/prose.ts';
 
 type Wanted = readonly (Urn | string)[] | null | undefined;
 
-/** A search as the contract words it; empty texts and absent lists filter nothing. */
+/** The parameters of a search, as in the contract. Empty texts and absent lists do not filter. */
 export interface PeopleQuery {
   readonly count: number;
   readonly keywords: string;
@@ -27,11 +27,11 @@ export interface PeopleQuery {
 
 export interface PeopleFound {
   readonly indexes: readonly number[];
-  /** How many people were passed over to find them. */
+  /** The number of people examined. */
   readonly looked: number;
 }
 
-/** A free keyword alone finds no more than this. */
+/** The maximum number of hits for a free keyword without other filters. */
 const KEYWORD_ONLY = 10;
 
 export type PeopleSearch = (query: PeopleQuery) => PeopleFound;
@@ -92,7 +92,7 @@ function testsOf(query: PeopleQuery, people: People, companies: Organizations, s
   return tests;
 }
 
-/** Every word of a free keyword stands somewhere on the profile: in the name, the title, the company or the place. */
+/** Each word of a free keyword must occur on the profile: in the name, title, company or place. */
 function keywordTests(keywords: string, people: People, companies: Organizations): Test[] {
   const words = wordsOf(keywords);
   if (words.length === 0) return keywords.trim() === '' ? [] : [() => false];
@@ -138,7 +138,7 @@ const sameMarks = (texts: readonly string[], wanted: string): Uint8Array =>
 const nameMarks = (organizations: Organizations, words: readonly string[]): Uint8Array =>
   marks(organizations.count, (at) => holdsWords(organizations.name(at), words));
 
-/** A city, a country or both as they stand on a profile, or the URN of a city. */
+/** Matches a city, a country or both, as written on a profile, or the URN of a city. */
 function placeMarks(wanted: readonly (Urn | string)[]): Uint8Array {
   const names = new Set(wanted.filter((it) => typeof it === 'string').map((it) => it.trim().toLowerCase()));
   const values = new Set(wanted.filter((it) => typeof it !== 'string').map((it) => it.value));
@@ -148,7 +148,7 @@ function placeMarks(wanted: readonly (Urn | string)[]): Uint8Array {
   });
 }
 
-/** Companies in an industry, or in any below it. */
+/** Companies in an industry or in a subordinate one. */
 function industryMarks(companies: Organizations, wanted: readonly (Urn | string)[]): Uint8Array {
   const names = new Set(wanted.filter((it) => typeof it === 'string').map((it) => it.trim().toLowerCase()));
   const values = new Set(wanted.filter((it) => typeof it !== 'string').map((it) => it.value));

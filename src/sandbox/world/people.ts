@@ -1,4 +1,4 @@
-/** The people of the professional network: who each one is, computed from an index. */
+/** The people of the professional network, each computed from an index. */
 import type { Urn } from '../../service/names/urn.ts';
 import { between, digestOf, type Drawing, happens, scramble, unscramble, weighted } from './draw.ts';
 import { KNOWN_PEOPLE, KNOWN_PLACES, KNOWN_TITLE } from './known.ts';
@@ -14,14 +14,14 @@ export interface Person {
   readonly name: string;
   readonly alias: string;
   readonly url: string;
-  /** Path of the portrait at the picture store; null for people without one. */
+  /** Path of the portrait in the picture store; null for people without one. */
   readonly portrait: string | null;
   readonly headline: string | null;
   readonly location: string | null;
   readonly openToWork: boolean;
 }
 
-/** Properties as numbers, by which a search passes over people without building them. */
+/** Properties as numbers, so that a search can scan people without building them. */
 export interface People {
   readonly count: number;
   readonly first: (index: number) => number;
@@ -32,10 +32,10 @@ export interface People {
   readonly pastCompanies: (index: number) => number[];
   /** Schools, latest first. */
   readonly schools: (index: number) => number[];
-  /** People who hide their name from strangers. */
+  /** True for people who hide their name from strangers. */
   readonly isMasked: (index: number) => boolean;
   readonly at: (index: number) => Person;
-  /** The index of the person whom a profile URN names, or undefined. */
+  /** The index of the person with this profile URN; undefined if there is none. */
   readonly byUrn: (urn: Urn) => number | undefined;
 }
 

@@ -1,16 +1,16 @@
-/** Posts of the photo-sharing network, by their profile and their number. */
+/** Posts of the photo-sharing network, by profile and number. */
 import { between, type Drawing, happens, pick, scramble, skewed } from './draw.ts';
 import type { Sign } from './images.ts';
 import type { Wire } from '../wire.ts';
 import { sentence } from './words/prose.ts';
 
 export interface PhotosharePosts {
-  /** Of a profile with `published` posts the newest, at most `count`, newest first. */
+  /** The newest posts of a profile with `published` posts, newest first, at most `count`. */
   readonly recent: (user: number, published: number, count: number, sign: Sign) => Wire[];
 }
 
 const BEGIN = Date.UTC(2016, 0, 1) / 1000;
-/** Room for the posts of one profile among the identifiers. */
+/** The number of identifiers per profile. */
 const ROOM = 1_000;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
@@ -32,7 +32,7 @@ export function photosharePosts(draw: Drawing): PhotosharePosts {
       image: sign(`photoshare/post/${code}/cover.jpg`),
       text: happens(drawn(2), 0.1) ? null : sentence(prose, at),
       created_at: happens(drawn(3), 0.01) ? null : BEGIN + nth * 500_000 + (drawn(4) % 400_000),
-      // Hidden likes are told as -1.
+      // Hidden likes are reported as -1.
       like_count: happens(drawn(5), 0.04) ? -1 : skewed(drawn(5), 0, 90_000),
       comment_count: skewed(drawn(6), 0, 3_000),
       reshare_count: skewed(drawn(7), 0, 800),

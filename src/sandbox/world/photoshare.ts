@@ -1,4 +1,6 @@
-/** Profiles of the photo-sharing network and their posts, which are the same in the profile and on their own. */
+/**
+ * Profiles of the photo-sharing network and their posts, which are the same in the profile and in the list of posts.
+ */
 import { between, type Drawing, happens, pick, scramble, skewed } from './draw.ts';
 import { handleIn, handlesOf } from './handles.ts';
 import type { Sign } from './images.ts';
@@ -17,16 +19,16 @@ export interface ProfileSwitches {
 
 export interface Photoshare {
   readonly count: number;
-  /** The index of the profile that an id, an alias or an address names, or undefined. */
-  readonly find: (asked: string) => number | undefined;
-  /** The profile; `answer` is the number of the answer, by which suggestions vary. */
+  /** The index of the profile with this id, alias or address; undefined if there is none. */
+  readonly find: (written: string) => number | undefined;
+  /** The profile. Its suggestions vary with `answer`, the number of the answer. */
   readonly item: (index: number, switches: ProfileSwitches, sign: Sign, answer: number) => Wire;
   /** Posts, newest first, at most `count`, each with a preview of its user. */
   readonly posts: (index: number, count: number, sign: Sign) => Wire[];
 }
 
 const HOST = 'photoshare.example';
-/** How many recent posts a profile brings. */
+/** The number of recent posts in a profile. */
 const RECENT_POSTS = 12;
 const FIRST_ID = 2_000_000_000n;
 const ID_STEP = 7_919n;
@@ -97,7 +99,7 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
     };
   };
 
-  /** Suggestions vary from answer to answer. */
+  /** Suggestions differ between answers. */
   function similar(index: number, sign: Sign, answer: number): Wire[] {
     const others = Array.from({ length: 5 }, (_, slot) => suggested(index ^ scramble(answer), slot) % count);
     return [...new Set(others)].filter((other) => other !== index).map((other) => identity(other, sign));
@@ -110,8 +112,8 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
       const user = { '@type': '@photoshare_user_preview', ...identity(index, sign) };
       return posts.recent(index, shownPosts(index), most, sign).map((post) => ({ ...post, user }));
     },
-    find: (asked) => {
-      const handle = handleIn(asked, HOST);
+    find: (written) => {
+      const handle = handleIn(written, HOST);
       if (handle === undefined) return undefined;
       return /^\d+$/.test(handle) ? indexOf(handle, count) : handles.find(handle);
     },

@@ -1,4 +1,4 @@
-/** What a post says and carries: text, pictures, a video, an event, an article, a document, and how people reacted. */
+/** The content of a post: text, pictures, a video, an event, an article, a document, and reactions. */
 import { between, type Draw, type Drawing, happens, skewed, weighted } from './draw.ts';
 import type { Sign } from './images.ts';
 import type { Parties, Party } from './party.ts';
@@ -87,7 +87,7 @@ function mentions(rest: Draw, index: number, parties: Parties): Wire[] {
   );
 }
 
-/** Assumed: a mentioned company has the fields of a mentioned user; its tag is not shown, so none is sent. */
+/** Assumed: a mentioned company has the fields of a mentioned user. Its tag is not documented, so none is sent. */
 const mention = ({ kind, urn, name, alias, url }: Party): Wire => ({
   ...(kind === 'person' && { '@type': '@pronet_user_post_mentioned_user' }),
   urn,

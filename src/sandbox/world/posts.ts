@@ -1,4 +1,4 @@
-/** Posts of the professional network and the posts that repeat them. */
+/** Posts of the professional network and their reposts. */
 import type { Urn } from '../../service/names/urn.ts';
 import { between, type Drawing, happens } from './draw.ts';
 import type { Sign } from './images.ts';
@@ -11,16 +11,16 @@ import type { Wire } from '../wire.ts';
 
 export interface Posts {
   readonly count: number;
-  /** What an activity URN names, or undefined. */
+  /** The post of an activity URN; undefined if there is none. */
   readonly find: (urn: Urn) => Post | undefined;
-  /** How many posts repeat a post; reposts themselves are repeated by nobody. */
+  /** The number of reposts of a post; reposts have no reposts. */
   readonly repostCount: (post: Post) => number;
-  /** The reposts, newest first, at most `count` of them. */
+  /** The reposts, newest first, at most `count`. */
   readonly reposts: (post: Post, count: number, sign: Sign) => Wire[];
   readonly item: (post: Post, sign: Sign) => Wire;
 }
 
-/** A post of its own, or the n-th repost of one. */
+/** An original post, or the n-th repost of one. */
 export interface Post {
   readonly index: number;
   readonly nth?: number;
@@ -28,9 +28,9 @@ export interface Post {
 
 const FIRST_ORIGINAL = 7_100_000_000_000_000_001n;
 const FIRST_REPOST = 7_200_000_000_000_000_000n;
-/** From an activity’s number to that of its share. */
+/** The difference between the number of an activity and that of its share. */
 const TO_SHARE = 200_000_000_000_000_000n;
-/** Room for the reposts of one post among the identifiers. */
+/** The number of identifiers for the reposts of one post. */
 const ROOM = 1_000n;
 
 const BEGIN = Date.UTC(2018, 0, 1) / 1000;
@@ -50,7 +50,7 @@ export function postsOf(draw: Drawing, count: number, people: People, companies:
   };
   const createdAt = ({ index, nth }: Post): number => {
     const original = BEGIN + (draws.rest(index, 3) % SPAN_SECONDS);
-    // Later reposts have higher numbers, so newest first is highest first.
+    // Later reposts have higher numbers, so the newest is the highest.
     return nth === undefined ? original : original + (nth + 1) * 5_400 + (draws.repost(index, nth * 16) % 5_000);
   };
   const authorOf = ({ index, nth }: Post): Party => {
@@ -105,7 +105,7 @@ export function postsOf(draw: Drawing, count: number, people: People, companies:
 const activityOf = ({ index, nth }: Post): string =>
   String(nth === undefined ? FIRST_ORIGINAL + BigInt(index) : FIRST_REPOST + BigInt(index) * ROOM + BigInt(nth));
 
-/** What a repost without words of its own tells: null, which is not none. */
+/** The content of a repost without text of its own: null (unknown), not empty. */
 const EMPTY: Wire = {
   images: null,
   video_url: null,

@@ -1,18 +1,18 @@
-/** How much there is in the sandbox's world. */
+/** The size of the sandbox's world. */
 import { UsageError } from '../../errors.ts';
 
 export interface Size {
-  /** Filings made by the end of 2025, each of one to five documents. */
+  /** Filings until the end of 2025, with one to five documents each. */
   readonly filings: number;
   readonly people: number;
-  /** Companies that file and employ. */
+  /** Companies that make filings and have employees. */
   readonly companies: number;
   readonly groups: number;
-  /** Posts that are no reposts. */
+  /** Posts that are not reposts. */
   readonly posts: number;
   readonly microblogUsers: number;
   readonly photoshareUsers: number;
-  /** Web pages, ten to a site. */
+  /** Web pages, ten per site. */
   readonly pages: number;
 }
 
@@ -51,7 +51,7 @@ export const SIZES: Readonly<Record<SizeName, Size>> = {
   },
 };
 
-/** Below these the well-known entities would have no company. */
+/** Minimum numbers, so that the well-known entities are not the only ones. */
 const LEAST: Size = {
   filings: 500,
   people: 200,
@@ -63,10 +63,13 @@ const LEAST: Size = {
   pages: 30,
 };
 
-/** Ids and drawn numbers have room for this many of a kind. */
+/** The maximum number per kind that ids and draws support. */
 const MOST = 10_000_000;
 
-/** The size that a name or some numbers mean; what is not given is as in the demo, and too little is raised to the least. */
+/**
+ * The size of a name or of numbers. Omitted numbers are those of the demo, and numbers below the minimum are raised to
+ * it.
+ */
 export function sizeOf(given: SizeName | Partial<Size> = 'demo'): Size {
   if (typeof given === 'string') return named(given);
   const size = { ...SIZES.demo };
@@ -75,7 +78,7 @@ export function sizeOf(given: SizeName | Partial<Size> = 'demo'): Size {
       throw new UsageError(`The sandbox has no ${JSON.stringify(kind)}; sizes are ${Object.keys(LEAST).join(', ')}.`);
     }
     if (!Number.isInteger(many) || many < 0 || many > MOST) {
-      throw new UsageError(`The size ${kind}=${String(many)} is no whole number from 0 to ${MOST}.`);
+      throw new UsageError(`The size ${kind}=${String(many)} is not a whole number from 0 to ${MOST}.`);
     }
     size[kind] = Math.max(many, LEAST[kind]);
   }

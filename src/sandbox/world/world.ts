@@ -1,6 +1,6 @@
 /**
- * The world that a sandbox answers from. It is a function of its seed and size: entities are computed when they are
- * asked for and agree with each other, and none is kept.
+ * The world behind a sandbox's answers. It is a function of seed and size: entities are computed on request, are
+ * consistent with each other, and are not stored.
  */
 import { drawing } from './draw.ts';
 import { type Educations, educationsOf } from './education.ts';
@@ -32,7 +32,7 @@ export interface World {
   readonly pages: Pages;
 }
 
-/** The world of a seed and a size; `now` decides which filings have been made. */
+/** The world of a seed and a size; `now` decides which filings exist. */
 export function worldOf(seed: number, size: Size, now: () => Date): World {
   const draw = drawing(seed);
   const companies = companiesOf(draw, size.companies);

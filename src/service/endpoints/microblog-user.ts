@@ -1,4 +1,4 @@
-/** The question for one profile of the microblogging network. */
+/** Endpoint: one profile of the microblogging network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { singlePage } from '../paging.ts';

@@ -1,4 +1,4 @@
-/** The question for the posts of one profile of the photo-sharing network. */
+/** Endpoint: the posts of one profile of the photo-sharing network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { cappedByCount } from '../paging.ts';

@@ -1,4 +1,4 @@
-/** The question for the reposts of one post of the professional network. */
+/** Endpoint: the reposts of one post of the professional network. */
 import * as z from 'zod';
 import type { KeyedRequest } from '../request-body.ts';
 import { endpoint } from '../endpoint.ts';
@@ -6,7 +6,7 @@ import { cappedByCount } from '../paging.ts';
 import { count, timeout, urnOfType } from '../request.ts';
 import { pronetPost } from '../resources/pronet-post.ts';
 
-const askedPost =
+const requestedPost =
   (part: 'type' | 'value') =>
   ({ request }: KeyedRequest): string =>
     (request['urn'] as Readonly<Record<typeof part, string>>)[part];
@@ -22,10 +22,10 @@ export const pronetPostReposts = endpoint({
   paging: cappedByCount,
   bridge: {
     table: 'pronet_post_reposts',
-    about: 'Which post, as asked, was repeated by which.',
+    about: 'Reposts returned for each requested post.',
     questionColumns: {
-      post_urn_type: { about: 'URN type of the post asked about.', from: askedPost('type') },
-      post_urn_value: { about: 'URN value of the post asked about.', from: askedPost('value') },
+      post_urn_type: { about: 'URN type of the requested post.', from: requestedPost('type') },
+      post_urn_value: { about: 'URN value of the requested post.', from: requestedPost('value') },
     },
     to: () => pronetPost,
     prefix: 'repost',

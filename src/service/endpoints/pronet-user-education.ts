@@ -1,4 +1,4 @@
-/** The question for the schools of one person of the professional network. */
+/** Endpoint: the schools of one person of the professional network. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { cappedByCount } from '../paging.ts';

@@ -1,4 +1,4 @@
-/** The question for documents of public company filings that match. */
+/** Endpoint: documents of public company filings that match a search. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { window } from '../paging.ts';

@@ -1,4 +1,4 @@
-/** The question for the service’s own log of requests. */
+/** Endpoint: the service’s own request log. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { instant } from '../request.ts';
@@ -11,10 +11,10 @@ export const tokenRequests = endpoint({
   method: 'GET',
   path: '/token/requests',
   request: z.strictObject({
-    start_time: instant.nullish().describe('Oldest start to list.'),
-    end_time: instant.nullish().describe('Newest start to list.'),
+    start_time: instant.nullish().describe('Earliest start to return.'),
+    end_time: instant.nullish().describe('Latest start to return.'),
     limit: z.int().min(1).max(100).default(10).describe('Rows on a page.'),
-    cursor: instant.nullish().describe('Where the page begins: the start of a row seen before.'),
+    cursor: instant.nullish().describe('Start of the page: `started_at` of an earlier row.'),
   }),
   returns: tokenRequest,
   paging: logWalk,

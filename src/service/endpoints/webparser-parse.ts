@@ -1,4 +1,4 @@
-/** The question for the content of one web page. */
+/** Endpoint: the content of one web page. */
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { singlePage } from '../paging.ts';
@@ -8,7 +8,7 @@ import { contentOptions } from '../content-options.ts';
 
 export const webparserParse = endpoint({
   name: 'webparser.parse',
-  about: 'The content of one web page, cleaned, with its links and contacts when asked for.',
+  about: 'The content of one web page, cleaned, with its links and contacts if requested.',
   method: 'POST',
   path: '/api/webparser/parse',
   request: z.strictObject({

@@ -1,37 +1,39 @@
-/** The marks that erasure leaves: a tombstone in the place of a thing, a pseudonym in the place of a name. */
+/** The traces of an erasure: a tombstone replaces an item, a pseudonym replaces a name. */
 import type { RequestBody } from '../request-body.ts';
 import { looseAddress, requestedName, NAME_KINDS } from './entity-name.ts';
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /**
- * What stands for a forgotten item in a stored answer, so that the places of the others stay as they were. It keeps what
- * the item told of others, such as the school that somebody went to: their rows have no other source.
+ * The replacement of a forgotten item in a stored answer, so that the positions of other items stay. It keeps what the
+ * item reported about other entities, such as the school of a person, because their rows have no other source.
  */
 export const tombstone = (remains: Wire = {}): Wire => ({ ...remains, '@type': GONE });
 
 const GONE = '@sluice_forgotten';
 
-/** True of what stands for a forgotten item. */
+/** True if the value replaces a forgotten item. */
 export const isTombstone = (value: unknown): value is Wire =>
   value !== null && typeof value === 'object' && '@type' in value && value['@type'] === GONE;
 
 const PSEUDONYM = 'sluice-forgotten:';
 const PSEUDONYM_DIGITS = 24;
 
-/** What stands for the names of a forgotten entity in requests and texts: the beginning of its salted digest. */
+/** The replacement of a forgotten entity's names in requests and texts: the beginning of its salted digest. */
 export const pseudonymOf = (digest: string): string => PSEUDONYM + digest.slice(0, PSEUDONYM_DIGITS);
 
-/** True of a text that is such a pseudonym; what was asked under it is tied to nothing any more. */
+/** True if the text is a pseudonym. A request under a pseudonym is linked to no entity. */
 export const isPseudonym = (text: unknown): boolean => typeof text === 'string' && text.startsWith(PSEUDONYM);
 
-/** True of a request of the ledger whose entity is forgotten: a pseudonym stands in it, alone or as the value of a URN. */
+/**
+ * True if a request of the ledger names a forgotten entity: it contains a pseudonym, alone or as the value of a URN.
+ */
 export const asksForPseudonym = (request: RequestBody): boolean =>
   Object.values(request)
     .flat()
     .some((it) => isPseudonym(it) || (typeof it === 'object' && it !== null && 'value' in it && isPseudonym(it.value)));
 
-/** The names that a text may be, each in one spelling; addresses also in their loosest. */
+/** The names that a text may be, each in normalized spelling, and addresses also in their loosest spelling. */
 export function nameVariants(text: string): readonly string[] {
   const { candidates } = requestedName(NAME_KINDS, text);
   return [...new Set([text.trim(), ...candidates.map(({ name }) => name), looseAddress(text) ?? ''])].filter(
@@ -39,16 +41,16 @@ export function nameVariants(text: string): readonly string[] {
   );
 }
 
-/** Tells what is forgotten, be it known in clear or by digests alone. */
+/** Answers what is forgotten, from known names or from digests alone. */
 export interface Forgotten {
-  /** True of the key of a forgotten row of that table. */
+  /** True if the key is that of a forgotten row of the table. */
   readonly isKey: (table: string, key: readonly string[]) => boolean;
-  /** True of a text that is one of the names of a forgotten row of that table, however it is spelled. */
+  /** True if the text is a name of a forgotten row of the table, in any spelling. */
   readonly isName: (table: string, text: string) => boolean;
-  /** True of a text that as a whole identifies something forgotten, wherever it stands. */
+  /** True if the complete text identifies a forgotten entity, in any field. */
   readonly isTrace: (text: string) => boolean;
-  /** The text without the names in it. */
+  /** The text without the names. */
   readonly scrub: (text: string) => string;
-  /** What stands for the names. */
+  /** The replacement of the names. */
   readonly pseudonym: string;
 }

@@ -1,25 +1,25 @@
-/** Texts that identify a forgotten entity, found in other texts where only salted digests of them are known. */
+/** Finds texts that identify a forgotten entity inside other texts, with only salted digests to compare with. */
 
-/** Shorter texts are words of many languages and parts of many numbers. */
+/** Shorter texts are common words or parts of numbers. */
 export const SHORTEST_TRACE = 5;
-/** Longer texts are no names. */
+/** Longer texts are not names. */
 const LONGEST_TRACE = 2_100;
-/** An address has some ten words; every further one costs digests. */
+/** An address has about ten words, and each further word costs digests. */
 const MOST_WORDS = 16;
 
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
-/** One word of letters alone may be a first name or an ordinary word. */
+/** A single word of letters may be a first name or an ordinary word. */
 const PLAIN = /^[\p{L}\p{M}]{1,7}$/u;
 
-/** Answers by digest. */
+/** Questions that digests can answer. */
 export interface TraceDigests {
-  /** True of a text that identifies a forgotten entity. */
+  /** True if the text identifies a forgotten entity. */
   readonly isTrace: (text: string) => boolean;
-  /** True of the first word of such a text. */
+  /** True if the word is the first word of such a text. */
   readonly isFirst: (word: string) => boolean;
 }
 
-/** The text from its first word to the end of its last, in which spellings agree; undefined if it identifies nothing. */
+/** The text from its first word to its last, where different spellings agree; undefined if it identifies nothing. */
 export function traceOf(text: string): { readonly trace: string; readonly first: string } | undefined {
   if (text.length > LONGEST_TRACE) return undefined;
   const words = [...text.matchAll(WORD)];
@@ -29,12 +29,12 @@ export function traceOf(text: string): { readonly trace: string; readonly first:
   return Array.from(trace).length < SHORTEST_TRACE ? undefined : { trace, first: first[0] };
 }
 
-/** The first word of a text, by which most texts are ruled out. */
+/** The first word of a text. It rules out most texts. */
 const firstWordOf = (text: string): string => FIRST.exec(text)?.[0] ?? '';
 
 const FIRST = /[\p{L}\p{N}\p{M}_]+/u;
 
-/** True where a trace may stand in running text: a short plain word only as a mention or as a part of an address. */
+/** True if a trace may occur at this position: a short plain word only in a mention or as part of an address. */
 export const standsThere = (text: string, start: number, end: number): boolean =>
   !PLAIN.test(text.slice(start, end)) || '@/'.includes(text[start - 1] ?? ' ');
 
@@ -42,19 +42,19 @@ const WORD_CHARACTER = /[\p{L}\p{N}\p{M}_]/u;
 const isWord = (character: string | undefined): boolean => character !== undefined && WORD_CHARACTER.test(character);
 const FILE_ENDING = /^\.(?:jpe?g|png|webp|gif|html?)(?![\p{L}\p{N}_])/u;
 
-/** A hyphen or dot joins words into a longer name; a dot before the ending of a file does not. */
+/** True if no hyphen or dot joins the words to a longer name. A dot before a file extension does not join. */
 const isAlone = (text: string, start: number, end: number): boolean =>
   !('-.'.includes(text[start - 1] ?? ' ') && isWord(text[start - 2])) &&
   !(text[end] === '-' && isWord(text[end + 1])) &&
   !(text[end] === '.' && isWord(text[end + 1]) && !FILE_ENDING.test(text.slice(end, end + 7)));
 
-/** True of texts that as a whole are a trace. */
+/** True if the complete text is a trace. */
 export const wholeTraces =
   ({ isFirst, isTrace }: TraceDigests): ((text: string) => boolean) =>
   (text) =>
     text.length <= LONGEST_TRACE && isFirst(firstWordOf(text)) && isTrace(traceOf(text)?.trace ?? '');
 
-/** A function that puts the pseudonym in the place of each trace in a text. */
+/** A function that replaces each trace in a text by the pseudonym. */
 export function scrubberByDigests(known: TraceDigests, pseudonym: string): (text: string) => string {
   const { isFirst } = known;
   return (text) => {
@@ -71,7 +71,7 @@ export function scrubberByDigests(known: TraceDigests, pseudonym: string): (text
   };
 }
 
-/** Where the longest trace ends that begins here. */
+/** The end of the longest trace that begins at `start`. */
 function endOfTrace(text: string, start: number, { isTrace }: TraceDigests): number | undefined {
   const ahead = text.slice(start, start + LONGEST_TRACE);
   let found: number | undefined;
@@ -87,21 +87,21 @@ function endOfTrace(text: string, start: number, { isTrace }: TraceDigests): num
   return found;
 }
 
-/** In addresses of posts a title follows the author's alias after an underscore. */
+/** In addresses of posts, the author's alias comes before an underscore and the title. */
 const isInPath = (text: string, start: number): boolean => text[start - 1] === '/';
 const beforeUnderscore = (word: string): string => word.slice(0, word.includes('_') ? word.indexOf('_') : word.length);
 
-/** Words are few, and each costs a digest. */
+/** The number of distinct words is small, and each costs a digest. */
 const MOST_REMEMBERED = 100_000;
 
-/** The same answers, each found once. */
-export function remembered(of: (word: string) => boolean): (word: string) => boolean {
+/** The same function with cached results. */
+export function remembered(answerFor: (word: string) => boolean): (word: string) => boolean {
   const answers = new Map<string, boolean>();
   return (word) => {
     const before = answers.get(word);
     if (before !== undefined) return before;
     if (answers.size >= MOST_REMEMBERED) answers.clear();
-    const answer = of(word);
+    const answer = answerFor(word);
     answers.set(word, answer);
     return answer;
   };

@@ -1,4 +1,4 @@
-/** The professional network's identifiers, in the three ways people write them. */
+/** The professional network's identifiers, in the three forms that people write. */
 
 export interface Urn {
   readonly type: string;
@@ -7,11 +7,11 @@ export interface Urn {
 
 const WRITTEN = /^(?:urn:li:)?(?!urn:)([A-Za-z][A-Za-z0-9_]*):(\S+)$/;
 
-/** The URN that a text names (`urn:li:fsd_profile:abc` or `fsd_profile:abc`), or undefined when it names none. */
+/** The URN in a text (`urn:li:fsd_profile:abc` or `fsd_profile:abc`); undefined if the text is not a URN. */
 export function urnOf(written: string): Urn | undefined {
   const parts = WRITTEN.exec(written.trim());
   return parts ? { type: parts[1] as string, value: parts[2] as string } : undefined;
 }
 
-/** URN types that name an organization. Any other type is taken for a person where one of the two is due. */
+/** URN types of organizations. Any other type counts as a person where the entity is one of the two. */
 export const COMPANY_URN_TYPES: readonly string[] = ['fsd_company', 'company', 'school'];

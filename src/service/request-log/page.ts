@@ -1,4 +1,4 @@
-/** A page of the request log as the walk sees it: its rows in their order, and the form in which it writes instants. */
+/** A page of the request log as the walk reads it: its rows in their order, and how it writes instants. */
 import { instantOf } from '../instant.ts';
 import type { PageStep } from '../paging.ts';
 
@@ -6,31 +6,31 @@ export interface LogRow {
   readonly id: string;
   /** Microseconds since 1970. */
   readonly at: bigint;
-  /** It logs a reading of the log. */
+  /** The row logs a request for the log itself. */
   readonly isReading: boolean;
 }
 
 export interface LogPage {
   readonly rows: readonly LogRow[];
-  /** Rows that were asked for. */
+  /** The requested number of rows. */
   readonly limit: number;
-  /** Where the page was to begin; undefined of the first. */
+  /** The requested start of the page; undefined for the first page. */
   readonly cursor: bigint | undefined;
   readonly start: bigint | undefined;
   readonly end: bigint | undefined;
-  /** Digits of a second in the instants written. */
+  /** Digits of a second's fraction in its instants. */
   readonly digits: number;
-  /** The offset of its last instant; empty when it has none. */
+  /** The offset of its last instant; empty if it has none. */
   readonly offset: string;
 }
 
 /** The contract's default. */
 const USUAL_LIMIT = 10;
 
-/** A walk looks at its last pages again with each that follows, so a page is read once. */
+/** Each step of a walk reads the last pages again, so a parsed page is cached. */
 const read = new WeakMap<PageStep, LogPage>();
 
-/** The page of a step. Rows without an id or an instant are left out. */
+/** The page of a step. Rows without an id or an instant are omitted. */
 export function logPage(step: PageStep): LogPage {
   const page = read.get(step) ?? pageOf(step);
   read.set(step, page);
@@ -61,7 +61,7 @@ function pageOf({ request, items }: PageStep): LogPage {
   };
 }
 
-/** Assumed: the log writes an endpoint as its path, or with dots as people do. */
+/** Assumed: the log writes an endpoint as its path or with dots. */
 const READING = /(?:^|[\s./])token[./]requests[./]?(?:\?.*)?$/i;
 
 const micros = (value: unknown): bigint | undefined =>

@@ -1,4 +1,4 @@
-/** Profiles and posts of the photo-sharing network, which hold each other. */
+/** Profiles and posts of the photo-sharing network, which contain each other. */
 import {
   anything,
   epoch,
@@ -22,7 +22,8 @@ export const photoshareUser: Resource = resource({
   tag: '@photoshare_user',
   table: 'photoshare_users',
   noun: 'user',
-  about: 'Profiles of the photo-sharing network: one row a profile, fed by profiles and by the posts that name them.',
+  about:
+    'Profiles of the photo-sharing network: one row per profile, from profile answers and from posts that name profiles.',
   key: ['id'],
   shared: true,
   filters: ['alias'],
@@ -31,18 +32,21 @@ export const photoshareUser: Resource = resource({
   logged: true,
   fields: {
     id: required(text('Identifier of the profile.')),
-    alias: required(text('Handle; changes hands, so it identifies nobody.')),
-    name: required(text('Name as shown.')),
+    alias: required(text('Handle; it can change hands, so it is not an identifier.')),
+    name: required(text('Displayed name.')),
     url: required(text('Address of the profile.')),
     image: volatile(text('Address of the portrait; signed and short-lived.')),
-    follower_count: fallback(integer('Followers.'), 0),
-    following_count: fallback(integer('Profiles followed.'), 0),
-    media_count: fallback(integer('Posts published.'), 0),
-    description: text('What the profile says of itself.'),
+    follower_count: fallback(integer('Number of followers; null if never reported.'), 0),
+    following_count: fallback(integer('Number of followed profiles; null if never reported.'), 0),
+    media_count: fallback(integer('Number of published posts; null if never reported.'), 0),
+    description: text('Description that the profile gives of itself.'),
     is_private: fallback(boolean('Whether only approved followers see the posts.'), false),
     is_verified: fallback(boolean('Whether the network vouches for the profile.'), false),
     is_business: fallback(boolean('Whether it is a business profile.'), false),
-    created_at: onlyWith(epoch('When the profile was opened; asked for by with_creation_date.'), 'with_creation_date'),
+    created_at: onlyWith(
+      epoch('Time when the profile was opened; null unless requested by with_creation_date.'),
+      'with_creation_date',
+    ),
     category: text('Line of business, as chosen by the profile.'),
     external_url: text('Address that the profile points to.'),
     email: text('Public e-mail address.'),
@@ -68,7 +72,7 @@ export const photoshareUser: Resource = resource({
       onlyWith(anything('Profiles that the network suggests beside this one, as sent.'), 'with_similar_users'),
     ),
     posts: onlyWith(
-      nestedList('Recent posts; asked for by with_posts.', 'preview', () => photosharePost),
+      nestedList('Recent posts, if requested by with_posts.', 'preview', () => photosharePost),
       'with_posts',
     ),
   },
@@ -90,16 +94,16 @@ export const photosharePost: Resource = resource({
     url: required(text('Address of the post.')),
     image: required(volatile(text('Address of the cover picture; signed and short-lived.'))),
     text: text('Caption.'),
-    created_at: epoch('When the post was published.'),
-    like_count: fallback(integer('Likes; negative when hidden.'), 0),
-    comment_count: fallback(integer('Comments; negative when hidden.'), 0),
-    reshare_count: fallback(integer('Times the post was passed on.'), 0),
-    view_count: integer('Views of a video.'),
+    created_at: epoch('Time of publication.'),
+    like_count: fallback(integer('Number of likes; negative if hidden, null if never reported.'), 0),
+    comment_count: fallback(integer('Number of comments; negative if hidden, null if never reported.'), 0),
+    reshare_count: fallback(integer('Number of times the post was shared; null if never reported.'), 0),
+    view_count: integer('Number of views of a video; null if never reported.'),
     user: object(
-      'Who published the post.',
+      'The profile that published the post.',
       {
         id: text('Identifier of the profile.'),
-        name: text('Name as shown.'),
+        name: text('Displayed name.'),
         alias: text('Handle.'),
         url: text('Address of the profile.'),
         image: volatile(text('Address of the portrait; signed and short-lived.')),
@@ -110,18 +114,18 @@ export const photosharePost: Resource = resource({
     ),
     type: text('Type of post, such as photo or video.'),
     media: volatile(anything('Pictures and videos of the post, as sent.')),
-    carousel_media_count: fallback(integer('Pictures and videos of a post that holds several.'), 0),
+    carousel_media_count: fallback(integer('Number of pictures and videos of a post with several.'), 0),
     is_paid_partnership: fallback(boolean('Whether the post is marked as paid.'), false),
   },
 });
 
-/** Which asked profile gave which post, from either endpoint. */
+/** The posts of each requested profile, from either endpoint. */
 export const photoshareUserPosts: Omit<Bridge, 'lists'> = {
   table: 'photoshare_user_posts',
-  about: 'Which profile, as asked, gave which post.',
+  about: 'Posts returned for each requested profile.',
   questionColumns: {
     user_asked: {
-      about: 'The profile as it was asked for: an identifier, an alias or an address.',
+      about: 'The profile as requested: an identifier, an alias or an address.',
       from: ({ request }) => String(request['user']),
     },
   },
@@ -130,7 +134,7 @@ export const photoshareUserPosts: Omit<Bridge, 'lists'> = {
   more: {
     user_id: {
       kind: 'text',
-      about: 'Identifier of the profile, when known.',
+      about: 'Identifier of the profile; null if unknown.',
       from: (post, item) => textOf(post['user_id']) ?? (post === item ? null : textOf(item['id'])),
     },
   },

@@ -1,4 +1,4 @@
-/** Groups of the professional network, with the members they show. */
+/** Groups of the professional network, with the members that they show. */
 import { epoch, integer, object, objects, required, text, urn, volatile } from '../field.ts';
 import { resource } from '../resource.ts';
 import { industryReference, personSeen } from './pronet-people.ts';
@@ -29,10 +29,10 @@ export const pronetGroup = resource({
     urn: required(urn('The group’s URN.', 'group')),
     name: required(text('Name of the group.')),
     url: required(text('Address of the group.')),
-    member_count: required(integer('Members that the group says it has.')),
+    member_count: required(integer('Number of members that the group reports.')),
     image: volatile(text('Address of the group’s picture; signed and short-lived.')),
-    created_at: epoch('When the group was founded.'),
-    description: text('What the group is about.'),
+    created_at: epoch('Time when the group was founded.'),
+    description: text('Description of the group.'),
     rules: text('Rules of the group.'),
     geo: urn('URN of the place that the group belongs to.', 'geo'),
     industries: objects(
@@ -45,7 +45,7 @@ export const pronetGroup = resource({
       {
         user,
         role: text('Role in the group, such as owner.'),
-        joined_at: epoch('When the member joined.'),
+        joined_at: epoch('Time when the member joined.'),
       },
       { tag: '@pronet_group_member', key: ['user_urn_type', 'user_urn_value'] },
     ),

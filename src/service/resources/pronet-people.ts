@@ -1,4 +1,4 @@
-/** People, organizations and industries of the professional network: dimensions that every sighting feeds. */
+/** People, organizations and industries of the professional network: dimensions that each observation updates. */
 import { fallback, boolean, object, required, text, urn, volatile } from '../field.ts';
 import type { ObservationSpec } from '../model.ts';
 import { resource } from '../resource.ts';
@@ -9,7 +9,7 @@ export const pronetUser = resource({
   tag: '@pronet_search_user',
   table: 'pronet_users',
   noun: 'user',
-  about: 'People of the professional network: one row a person, fed by searches, authorship, mentions and memberships.',
+  about: 'People of the professional network: one row per person, from searches, authorship, mentions and memberships.',
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
@@ -17,13 +17,13 @@ export const pronetUser = resource({
   fields: {
     internal_id: required(urn('The network’s internal identifier of the person.', 'member')),
     urn: required(urn('The person’s URN.', 'fsd_profile')),
-    name: required(text('Name as shown on the profile.')),
-    alias: required(text('Public handle in the profile’s address; changes hands, so it identifies nobody.')),
+    name: required(text('Name displayed on the profile.')),
+    alias: required(text('Public handle in the profile’s address; it can change hands, so it is not an identifier.')),
     url: required(text('Address of the profile.')),
     image: volatile(text('Address of the portrait; signed and short-lived.')),
     headline: text('The line under the name.'),
     location: text('Place as written on the profile.'),
-    open_to_work: fallback(boolean('Whether the person says to be looking for work.'), false),
+    open_to_work: fallback(boolean('Whether the person states that they look for work.'), false),
   },
 });
 
@@ -39,7 +39,7 @@ const pronetIndustry = resource({
     urn: urn('The industry’s URN.', 'industry'),
     name: text('Name of the industry.'),
     hierarchy: text('Path from the top-level industry down to this one.'),
-    description: text('What the industry covers.'),
+    description: text('Description of the industry.'),
   },
 });
 
@@ -56,12 +56,12 @@ const industryFull = object(
 );
 const industry = { ...urn('The organization’s industry.', 'industry'), observation: industryReference };
 
-/** What an education tells of the school. */
+/** The fields of a school in an education. */
 export const educationCompanyFields = {
   name: required(text('Name of the organization.')),
   urn: urn('The organization’s URN.', 'fsd_company'),
   url: text('Address of the organization’s page.'),
-  alias: text('Public handle in the page’s address; changes hands, so it identifies nobody.'),
+  alias: text('Public handle in the page’s address; it can change hands, so it is not an identifier.'),
   industry,
   industry_full: industryFull,
   employee_range: text('Size class by number of employees, as written.'),
@@ -73,8 +73,7 @@ export const pronetCompany = resource({
   tag: '@pronet_user_education_company',
   table: 'pronet_companies',
   noun: 'company',
-  about:
-    'Organizations of the professional network (companies and schools): fed by educations, authorship and mentions.',
+  about: 'Organizations of the professional network (companies and schools), from educations, authorship and mentions.',
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
@@ -87,7 +86,7 @@ export const pronetCompany = resource({
   },
 });
 
-/** A person or an organization, told apart by the type of the URN. */
+/** A person or an organization, distinguished by the type of the URN. */
 export const partySeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
   detail,
   resourceOf: (urnType) => (COMPANY_URN_TYPES.includes(urnType) ? pronetCompany : pronetUser),

@@ -19,7 +19,7 @@ import { COMPANY_URN_TYPES } from '../names/urn.ts';
 import { partySeen } from './pronet-people.ts';
 
 const author = object(
-  'Who published the post.',
+  'The person or organization that published the post.',
   {
     internal_id: urn('The network’s internal identifier of the author.', 'member', 'company'),
     urn: urn('The author’s URN.', 'fsd_profile', 'fsd_company'),
@@ -37,7 +37,7 @@ export const pronetPost: Resource = resource({
   tag: '@pronet_user_post',
   table: 'pronet_posts',
   noun: 'post',
-  about: 'Posts of the professional network, reposts and the posts they repeat alike.',
+  about: 'Posts of the professional network, including reposts and the posts that they repeat.',
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['created_at', 'author_urn_value'],
@@ -46,7 +46,7 @@ export const pronetPost: Resource = resource({
     'share_count',
     {
       name: 'reaction_count',
-      about: 'Reactions of all types, hidden ones left out; null when not told.',
+      about: 'Number of reactions of all types without hidden ones; null if not reported.',
       list: 'reactions',
       field: 'count',
     },
@@ -56,20 +56,20 @@ export const pronetPost: Resource = resource({
     url: required(text('Address of the post.')),
     share_url: text('Address for sharing the post.'),
     author,
-    created_at: fallback(epoch('When the post was published.'), 0),
+    created_at: fallback(epoch('Time of publication.'), 0),
     share_urn: urn('URN of the share that carries the post.', 'share'),
-    is_empty_repost: boolean('Whether the post repeats another without a word of its own.'),
+    is_empty_repost: boolean('Whether the post repeats another without text of its own.'),
     repost: nested('The post that this one repeats.', 'preview', () => pronetPost),
     images: volatile(texts('Addresses of the pictures; signed and short-lived.', 'image')),
     video_url: text('Address of the video.'),
     text: text('The text of the post.'),
-    comment_count: integer('Comments on the post; null when not told, negative when hidden.'),
-    share_count: integer('Times the post was shared; null when not told, negative when hidden.'),
+    comment_count: integer('Number of comments on the post; negative if hidden, null if never reported.'),
+    share_count: integer('Number of times the post was shared; negative if hidden, null if never reported.'),
     reactions: objects(
       'Reactions to the post, counted by type.',
       {
         type: text('Type of reaction, such as like.'),
-        count: integer('Reactions of this type; negative when hidden.'),
+        count: integer('Number of reactions of this type; negative if hidden.'),
       },
       { tag: '@pronet_reaction' },
     ),
@@ -79,8 +79,8 @@ export const pronetPost: Resource = resource({
         url: text('Address of the event.'),
         image: volatile(text('Address of the event’s picture; signed and short-lived.')),
         title: text('Title of the event.'),
-        date: text('When the event takes place, as written.'),
-        participant_count: integer('People taking part in the event.'),
+        date: text('Time of the event, as written.'),
+        participant_count: integer('Number of participants of the event.'),
       },
       { tag: '@pronet_user_post_event' },
     ),
@@ -104,17 +104,17 @@ export const pronetPost: Resource = resource({
         title: text('Title of the document.'),
         cover_images: volatile(texts('Addresses of the cover pictures; signed and short-lived.', 'cover_image')),
         images: volatile(texts('Addresses of the page pictures; signed and short-lived.', 'image')),
-        total_images_count: integer('Pages that the document has.'),
+        total_images_count: integer('Number of pages of the document.'),
       },
       { tag: '@pronet_user_post_document' },
     ),
     mentioned: objects(
       'People and organizations that the post mentions.',
       {
-        urn: urn('URN of the mentioned.', 'fsd_profile', 'fsd_company'),
-        name: text('Name of the mentioned.'),
-        alias: text('Public handle of the mentioned.'),
-        url: text('Address of the profile or page of the mentioned.'),
+        urn: urn('URN of the mentioned person or organization.', 'fsd_profile', 'fsd_company'),
+        name: text('Name of the mentioned person or organization.'),
+        alias: text('Public handle of the mentioned person or organization.'),
+        url: text('Address of the mentioned profile or page.'),
       },
       {
         tag: '@pronet_user_post_mentioned_user',
@@ -123,7 +123,8 @@ export const pronetPost: Resource = resource({
         derived: {
           kind: {
             kind: 'text',
-            about: 'Whether a person (user) or an organization (company) is mentioned, by the type of the URN.',
+            about:
+              'Kind of the mentioned entity, by the type of its URN: user for a person, company for an organization.',
             from: ({ urn_type: type }) =>
               typeof type === 'string' ? (COMPANY_URN_TYPES.includes(type) ? 'company' : 'user') : null,
           },

@@ -1,11 +1,11 @@
-/** Web pages as the service parses them. */
+/** Web pages as parsed by the service. */
 import type { RequestBody } from '../request-body.ts';
 import { CONTENT_DEFAULTS } from '../content-options.ts';
 import { fromRequest, json, onlyWith, required, text, texts } from '../field.ts';
 import { canonicalJson, digestOf } from '../canonical-json.ts';
 import { resource } from '../resource.ts';
 
-/** An option left as it is by itself says nothing about the page. */
+/** An option with its default value does not identify the page. */
 const optionsOf = (request: RequestBody): RequestBody =>
   Object.fromEntries(
     Object.entries(request).filter(([name, value]) => name !== 'url' && value !== CONTENT_DEFAULTS[name]),
@@ -18,19 +18,19 @@ export const webPage = resource({
   tag: '@web_parser_result',
   table: 'web_pages',
   noun: 'page',
-  about: 'Web pages as parsed: one row for each address and set of content options asked for.',
+  about: 'Web pages as parsed: one row per requested address and set of content options.',
   key: ['page_key'],
   filters: ['requested_url'],
   fields: {
     page_key: fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
       pageKeyOf(request),
     ),
-    requested_url: fromRequest('text', 'Address that was asked for.', ({ request }) => request['url']),
+    requested_url: fromRequest('text', 'Requested address.', ({ request }) => request['url']),
     options: fromRequest('json', 'Content options that differ from the service’s defaults.', ({ request }) =>
       optionsOf(request),
     ),
     cleaned_html: required(text('Content of the page after cleaning; may be empty.')),
-    url: required(text('Address of the original page; after redirects it may differ from the one asked for.')),
+    url: required(text('Address of the original page; after redirects it may differ from the requested address.')),
     title: text('Title of the page.'),
     meta_description: text('Description in the page’s head.'),
     metadata: json('Further metadata, as sent.'),

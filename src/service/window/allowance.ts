@@ -1,19 +1,19 @@
 /**
- * The most requests that a question may lead to, whatever its answers are. A plan quotes them, and a run splits a question
- * only into parts that are allowed no more together.
+ * The maximum number of requests for a question, whatever its answers are. Plans quote it, and a run splits a question
+ * only into parts that together need no more.
  */
 import type { RequestBody } from '../request-body.ts';
 import { windowOf } from './evidence.ts';
 import { countsUpTo, type Paging, type FollowOptions } from '../paging.ts';
 import { facetsOf, type SplitBy } from './facet-splits.ts';
 
-/** Requests by the `count` that they ask for, the question itself included. */
+/** Requests by their `count`, the question itself included. */
 export type Allowance = ReadonlyMap<number | undefined, number>;
 
 /**
- * A window of days is halved at most down to single days, so a tree over `d` days has `2d - 1` requests; each day that is
- * full is split by facets. Any of these questions may be asked with smaller counts before. Undefined for a walk, whose end
- * is known only when it is reached.
+ * Allowed requests by count; undefined for cursor paging, whose end is unknown in advance. In the worst case, `d` days
+ * are halved down to single days, which makes a tree of `2d - 1` requests, and each full day is split by facets. Each
+ * smaller count that is tried first is allowed one request per day.
  */
 export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOptions): Allowance | undefined {
   if (paging.by === 'cursor') return undefined;
@@ -27,25 +27,25 @@ export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOp
   return allowed.set(largest, days - 1 + days * ofFacets(request, ways.splitBy ?? {}, paging.days !== undefined));
 }
 
-/** The requests of a question without days, with one for the question itself. */
+/** The requests of a question without days, including the question itself. */
 function ofFacets(request: RequestBody, splitBy: SplitBy, mayGroup: boolean): number {
   const facets = facetsOf(request, splitBy);
-  // Where values share no part, a question is split first by what leaves nothing over, then by what takes the fewest.
+  // If values do not share parts, complete splits come first, then those with the fewest parts.
   if (!mayGroup) facets.sort((a, b) => (a.complete === b.complete ? a.parts - b.parts : a.complete ? -1 : 1));
   let [requests, narrowest] = [1, 1];
   for (const { parts } of facets) {
-    // Parts that hold several values may be split again, so they make a tree.
+    // Parts with several values can be split again, so they form a tree.
     requests += narrowest * (mayGroup && parts > 1 ? 2 * parts - 2 : parts);
     narrowest *= parts;
   }
   return requests;
 }
 
-/** The sum of an allowance. */
+/** The total of an allowance. */
 export const requestsOf = (allowance: Allowance): number =>
   [...allowance.values()].reduce((sum, requests) => sum + requests, 0);
 
-/** True of parts that are allowed no more requests together than their question is, less one when it was asked. */
+/** True if the parts need no more requests than the question has left. A question that was sent has used one. */
 export function isAllowed(
   paging: Paging,
   { request, isAsked }: { readonly request: RequestBody; readonly isAsked: boolean },

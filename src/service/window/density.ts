@@ -1,6 +1,6 @@
 /**
- * How many items a window of days is likely to hold, from the slices asked so far. All of it is an estimate: it decides
- * how windows are cut, never what is complete.
+ * Estimates how many items a window of days holds, from the slices so far. Estimates decide how windows are split, and
+ * never what is complete.
  */
 import type { ItemEstimate } from './estimate.ts';
 import {
@@ -16,69 +16,72 @@ import { knownDays, type KnownBy, type KnownRange } from './known-days.ts';
 import { logRateOf, type Rate, rateBetween, rateOf, DEFAULT_VARIANCE } from './rate.ts';
 import { rhythm } from './rhythm.ts';
 
-/** A slice that was asked, with its days as numbers. */
+/** A requested slice, with its days as numbers. */
 export interface DatedSlice extends DatedAnswer {
   readonly full: boolean;
 }
 
 export interface Density {
   readonly learn: (slice: DatedSlice) => void;
-  /** Takes in what a day held that was more than an answer can. */
+  /** Adds the item count of a day that exceeds one answer. */
   readonly learnBusyDay: (day: number, items: number) => void;
-  /** Takes in what a day holds by what is known of a part of its kinds. */
+  /** Adds an estimate for a day, from the known part of its kinds. */
   readonly learnEstimate: (day: number, items: number) => void;
-  /** A guess for each day from one to another, both included. */
+  /** An estimate for each day of the range, both ends included. */
   readonly guesses: (from: number, to: number) => readonly ItemEstimate[];
-  /** The days around these of which as little is known, when some of them came back full though they were thought to fit. */
+  /**
+   * The range of unknown days around these days, if a window in it came back full although its estimate fit in one
+   * answer.
+   */
   readonly underestimatedDays: (from: number, to: number) => { readonly from: number; readonly to: number } | undefined;
-  /** True of days outside of every window that was asked, when they are far more than the days between the first and the last of those. */
+  /** True if the days are outside of all requested windows, and far more than the range of those windows. */
   readonly isUncharted: (from: number, to: number) => boolean;
-  /** True when more is known of the days at the end of a window than of those at its beginning. */
+  /** True if known days are nearer to the end of the window than to its beginning. */
   readonly knowsEndBetter: (from: number, to: number) => boolean;
 }
 
-/** Days from one to another, both included. */
+/** A range of days, both ends included. */
 type Region = Pick<KnownRange, 'from' | 'to'>;
 const EVERYWHERE: Region = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
 
-/** Items enough for a rate that can be compared with others. */
+/** The number of items that gives a reliable rate. */
 const ENOUGH = 15;
-/** The nearest stretches by which a gap is judged. */
+/** The number of nearest ranges that estimate a gap. */
 const NEIGHBOURS = 8;
-/** A full window that is taken to hold no more than so many answers was thought to fit in one. */
+/** A full window is a surprise if its estimate is at most this many answers. */
 const SURPRISE = 3;
-/** Days that hold so many times more than was thought were not told whole. */
+/** A range was incomplete if an answer has this many times the expected items. */
 const CONTRADICTED = 1.5;
-/** Where nothing but full answers are known, anything may be there. */
+/** The variance if only full answers are known. */
 const UNKNOWN_VARIANCE = 1;
-/** How many answers the shortest full window is taken to fill as long as nothing else is known. */
+/** The assumed number of answers in the shortest full window, if nothing else is known. */
 const UNKNOWN_TIMES = 5;
-/** A rate says something of so many times the days that it was seen on. */
+/** A rate applies to ranges up to this many times the days it was observed on. */
 const CHARTED = 2;
-/** So many items of an answer must show a day for its days to be counted. */
+/** The share of items that must have a date for the dates to count. */
 const DATED = 0.9;
 
-/** A model that knows nothing yet. */
+/** A model without any observation. */
 export function density(): Density {
   const week = rhythm();
   const known = knownDays(week.between);
-  /** Windows that came back full and of which nothing was known before, the newest first. */
+  /** Windows that came back full and were unknown before, newest first. */
   const uncharted: Region[] = [];
-  /** The shortest first. */
+  /** Shortest first. */
   let fulls: FullAnswer[] = [];
-  /** Full answers in the order of dates less those in none; far below nought once the order proved to say nothing. */
+  /** Full answers in date order, minus those in no order. Negative infinity once the order proved meaningless. */
   let inOrder = 0;
   let [busyDays, busyLogs] = [0, 0];
   const busyDay = (): number => (busyDays === 0 ? 0 : Math.exp(busyLogs / busyDays));
 
-  function learnWhole({ from, to, returned, days }: DatedAnswer): void {
+  function learnComplete({ from, to, returned, days }: DatedAnswer): void {
     const counts = days && countsOf(days, from, to);
     if (counts) week.learn(from, counts);
     for (const it of counts
       ? stretchesOf(from, counts, 'whole')
       : [{ from, to, items: returned, source: 'whole' as const }])
       known.put(it);
-    // Of days that are known whole, or to hold far more, an answer's length says nothing.
+    // The length of a full answer says nothing about days that are complete, or that are known to hold far more.
     fulls = fulls.filter(
       (it) =>
         known.completeDays(it.from, it.to) < it.to - it.from + 1 &&
@@ -95,45 +98,45 @@ export function density(): Density {
 
   function learnFull({ from, to, returned, days = [] }: DatedSlice): void {
     if (isUncharted(from, to)) uncharted.unshift({ from, to });
-    // What was thought to be all of these days was not.
+    // The days were considered complete, but this answer has more items.
     const isAllKnown = known.completeDays(from, to) === to - from + 1;
     if (isAllKnown && byNeighbours(from, to).reduce((sum, { items }) => sum + items, 0) * CONTRADICTED < returned)
       known.forget(from, to);
     const order = orderOf(days, from, to);
     if (order === 'rising' || order === 'falling') inOrder += 1;
     if (order === 'none') inOrder -= 1;
-    const runs = inOrder >= 0 && order !== 'none' && order !== 'unknown';
-    fulls.push({ from, to, returned, counts: runs ? undefined : countsOf(days, from, to) });
+    const isDateOrdered = inOrder >= 0 && order !== 'none' && order !== 'unknown';
+    fulls.push({ from, to, returned, counts: isDateOrdered ? undefined : countsOf(days, from, to) });
     const last = days.at(-1);
-    if (runs && last !== undefined && last >= from && last <= to) {
-      // The day at which it broke off may hold any number more; those before it are told whole.
+    if (isDateOrdered && last !== undefined && last >= from && last <= to) {
+      // The answer ends within its last day, so that day may hold more items. The days before are complete.
       const broken = days.filter((day) => day === last).length;
       fulls.push({ from: last, to: last, returned: broken, isCutOff: true });
-      if (order === 'rising') supposeWhole(from, last - 1, days);
-      if (order === 'falling') supposeWhole(last + 1, to, days);
+      if (order === 'rising') assumeComplete(from, last - 1, days);
+      if (order === 'falling') assumeComplete(last + 1, to, days);
     }
     fulls.sort((a, b) => a.to - a.from - (b.to - b.from));
   }
 
-  function supposeWhole(from: number, to: number, all: readonly number[]): void {
+  function assumeComplete(from: number, to: number, all: readonly number[]): void {
     if (from > to) return;
     const days = all.filter((day) => day >= from && day <= to);
     for (const it of stretchesOf(from, countsOf(days, from, to) ?? [], 'order'))
       if (known.completeDays(it.from, it.to) === 0) known.put(it);
   }
 
-  /** True when the order of dates made these days look far emptier than they are. */
+  /** True if the date order made these days look far emptier than they are. */
   function isContradicted(from: number, to: number, returned: number): boolean {
-    const supposed = known.all().filter((it) => it.source === 'order' && it.from <= to && it.to >= from);
-    const items = supposed.reduce((sum, it) => {
+    const assumed = known.all().filter((it) => it.source === 'order' && it.from <= to && it.to >= from);
+    const items = assumed.reduce((sum, it) => {
       const shared = week.between(Math.max(from, it.from), Math.min(to, it.to));
       return sum + (it.items * shared) / Math.max(week.between(it.from, it.to), shared, Number.MIN_VALUE);
     }, 0);
-    const isWhole = (supposed[0]?.from ?? to + 1) <= from && (supposed.at(-1)?.to ?? from - 1) >= to;
-    return isWhole && returned > items * CONTRADICTED + ENOUGH;
+    const coversRange = (assumed[0]?.from ?? to + 1) <= from && (assumed.at(-1)?.to ?? from - 1) >= to;
+    return coversRange && returned > items * CONTRADICTED + ENOUGH;
   }
 
-  /** The rate over these stretches; as long as that is next to nothing, one at which the shortest full window is very full. */
+  /** The overall rate of these ranges. Without enough weight, a rate that overfills the shortest full window. */
   function overallRate(stretches: readonly KnownRange[], region: Region): Rate {
     const shortest = fulls.find((it) => it.from >= region.from && it.to <= region.to);
     const items = stretches.reduce((sum, it) => sum + it.items, 0);
@@ -144,7 +147,7 @@ export function density(): Density {
     return { mean: weight >= 1 ? logRateOf(items, weight) : fallback, variance: UNKNOWN_VARIANCE };
   }
 
-  /** Guesses from what is known of the days themselves, and of the stretches beside them. */
+  /** Estimates from known days and from the known ranges around a gap. */
   function byNeighbours(from: number, to: number): ItemEstimate[] {
     const all = known.all();
     const guesses: ItemEstimate[] = [];
@@ -178,22 +181,24 @@ export function density(): Density {
     return guesses;
   }
 
-  /** The days whose rates say what a day may hold. Rates seen elsewhere say little of days that were uncharted. */
+  /** The days whose rates apply to this day. Rates from elsewhere say little about an uncharted window. */
   const regionOf = (day: number): Region => uncharted.find((it) => it.from <= day && it.to >= day) ?? EVERYWHERE;
 
   const endOfRegion = (day: number, region: Region): number =>
     region === EVERYWHERE ? Math.min(...uncharted.filter((it) => it.from > day).map((it) => it.from - 1)) : region.to;
 
-  /** The same, with what full answers say: the shortest windows first, so that longer ones raise only what is left. */
+  /**
+   * Estimates that also use full answers: shortest windows first, so that longer ones only distribute the remainder.
+   */
   function guesses(from: number, to: number): readonly ItemEstimate[] {
     const near = fulls.filter((it) => it.from <= to && it.to >= from);
     const first = Math.min(from, ...near.map((it) => it.from));
     const last = Math.max(to, ...near.map((it) => it.to));
     let all = byNeighbours(first, last);
     for (const full of near) {
-      const at = full.from - first;
-      const days = all.slice(at, at + full.to - full.from + 1);
-      all = all.toSpliced(at, days.length, ...raisedToFull(full, scaledBySample(full, days), busyDay()));
+      const start = full.from - first;
+      const days = all.slice(start, start + full.to - full.from + 1);
+      all = all.toSpliced(start, days.length, ...raisedToFull(full, scaledBySample(full, days), busyDay()));
     }
     return all.slice(from - first, to - first + 1);
   }
@@ -206,10 +211,10 @@ export function density(): Density {
       }
       const dated = days && days.length >= slice.returned * DATED ? { ...slice, days } : slice;
       if (slice.full) learnFull(dated);
-      else learnWhole(dated);
+      else learnComplete(dated);
     },
     learnBusyDay: (day, items) => {
-      learnWhole({ from: day, to: day, returned: items });
+      learnComplete({ from: day, to: day, returned: items });
       busyDays += 1;
       busyLogs += Math.log(items + 1);
     },
@@ -233,15 +238,15 @@ export function density(): Density {
   };
 }
 
-/** Stretches of days that hold enough each for a rate. */
+/** Ranges of days, each with enough items for a rate. */
 function stretchesOf(from: number, counts: readonly number[], source: KnownBy): KnownRange[] {
   const stretches: KnownRange[] = [];
   let [start, items] = [from, 0];
-  counts.forEach((count, at) => {
+  counts.forEach((count, index) => {
     items += count;
-    if (items < ENOUGH && at < counts.length - 1) return;
-    stretches.push({ from: start, to: from + at, items, source });
-    [start, items] = [from + at + 1, 0];
+    if (items < ENOUGH && index < counts.length - 1) return;
+    stretches.push({ from: start, to: from + index, items, source });
+    [start, items] = [from + index + 1, 0];
   });
   return stretches;
 }

@@ -1,6 +1,6 @@
-/** What a day of a window is estimated to hold. */
+/** The estimated content of one day of a window. */
 
-/** What a day is likely to hold, and the variance of the logarithm of that: 0 where it is known. */
+/** The expected number of items of a day, and the variance of its logarithm: 0 if the number is known. */
 export interface ItemEstimate {
   readonly items: number;
   readonly variance: number;

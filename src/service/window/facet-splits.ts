@@ -1,76 +1,76 @@
-/** The parts of a question by the values of a list field: what a full answer is asked again by when its days can't be cut. */
+/** Splits a question by the values of a list field. Used if its answer is full and its days cannot be split. */
 import type { RequestBody } from '../request-body.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import type { Mix } from './mix.ts';
 
-/** What a sync allows when an answer is full: values by list field, each a narrower question. */
+/** The values of each list field that a sync allows for splitting. Each value gives a narrower request. */
 export type SplitBy = Readonly<Record<string, readonly unknown[]>>;
 
 export interface FacetSplit {
   readonly field: string;
   readonly requests: readonly RequestBody[];
-  /** The parts together hold all that the question does. */
+  /** The parts together hold all items of the question. */
   readonly complete: boolean;
 }
 
-/** What decides how values share a part. */
+/** What decides which values share a part. */
 export interface SplitEstimate {
   readonly mix: Mix;
-  /** Items that the question is likely to hold. */
+  /** The expected number of items of the question. */
   readonly predicted: number;
-  /** Most items of an answer. */
+  /** The most items of an answer. */
   readonly count: number;
-  /** Items of the question at hand; none when it was not asked. */
+  /** Items of the question's answer; empty if it was not requested. */
   readonly sample: readonly unknown[];
 }
 
-/** Form filters exclude with a minus sign, so what the named forms leave over is a question of its own. */
+/** The form filter excludes values with a minus sign, so one request can ask for all forms that are not named. */
 const REMAINDER_FIELD = 'forms';
 
 /**
- * The divisions that a question allows, in the order of the facets. With a filling, values share a part as long as it has
- * room; without, each value is a part.
+ * The possible splits of a question, in the order of the facets. With an estimate, values share a part as long as it
+ * has room; without, each value is a part.
  */
-export function facetSplits(request: RequestBody, splitBy: SplitBy, filling?: SplitEstimate): FacetSplit[] {
-  return Object.entries(splitBy).flatMap(([field, values]) => divisionOf(request, field, values, filling) ?? []);
+export function facetSplits(request: RequestBody, splitBy: SplitBy, estimate?: SplitEstimate): FacetSplit[] {
+  return Object.entries(splitBy).flatMap(([field, values]) => splitOf(request, field, values, estimate) ?? []);
 }
 
-function divisionOf(
+function splitOf(
   request: RequestBody,
   field: string,
   values: readonly unknown[],
-  filling: SplitEstimate | undefined,
+  estimate: SplitEstimate | undefined,
 ): FacetSplit | undefined {
   const facet = facetOf(request, field, values);
   if (!facet) return undefined;
-  const { cut, rest, excluded, complete } = facet;
-  const groups = filling
-    ? grouped(field, cut, rest, filling)
-    : [...cut.map((value) => [value]), ...(rest ? [[REST]] : [])];
+  const { cut: parts, rest, excluded, complete } = facet;
+  const groups = estimate
+    ? grouped(field, parts, rest, estimate)
+    : [...parts.map((value) => [value]), ...(rest ? [[REST]] : [])];
   const partOf = (group: readonly unknown[]): RequestBody => {
     if (!group.includes(REST)) return { ...request, [field]: [...group, ...excluded] };
-    const elsewhere = cut.filter((value) => !group.includes(value));
+    const elsewhere = parts.filter((value) => !group.includes(value));
     return { ...request, [field]: [...excluded, ...elsewhere.map(exclusionOf)] };
   };
   return { field, requests: groups.map(partOf), complete };
 }
 
 interface Facet {
-  /** The values that a part may ask for. */
+  /** The values that each get a part. */
   readonly cut: readonly unknown[];
-  /** One more part asks for all other values. */
+  /** True if one more part requests all other values. */
   readonly rest: boolean;
   readonly excluded: readonly unknown[];
   readonly complete: boolean;
 }
 
-/** How a question may be split by one field; undefined when it may not, or was. */
+/** How one field can split a question; undefined if it cannot, or if it already did. */
 function facetOf(request: RequestBody, field: string, values: readonly unknown[]): Facet | undefined {
-  const asked = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
+  const requested = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
   const isForms = field === REMAINDER_FIELD;
-  const excluded = isForms ? asked.filter(isExclusion) : [];
-  const wanted = distinct(asked.filter((value) => !excluded.includes(value)));
-  // One value left, or exclusions that name every value already: this slice has been cut along this field.
+  const excluded = isForms ? requested.filter(isExclusion) : [];
+  const wanted = distinct(requested.filter((value) => !excluded.includes(value)));
+  // With one value left, or with exclusions of all values, this slice was already split by this field.
   if (wanted.length === 1) return undefined;
   const open = distinct(values).filter((value) => !excluded.includes(exclusionOf(value)));
   const cut = wanted.length === 0 ? open : wanted;
@@ -79,7 +79,7 @@ function facetOf(request: RequestBody, field: string, values: readonly unknown[]
   return { cut, rest, excluded, complete: isForms || wanted.length > 0 };
 }
 
-/** The facets that a question may be split by, in their order: the most parts of each, and whether these hold all it does. */
+/** The facets that can split a question, in order: the maximum number of parts, and whether the parts are complete. */
 export function facetsOf(
   request: RequestBody,
   splitBy: SplitBy,
@@ -90,25 +90,28 @@ export function facetsOf(
   });
 }
 
-/** Stands for all values that are not named. */
+/** Represents all values that are not named. */
 const REST = Symbol('rest');
 
-/** How full a part may be by the shares seen; these are less sure than the sum. */
+/** How full a part may get by the observed shares, which are less certain than the total. */
 const ROOM = 0.8;
 
-/** Values that share a part, in at least two parts: each, the largest first, where there is least; more parts until all fit. */
-function grouped(field: string, values: readonly unknown[], rest: boolean, filling: SplitEstimate): unknown[][] {
-  const shares = filling.mix.sharesOf(field, values, filling.sample);
+/**
+ * Values grouped into at least two parts: each value, largest first, goes to the emptiest part, with more parts until
+ * all fit.
+ */
+function grouped(field: string, values: readonly unknown[], rest: boolean, estimate: SplitEstimate): unknown[][] {
+  const shares = estimate.mix.sharesOf(field, values, estimate.sample);
   const sized = [
-    ...values.map((value, at) => ({ value, items: (shares.values[at] ?? 0) * filling.predicted })),
-    ...(rest ? [{ value: REST as unknown, items: shares.rest * filling.predicted }] : []),
+    ...values.map((value, index) => ({ value, items: (shares.values[index] ?? 0) * estimate.predicted })),
+    ...(rest ? [{ value: REST as unknown, items: shares.rest * estimate.predicted }] : []),
   ].toSorted((a, b) => b.items - a.items);
-  const room = filling.count * ROOM;
-  const apart = values.filter((value) => values.some((other) => isKindOf(value, other) || isKindOf(other, value)));
-  const fewest = Math.max(2, Math.ceil(filling.predicted / room));
+  const capacity = estimate.count * ROOM;
+  const separate = values.filter((value) => values.some((other) => isKindOf(value, other) || isKindOf(other, value)));
+  const fewest = Math.max(2, Math.ceil(estimate.predicted / capacity));
   for (let n = Math.min(fewest, sized.length); n < sized.length; n++) {
-    const parts = filled(sized, n, apart);
-    if (parts?.every((part) => part.items <= room || part.values.length === 1)) return parts.map((it) => it.values);
+    const parts = filledParts(sized, n, separate);
+    if (parts?.every((part) => part.items <= capacity || part.values.length === 1)) return parts.map((it) => it.values);
   }
   return sized.map(({ value }) => [value]);
 }
@@ -118,17 +121,19 @@ interface Part {
   readonly values: unknown[];
 }
 
-/** Undefined when one of the values kept apart from the rest has no part to go to. */
-function filled(
+/** Undefined if a value that must not share a part with the rest has no part. */
+function filledParts(
   sized: readonly { readonly value: unknown; readonly items: number }[],
   n: number,
-  apart: readonly unknown[],
+  separate: readonly unknown[],
 ): Part[] | undefined {
   const parts = Array.from({ length: n }, (): Part => ({ items: 0, values: [] }));
   for (const { value, items } of sized) {
     const [least] = parts
       .filter(({ values }) =>
-        value === REST ? !values.some((it) => apart.includes(it)) : !(apart.includes(value) && values.includes(REST)),
+        value === REST
+          ? !values.some((it) => separate.includes(it))
+          : !(separate.includes(value) && values.includes(REST)),
       )
       .toSorted((a, b) => a.items - b.items);
     if (!least) return undefined;
@@ -139,8 +144,8 @@ function filled(
 }
 
 /**
- * True of a form that amends another. The two are never on either side of the rest: a service may take -10-K to exclude
- * 10-K/A, and 10-K not to mean it.
+ * True if the form amends the other. The rest never separates the two: a service may also exclude 10-K/A with -10-K, or
+ * may not include it with 10-K.
  */
 const isKindOf = (value: unknown, other: unknown): boolean =>
   typeof value === 'string' && typeof other === 'string' && value.startsWith(`${other}/`);

@@ -1,38 +1,38 @@
-/** How a window of days is cut so that each answer has room for what it holds, and few are needed. */
+/** Splits a window of days so that each answer has room for its items, with few requests. */
 import type { ItemEstimate } from './estimate.ts';
 
 export interface Prediction {
   readonly items: number;
-  /** 0 to 1: how likely the days hold as many items as an answer can, or more. */
+  /** The probability, 0 to 1, that the days hold at least as many items as an answer can. */
   readonly chanceFull: number;
 }
 
-/** What days with these guesses hold together, asked with this count. */
+/** The prediction for days with these estimates, requested with this count. */
 export function predictionOf(days: readonly ItemEstimate[], count: number): Prediction {
   const items = days.reduce((sum, it) => sum + it.items, 0);
   const variance = days.reduce((sum, it) => sum + it.items * it.variance, 0) / Math.max(items, 1e-9);
   return { items, chanceFull: chanceFull(items, variance, count) };
 }
 
-/** Counts scatter by themselves, and more as the rate is less sure. The logistic curve is near the normal one. */
+/** The variance of counts, plus that of the rate. The logistic curve approximates the normal one. */
 function chanceFull(items: number, variance: number, count: number): number {
   const deviation = Math.sqrt(items + variance * items * items);
   return deviation === 0 ? 0 : 1 / (1 + Math.exp((1.702 * (count - 0.5 - items)) / deviation));
 }
 
 export interface FirstPart {
-  /** How many days the first part has. */
+  /** The number of days of the first part. */
   readonly days: number;
-  /** Into how many parts the window would be cut as things look. */
+  /** The estimated number of parts of the window. */
   readonly parts: number;
 }
 
-/** What answers hold on average when windows are cut well, as a share of `count`. */
+/** The average fill of answers after good splits, as a share of `count`. */
 const FILL = 0.7;
 
 /**
- * The first part of a window of at least two days, of as many days as bring the most items for each request; a part that
- * comes back full costs a request for nothing and then those for its own parts. The last parts are made alike.
+ * The first part of a window of at least two days: the days with the most items per request. A part that comes back
+ * full costs one request for nothing, and more for its own parts. All parts get about the same number of items.
  */
 export function firstPart(days: readonly ItemEstimate[], count: number): FirstPart {
   const total = days.reduce((sum, it) => sum + it.items, 0);
@@ -52,8 +52,9 @@ export function firstPart(days: readonly ItemEstimate[], count: number): FirstPa
   const parts = Math.max(2, Math.ceil(total / Math.max(most, 1)));
   const share = total / parts;
   const even = sums.findLastIndex((it) => it <= Math.max(share, sums[0] ?? 0)) + 1;
-  const over = sums[even];
-  // Days are whole: the nearer of the two sums, as long as it is within the best.
-  const nearer = over !== undefined && even < best && over - share < share - (sums[even - 1] ?? 0) ? even + 1 : even;
+  const nextSum = sums[even];
+  // Parts consist of complete days: choose the nearer of the two sums, up to the best length.
+  const nearer =
+    nextSum !== undefined && even < best && nextSum - share < share - (sums[even - 1] ?? 0) ? even + 1 : even;
   return { days: Math.max(1, Math.min(nearer, best)), parts };
 }

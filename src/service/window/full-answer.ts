@@ -1,4 +1,4 @@
-/** What a full answer tells of the days it came from: at least so much, and by its dates where most of it lies. */
+/** Derives from a full answer the minimum number of items of its days and, by their dates, where most items are. */
 import type { ItemEstimate } from './estimate.ts';
 
 /** An answer to a window of days, as numbers, both ends included. */
@@ -6,22 +6,22 @@ export interface DatedAnswer {
   readonly from: number;
   readonly to: number;
   readonly returned: number;
-  /** The day of each item that tells one, in the order of the answer; absent when that is not known. */
+  /** The day of each dated item, in the order of the answer; absent if unknown. */
   readonly days?: readonly number[];
 }
 
-/** Days that hold at least what was returned. */
+/** A range that holds at least the returned number of items. */
 export interface FullAnswer {
   readonly from: number;
   readonly to: number;
   readonly returned: number;
   /** Items by day. */
   readonly counts?: readonly number[] | undefined;
-  /** An answer in the order of dates broke off on this day. */
+  /** True for the day at which an answer in date order ended. */
   readonly isCutOff?: boolean;
 }
 
-/** Items by day; undefined when the dates are not those asked for, so that they say nothing. */
+/** Items by day; undefined if too many dates are outside of the requested days. */
 export function countsOf(days: readonly number[], from: number, to: number): number[] | undefined {
   const counts = Array.from({ length: Math.max(0, to - from + 1) }, () => 0);
   let outside = 0;
@@ -33,45 +33,47 @@ export function countsOf(days: readonly number[], from: number, to: number): num
 }
 
 /**
- * The order of dates in which a full answer runs through its window until it breaks off. One that reaches the other end
- * all the same was put in order after it was cut off: that is none.
+ * The date order of a full answer up to its end. An answer that covers the complete window was sorted after the service
+ * cut it, so its order is `none`.
  */
 export function orderOf(
   days: readonly number[],
   from: number,
   to: number,
 ): 'rising' | 'falling' | 'one day' | 'none' | 'unknown' {
-  if (days.length < TELLING) return 'unknown';
+  if (days.length < LEAST_DATES) return 'unknown';
   const length = to - from + 1;
   const reach = Math.max(...days) - Math.min(...days) + 1;
-  const last = days.filter((day) => day === days.at(-1)).length;
-  if (length > SHORT && reach > length * WHOLE && last <= LAST_TIMES * (1 + days.length / length)) return 'none';
+  const onLastDay = days.filter((day) => day === days.at(-1)).length;
+  if (length > SHORT && reach > length * COVERED && onLastDay <= LAST_TIMES * (1 + days.length / length)) return 'none';
   if (days.every((day) => day === days[0])) return 'one day';
-  const pairs = days.slice(1).map((day, at) => day - (days[at] ?? 0));
+  const pairs = days.slice(1).map((day, index) => day - (days[index] ?? 0));
   if (pairs.every((step) => step >= 0)) return 'rising';
   return pairs.every((step) => step <= 0) ? 'falling' : 'none';
 }
 
 /** Fewer items may be in order by chance. */
-const TELLING = 10;
-/** So many days may be reached whole by chance, and so much of more days is the whole of them. */
+const LEAST_DATES = 10;
+/** Dates may cover this many days by chance. In longer windows, this share counts as complete coverage. */
 const SHORT = 7;
-const WHOLE = 0.9;
-/** Unless the last day has so many times more than others: an answer may well break off on a busy day at the end. */
+const COVERED = 0.9;
+/**
+ * Exception: the last day has this many times more items than the others, since an answer may end on a busy last day.
+ */
 const LAST_TIMES = 3;
 
-/** Items that a stretch of days should have among the sample before its share is judged. */
+/** The expected number of sample items in a range before its share is evaluated. */
 const JUDGED = 8;
-/** A stretch holds a burst when the sample has so many times more of it than was expected. */
+/** A range has a burst if the sample has this many times the expected items. */
 const BURST = 1.5;
-/** Beyond so many answers' worth, a sample has too few items a day to say where they lie. */
+/** Beyond this many answers' worth of items, a sample has too few items per day to locate them. */
 export const MAX_DENSITY_RATIO = 6;
-/** Guesses worth so many items of the sample. */
+/** The weight of the estimates, in items of the sample. */
 const HELD_FOR_ITEMS = 5;
 
 /**
- * The guesses for the days of a full answer, with what its dates say: where it holds far more of some days than was
- * expected, that is where the rest is too. The other days, as expected, tell how large a part of all the sample is.
+ * The estimates for the days of a full answer, corrected by its dates. If some days have far more items than expected,
+ * the remaining items are there too. The other days, as expected, show how large the sample is compared with all items.
  */
 export function scaledBySample(
   { counts, returned, isCutOff }: FullAnswer,
@@ -79,18 +81,21 @@ export function scaledBySample(
 ): readonly ItemEstimate[] {
   const expected = sum(days.map(({ items }) => items));
   if (!counts || isCutOff === true || expected === 0 || expected > returned * MAX_DENSITY_RATIO) return days;
-  let [usualItems, usualCount, bursts] = [0, 0, 0];
+  let [normalItems, normalCount, bursts] = [0, 0, 0];
   for (let at = 0, items = 0, count = 0; at < days.length; at++) {
     items += days[at]?.items ?? 0;
     count += counts[at] ?? 0;
-    const due = (items * returned) / expected;
-    if (due < JUDGED && at < days.length - 1) continue;
-    if (count > due * BURST + Math.sqrt(due)) bursts += count;
-    else [usualItems, usualCount] = [usualItems + items, usualCount + count];
+    const expectedItems = (items * returned) / expected;
+    if (expectedItems < JUDGED && at < days.length - 1) continue;
+    if (count > expectedItems * BURST + Math.sqrt(expectedItems)) bursts += count;
+    else [normalItems, normalCount] = [normalItems + items, normalCount + count];
     [items, count] = [0, 0];
   }
   if (bursts === 0) return days;
-  const total = Math.max(returned, Math.min(returned * MAX_DENSITY_RATIO, (usualItems * returned) / (usualCount + 2)));
+  const total = Math.max(
+    returned,
+    Math.min(returned * MAX_DENSITY_RATIO, (normalItems * returned) / (normalCount + 2)),
+  );
   return days.map(({ items, variance }, at) => ({
     items: (total * ((counts[at] ?? 0) + (items / expected) * HELD_FOR_ITEMS)) / (returned + HELD_FOR_ITEMS),
     variance: Math.max(variance, UNSURE),
@@ -98,14 +103,14 @@ export function scaledBySample(
 }
 
 const UNSURE = 0.1;
-/** A full answer held a little more than was returned, at the least. */
+/** After a full answer, at least this many times the returned items are assumed to exist. */
 const AT_LEAST = 1.15;
-/** A day at which an answer broke off is busier than was thought when it shows more than that already. */
+/** The factor for the day at which an answer ended, if it already shows more items than expected. */
 const BROKEN_TIMES = 2;
 
 /**
- * The guesses for the days of a full answer, raised until they add up to what it must hold; a day that turns out busy, to
- * what `busyDay`s typically hold. Days known for sure stay.
+ * The estimates for the days of a full answer, scaled up to the items that it must hold. A day that proves busy gets at
+ * least `busyDay`, the typical number of a busy day. Known days stay.
  */
 export function raisedToFull(
   { from, to, returned, isCutOff }: FullAnswer,
@@ -113,9 +118,9 @@ export function raisedToFull(
   busyDay: number,
 ): readonly ItemEstimate[] {
   const items = sum(days.map((it) => it.items));
-  const isBusier = isCutOff === true && returned > items * 1.5;
-  const isBusy = from === to && (isCutOff !== true || isBusier);
-  const least = Math.max(returned * (isBusier ? BROKEN_TIMES : AT_LEAST), isBusy ? busyDay : 0);
+  const isAboveEstimate = isCutOff === true && returned > items * 1.5;
+  const isBusy = from === to && (isCutOff !== true || isAboveEstimate);
+  const least = Math.max(returned * (isAboveEstimate ? BROKEN_TIMES : AT_LEAST), isBusy ? busyDay : 0);
   const open = days.filter(({ variance }) => variance > 0);
   if (items >= least || open.length === 0) return days;
   const movable = sum(open.map((it) => it.items));

@@ -1,6 +1,6 @@
-/** What is known of stretches of days: disjoint, in order, the newest word on a day holding. */
+/** Item counts of ranges of days. Ranges are disjoint and ordered, and the newest information on a day wins. */
 
-/** A stretch of days, both ends included, with the items that it was seen to hold. */
+/** A range of days, both ends included, with its number of items. */
 export interface KnownRange {
   readonly from: number;
   readonly to: number;
@@ -9,31 +9,31 @@ export interface KnownRange {
 }
 
 /**
- * How a stretch is known: from an answer that held all there is; from the dates of a full answer, if those run in order;
- * from a part of its kinds, if those are as usual.
+ * The source of a range: a complete answer; the dates of a full answer in date order; or a part of the day's kinds, if
+ * their shares are typical.
  */
 export type KnownBy = 'whole' | 'order' | 'kinds';
 
 export interface KnownDays {
-  /** Puts a stretch in; what was known of its days before gives way. */
+  /** Adds a range and replaces what was known about its days. */
   readonly put: (stretch: KnownRange) => void;
-  /** Takes out every stretch known so. */
+  /** Removes all ranges from this source. */
   readonly drop: (by: KnownBy) => void;
-  /** Takes out all that is known of these days. */
+  /** Removes all that is known about these days. */
   readonly forget: (from: number, to: number) => void;
-  /** The stretches, in order. */
+  /** The ranges, in order. */
   readonly all: () => readonly KnownRange[];
-  /** Place in `all` of the first stretch that ends on that day or later. */
+  /** The index in `all` of the first range that ends on this day or later. */
   readonly indexOf: (day: number) => number;
-  /** Days in these that are known from answers that held all there is. */
+  /** The number of these days that complete answers cover. */
   readonly completeDays: (from: number, to: number) => number;
-  /** Items of the stretches that lie in these days. */
+  /** Items of the ranges that are completely inside these days. */
   readonly items: (from: number, to: number) => number;
-  /** The last known day at or before the first of these, and the first known one at or after the last; infinite where there is none. */
+  /** The last known day at or before `from`, and the first known day at or after `to`; infinite if there is none. */
   readonly edges: (from: number, to: number) => { readonly before: number; readonly after: number };
 }
 
-/** An empty record. `weightOf` says how much of a stretch's items a part of its days may hold. */
+/** An empty record. `weightOf` decides how the items of a range are distributed over its days. */
 export function knownDays(weightOf: (from: number, to: number) => number): KnownDays {
   let stretches: KnownRange[] = [];
   const indexOf = (day: number): number => {
@@ -45,10 +45,10 @@ export function knownDays(weightOf: (from: number, to: number) => number): Known
     }
     return low;
   };
-  const part = (of: KnownRange, from: number, to: number): KnownRange[] => {
+  const part = (range: KnownRange, from: number, to: number): KnownRange[] => {
     if (from > to) return [];
-    const whole = weightOf(of.from, of.to);
-    return [{ ...of, from, to, items: whole === 0 ? 0 : (of.items * weightOf(from, to)) / whole }];
+    const total = weightOf(range.from, range.to);
+    return [{ ...range, from, to, items: total === 0 ? 0 : (range.items * weightOf(from, to)) / total }];
   };
   const replace = (from: number, to: number, by: readonly KnownRange[]): void => {
     const first = indexOf(from);
@@ -70,14 +70,15 @@ export function knownDays(weightOf: (from: number, to: number) => number): Known
     all: () => stretches,
     indexOf,
     completeDays: (from, to) => {
-      let [days, at] = [0, indexOf(from)];
-      for (let it = stretches[at]; it && it.from <= to; it = stretches[++at])
+      let [days, index] = [0, indexOf(from)];
+      for (let it = stretches[index]; it && it.from <= to; it = stretches[++index])
         if (it.source === 'whole') days += Math.min(it.to, to) - Math.max(it.from, from) + 1;
       return days;
     },
     items: (from, to) => {
-      let [items, at] = [0, indexOf(from)];
-      for (let it = stretches[at]; it && it.to <= to; it = stretches[++at]) if (it.from >= from) items += it.items;
+      let [items, index] = [0, indexOf(from)];
+      for (let it = stretches[index]; it && it.to <= to; it = stretches[++index])
+        if (it.from >= from) items += it.items;
       return items;
     },
     edges: (from, to) => {

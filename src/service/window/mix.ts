@@ -1,37 +1,39 @@
-/** Which values of a facet the items seen so far have, and in what shares. */
+/** The values of a facet in the items so far, and their shares. */
 import type { RequestBody } from '../request-body.ts';
 
 export interface Shares {
-  /** The share of each value asked about, in their order. */
+  /** The share of each requested value, in their order. */
   readonly values: readonly number[];
-  /** The share of items with none of them. */
+  /** The share of items with none of these values. */
   readonly rest: number;
 }
 
 export interface Mix {
-  /** Takes in the items of an answer; `busy` when they are of a single day. */
+  /** Adds the items of an answer; `busy` if all are of a single day. */
   readonly learn: (items: readonly unknown[], busy: boolean) => void;
-  /** The shares of these values of a facet, also by a sample at hand; alike where nothing was seen. */
+  /** The shares of these values of a facet, adjusted by a sample; equal if nothing was observed. */
   readonly sharesOf: (field: string, values: readonly unknown[], sample: readonly unknown[]) => Shares;
-  /** The share of items that a request's list on a facet leaves; one of its entries may exclude, with a minus sign. */
+  /** The share of items that match a request's list on a facet. Entries with a minus sign exclude. */
   readonly shareOf: (field: string, list: readonly unknown[]) => number;
 }
 
-/** Items of single days that make a mix of their own: days that are cut by facets differ from the others. */
+/** The number of items of single days that gives a mix of its own: days that are split by facets differ from others. */
 const BUSY_ENOUGH = 200;
-/** What was seen before counts as so many items beside a sample. */
+/** The weight of earlier observations, in items of the sample. */
 const HELD_FOR_ITEMS = 40;
 
-/** A record of nothing yet. `shownIn` names, by facet, the item field that shows its values. */
+/** A record without observations. `shownIn` names, by facet, the item field of its values. */
 export function mix(shownIn: Readonly<Record<string, string>>): Mix {
   const usual = new Map<string, Tally>();
   const busy = new Map<string, Tally>();
   const sharesOf: Mix['sharesOf'] = (field, values, sample) => {
-    const before = [busy.get(field), usual.get(field)].find((it, at) => it && (at === 1 || it.items >= BUSY_ENOUGH));
+    const before = [busy.get(field), usual.get(field)].find(
+      (it, index) => it && (index === 1 || it.items >= BUSY_ENOUGH),
+    );
     const now = new Map<string, Tally>();
     const name = shownIn[field];
     if (name !== undefined) count(now, field, sample, name);
-    // One more of each value and of the rest, so that none is taken for impossible.
+    // One additional item of each value and of the rest, so that no share is zero.
     const sums = Array.from({ length: values.length + 1 }, () => 1);
     add(sums, values, before, before ? Math.min(1, HELD_FOR_ITEMS / before.items) : 0);
     add(sums, values, now.get(field), 1);
@@ -80,13 +82,16 @@ function count(tallies: Map<string, Tally>, field: string, items: readonly unkno
 
 function add(sums: number[], values: readonly unknown[], tally: Tally | undefined, times: number): void {
   for (const [value, n] of tally?.values ?? []) {
-    const at = placeOf(values, value);
-    sums.splice(at, 1, (sums.at(at) ?? 0) + n * times);
+    const index = indexOfKind(values, value);
+    sums.splice(index, 1, (sums.at(index) ?? 0) + n * times);
   }
 }
 
-/** Assumed: asking for a form gives its amendments too, so 4/A counts as 4. The last place is that of the rest. */
-function placeOf(values: readonly unknown[], value: string): number {
+/**
+ * Assumed: a request for a form includes its amendments, so 4/A counts as 4. The result is -1, the last entry, for the
+ * rest.
+ */
+function indexOfKind(values: readonly unknown[], value: string): number {
   const exact = values.indexOf(value);
   return exact >= 0 ? exact : values.findIndex((it) => typeof it === 'string' && value.startsWith(`${it}/`));
 }

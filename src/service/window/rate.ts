@@ -1,4 +1,7 @@
-/** How many items a day holds by the days near it. By logarithms, so that one busy day does not outweigh all others. */
+/**
+ * How many items a day holds, estimated from the days near it. Uses logarithms, so that one busy day does not outweigh
+ * all others.
+ */
 import type { KnownRange } from './known-days.ts';
 
 export interface Rate {
@@ -7,26 +10,26 @@ export interface Rate {
   readonly variance: number;
 }
 
-/** How much less a stretch counts than the one that is nearer. */
+/** The weight of a range relative to the next nearer one. */
 const FADES = 0.8;
-/** What the rate over all that is known counts beside them. */
+/** The weight of the overall rate. */
 const OVERALL = 0.15;
-/** Of a rate that a few neighbours tell: days differ by about a fifth. */
+/** The variance of a rate from few neighbours: days differ by about a fifth. */
 export const DEFAULT_VARIANCE = 0.04;
 
-/** The rate of so many items on days of this weight. Without items it is low, and not nothing. */
+/** The logarithm of the rate of items on days of this weight. Without items it is low, but finite. */
 export const logRateOf = (items: number, weight: number): number => Math.log((items + 0.3) / (weight + 0.05));
 
-/** The rate of stretches with their weights, nearest first; undefined when there are none. */
+/** The rate of ranges with their weights, nearest first; undefined if there are none. */
 export function rateOf(
   nearest: readonly KnownRange[],
   weightOf: (from: number, to: number) => number,
   overall: Rate,
 ): Rate | undefined {
   if (nearest.length === 0) return undefined;
-  const rates = nearest.map(({ from, to, items }, place) => {
+  const rates = nearest.map(({ from, to, items }, index) => {
     const weight = weightOf(from, to);
-    return { log: logRateOf(items, weight), counts: FADES ** place * Math.min(1, weight) };
+    return { log: logRateOf(items, weight), counts: FADES ** index * Math.min(1, weight) };
   });
   if (Number.isFinite(overall.mean)) rates.push({ log: overall.mean, counts: OVERALL });
   const all = rates.reduce((sum, { counts }) => sum + counts, 0);
@@ -36,7 +39,7 @@ export function rateOf(
   return { mean, variance: (spread + DEFAULT_VARIANCE) / (all + 0.5) };
 }
 
-/** The rate of a day between two rates, by how far it is from either. */
+/** The rate of a day between two rates, weighted by its distance to each. */
 export function rateBetween(
   before: Rate | undefined,
   after: Rate | undefined,

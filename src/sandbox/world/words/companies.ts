@@ -1,4 +1,4 @@
-/** Companies by name: some that everybody knows by their ticker, and the parts of made-up names. */
+/** Company names: well-known ones by ticker, and the parts of generated ones. */
 
 export interface ListedCompany {
   readonly ticker: string;

@@ -1,4 +1,6 @@
-/** The professional network's taxonomy of industries: the twelve that the contract names, each with some under it. */
+/**
+ * The professional network's taxonomy of industries: the twelve that the contract names, each with subordinate ones.
+ */
 import { TOP_LEVEL_INDUSTRIES } from '../../../service/request.ts';
 
 export interface IndustryName {
@@ -32,7 +34,7 @@ const UNDER: Readonly<Record<string, readonly string[]>> = {
 
 const top = (name: string, at: number): IndustryName => ({ name, hierarchy: name, top: name, number: String(at) });
 
-/** Every industry that a company can be in; the first twelve are the top-level ones, in the contract's order. */
+/** All industries of companies. The first twelve are the top-level ones, in the contract's order. */
 export const INDUSTRIES: readonly IndustryName[] = [
   ...TOP_LEVEL_INDUSTRIES.map((name, at) => top(name, 1 + at)),
   ...TOP_LEVEL_INDUSTRIES.flatMap((parent, at) =>
@@ -45,7 +47,7 @@ export const INDUSTRIES: readonly IndustryName[] = [
   ),
 ];
 
-/** What schools are in. */
+/** The industry of schools. */
 export const HIGHER_EDUCATION: IndustryName = {
   name: 'Higher Education',
   hierarchy: 'Education > Higher Education',

@@ -1,4 +1,4 @@
-/** What people are called and what they do. */
+/** Names and job titles of people. */
 
 export const FIRST_NAMES: readonly string[] =
   `Anna Ben Clara David Elena Felix Greta Hugo Ines Jonas Katarzyna Lukas Maria Noah Olivia Paul Quentin Rosa Samuel Tara
@@ -18,7 +18,7 @@ export const LAST_NAMES: readonly string[] =
     .split(/\s+/)
     .map((name) => name.replaceAll(/(?<=van|den|de)-/g, ' '));
 
-/** Titles with how common they are. */
+/** Titles with their weights. */
 export const TITLES: readonly (readonly [string, number])[] = [
   ['Data Engineer', 7],
   ['Senior Data Engineer', 4],

@@ -1,4 +1,4 @@
-/** Places where people live and schools stand, and the states where companies are. */
+/** Places of people and schools, and states of companies. */
 
 export interface City {
   readonly city: string;
@@ -69,7 +69,7 @@ export const PLACES: readonly City[] = [
   place('Austin', 'United States', 90000064, 3, 30.2672, -97.7431),
 ];
 
-/** A place where a company has its business, by the codes that filings use; some are abroad. */
+/** A business location of a company, with the codes of filings; some are abroad. */
 export interface UsState {
   readonly code: string;
   readonly city: string;

@@ -60,15 +60,15 @@ const CLOSINGS: readonly string[] = [
   '…',
 ];
 
-/** One sentence; the same for the same index and slot. */
+/** One sentence, equal for equal index and slot. */
 export const sentence = (draw: Draw, index: number, slot = 0): string =>
   `${pick(OPENINGS, draw(index, slot * 5))} ${pick(SUBJECTS, draw(index, slot * 5 + 1))} ${pick(VERBS, draw(index, slot * 5 + 2))} ${pick(OBJECTS, draw(index, slot * 5 + 3))}${pick(CLOSINGS, draw(index, slot * 5 + 4))}`;
 
-/** Several sentences in a row. */
+/** Several consecutive sentences. */
 export const paragraph = (draw: Draw, index: number, sentences: number, slot = 0): string =>
   Array.from({ length: sentences }, (_, at) => sentence(draw, index, slot + at)).join(' ');
 
-/** The same text in lower-case ASCII letters, digits and hyphens, as handles in addresses are. */
+/** The text in lower-case ASCII letters, digits and hyphens, for handles in addresses. */
 export const slugOf = (text: string): string =>
   text
     .normalize('NFD')
@@ -79,10 +79,10 @@ export const slugOf = (text: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
 
-/** The words of a text in lower case: what an exact word is compared with. */
+/** The words of a text in lower case, for the comparison of exact words. */
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** True when the words stand in the text one after another. */
+/** True if the words occur in the text consecutively. */
 export function holdsWords(text: string, wanted: readonly string[]): boolean {
   return ` ${wordsOf(text).join(' ')} `.includes(` ${wanted.join(' ')} `);
 }
