@@ -62,7 +62,7 @@ export async function serve(
     await retryTransient(() => acquireLease(ops, name, name, false), effects),
     effects.sleep,
   );
-  const it = await openInvocation(config, warehouse, effects, calls);
+  const invocation = await openInvocation(config, warehouse, effects, calls);
   try {
     const schedules = config.syncs.flatMap(({ name: sync, schedule }) => (schedule ? [{ sync, schedule }] : []));
     const jobs = await openJobs(warehouse, { onError, retry: effects, ...(role === 'schedule' && { schedules }) });
@@ -70,7 +70,7 @@ export async function serve(
       if (jobs.reconciled) await jobs.cancel(jobs.reconciled.unscheduled);
       // Only other processes could take part, and an embedded warehouse has one process.
       const shares = warehouse.kind === 'postgres' ? chunkSize : undefined;
-      const handling = { invocation: it, jobs, chunkSize: shares, onEvent, signal };
+      const handling = { invocation, jobs, chunkSize: shares, onEvent, signal };
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
@@ -79,7 +79,7 @@ export async function serve(
       await jobs.close();
     }
   } finally {
-    await it.close();
+    await invocation.close();
     await presence.end();
     await removeLeases(ops, name).catch(() => undefined);
   }

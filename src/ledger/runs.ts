@@ -71,23 +71,23 @@ export interface OpenRun {
  */
 export async function openRuns(
   ops: Ops,
-  it: Pick<RunRequest, 'sync' | 'definitionHash' | 'asksForDays' | 'now'>,
+  request: Pick<RunRequest, 'sync' | 'definitionHash' | 'asksForDays' | 'now'>,
   also: readonly string[] = [],
 ): Promise<{ readonly open: readonly OpenRun[]; readonly last: OpenRun | undefined }> {
-  const hashes = new Set([it.definitionHash, ...also]);
+  const hashes = new Set([request.definitionHash, ...also]);
   const open = await ops
     .selectFrom('runs')
     .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
     .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
-    .where('sync', '=', it.sync)
+    .where('sync', '=', request.sync)
     .where('state', 'in', [...OPEN_STATES])
     .orderBy('id', 'desc')
     .execute();
   const last = open.find(
     (run) =>
       hashes.has(run.definition_hash) &&
-      it.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
-      !(it.asksForDays === true && run.today > latestKnown(it.now).toISOString().slice(0, 10)),
+      request.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
+      !(request.asksForDays === true && run.today > latestKnown(request.now).toISOString().slice(0, 10)),
   );
   return { open, last };
 }
@@ -98,12 +98,12 @@ export async function openRuns(
  */
 export async function continueRun(
   ops: Ops,
-  it: RunRequest,
+  request: RunRequest,
   also: readonly string[] = [],
   beforeGivingUp: (runId: string) => void = () => undefined,
 ): Promise<ContinuedRun> {
-  const now = it.now.toISOString();
-  const { open, last } = await openRuns(ops, it, also);
+  const now = request.now.toISOString();
+  const { open, last } = await openRuns(ops, request, also);
   const lost: string[] = [];
   for (const run of open) {
     if (run === last) continue;
@@ -113,14 +113,14 @@ export async function continueRun(
   if (!last) return { run: undefined, lost };
   await ops
     .updateTable('runs')
-    .set({ state: 'running', holder: it.holder, exit_code: null, ended_at: null, error: null })
+    .set({ state: 'running', holder: request.holder, exit_code: null, ended_at: null, error: null })
     // A clock that was ahead set the start time, so the true start is unknown.
     .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
     .where('id', '=', last.id)
     .execute();
   const { id, definition_hash: definitionHash, today } = last;
-  const startedAt = it.now.getTime() < Date.parse(last.started_at) ? now : last.started_at;
-  const { sync, endpoint } = it;
+  const startedAt = request.now.getTime() < Date.parse(last.started_at) ? now : last.started_at;
+  const { sync, endpoint } = request;
   const quote = last.quote as QuotedPoints | null;
   return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
 }
@@ -138,10 +138,10 @@ export async function openRunsOf(ops: Ops, beginning: string): Promise<readonly 
 }
 
 /** Creates a run. Record its plan in the same transaction, so that no run is planned partly. */
-export async function createRun(ops: Ops, it: NewRun): Promise<Run> {
-  const startedAt = it.now.toISOString();
+export async function createRun(ops: Ops, request: NewRun): Promise<Run> {
+  const startedAt = request.now.toISOString();
   const today = startedAt.slice(0, 10);
-  const { sync, endpoint, definitionHash, holder, quote = null, spools = [] } = it;
+  const { sync, endpoint, definitionHash, holder, quote = null, spools = [] } = request;
   const run = await ops
     .insertInto('runs')
     .values({

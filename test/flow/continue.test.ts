@@ -41,7 +41,7 @@ describe('the plan', () => {
 
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', continued: false });
     expect(scene.notices.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
-      Array(sent).fill(expect.stringContaining('of a run that was given up')),
+      Array(sent).fill(expect.stringContaining('of an abandoned run had no answer yet')),
     );
     expect(sent).toBeGreaterThan(0);
     const old = await select(

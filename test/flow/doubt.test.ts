@@ -25,7 +25,7 @@ describe('an answer that is lost', () => {
     expect([...askedAgain(forGroups(scene)).values()]).toEqual([2]);
     const [, second, third] = forGroups(scene);
     expect(third?.requestId).toBe(second?.requestId);
-    expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('asked again')]);
+    expect(scene.notices.map(({ message }) => message)).toEqual([expect.stringContaining('the request is sent again')]);
   });
 
   it('half-way, with stop: it stays listed, and the others are asked', async () => {

@@ -77,7 +77,7 @@ eachWarehouse('answers that wait to be loaded', (open) => {
       'no commit',
     ]);
     isDown = false;
-    await expect(load({ answerId: '999999', bytes: 1 })).rejects.toThrow('not in the vault');
+    await expect(load({ answerId: '999999', bytes: 1 })).rejects.toThrow('answer 999999 is not stored');
     const later = await Promise.all([load(four), load(five), load(two)]);
     expect(later.map(({ answer }) => answer.id)).toEqual([four, five, two].map(({ answerId }) => answerId));
     expect(await select(warehouse, 'select id from sluice_ops.answers where loaded_at is null')).toHaveLength(1);

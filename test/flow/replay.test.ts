@@ -173,7 +173,7 @@ eachWarehouse('an answer in quarantine', (open) => {
 
     expect(only(await scene.sync(GROUP))).toMatchObject({ exitCode: 0, quarantined: 1, received: 2, loaded: 1 });
     expect(await listQuarantine(scene.warehouse, 10)).toMatchObject([
-      { position: null, reason: expect.stringContaining('vault') },
+      { position: null, reason: expect.stringContaining('the stored bytes are not those that were received') },
     ]);
     expect(await scene.replay({ quarantined: true })).toMatchObject({ answers: 1, quarantined: 1, loaded: 0 });
     expect(await listQuarantine(scene.warehouse, 10)).toHaveLength(1);

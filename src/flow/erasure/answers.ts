@@ -29,7 +29,7 @@ export async function eraseFromAnswers(
   search: ErasureSearch,
   register: NameRegister,
   askers: ReadonlySet<string>,
-  it: {
+  context: {
     readonly at: Date;
     readonly done: AnswerErasure;
     readonly signal: AbortSignal;
@@ -52,12 +52,12 @@ export async function eraseFromAnswers(
       .limit(PAGE)
       .execute();
     for (const { id } of page) {
-      it.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       const answer = await readAnswer(ops, id);
-      if (answer) await eraseFrom(ops, answer, search, register, askers.has(answer.requestId), it);
+      if (answer) await eraseFrom(ops, answer, search, register, askers.has(answer.requestId), context);
     }
     seen += page.length;
-    it.onProgress(seen, Math.max(seen, Number(total)));
+    context.onProgress(seen, Math.max(seen, Number(total)));
     if (page.length < PAGE) return;
     after = page.at(-1)?.id ?? after;
   }

@@ -81,8 +81,8 @@ interface Following {
 }
 
 /** Finds the requests to send, in the order of a run: first load all stored answers, then decide planned requests. */
-async function follow(it: Following, roots: readonly Root[]): Promise<void> {
-  const { ops, definition, plan, now, cutting } = it;
+async function follow(context: Following, roots: readonly Root[]): Promise<void> {
+  const { ops, definition, plan, now, cutting } = context;
   const fresh = new Map(plan.fresh);
   const seen = new Set(roots.map(({ task }) => task.requestKey));
   let stored: Node[] = [];

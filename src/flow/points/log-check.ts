@@ -61,8 +61,8 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
 
-export function openLogCheck(it: LogChecking): LogCheck {
-  const { warehouse, position, token } = it;
+export function openLogCheck(context: LogChecking): LogCheck {
+  const { warehouse, position, token } = context;
   const readings: string[] = [];
   let countedReadings = 0;
   let problem: string | null = null;
@@ -74,47 +74,47 @@ export function openLogCheck(it: LogChecking): LogCheck {
   let isKnown = false;
 
   const readPages = async (bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal) => {
-    const read = await readLogPages(it, bodies, pages, signal);
+    const read = await readLogPages(context, bodies, pages, signal);
     readings.push(read.runId);
     problem = read.isUsable ? null : (read.because ?? 'the request log gave no readable answer');
     return read;
   };
   const checked = async (read: LogRead): Promise<Checked> => {
-    const charged = await retryTransient(() => chargedFor(warehouse, readings), it);
+    const charged = await retryTransient(() => chargedFor(warehouse, readings), context);
     const points = charged - countedReadings;
     countedReadings = charged;
     return { outcome: read.isUsable ? 'read' : read.isRefused ? 'refused' : 'failed', points };
   };
   const note = async (): Promise<Date | undefined> => {
-    const newest = await retryTransient(() => newestStart(warehouse), it);
-    position.note(it.now().getTime(), newest);
+    const newest = await retryTransient(() => newestStart(warehouse), context);
+    position.note(context.now().getTime(), newest);
     return newest;
   };
   const ownToken = async (): Promise<string | undefined> => {
-    if (!hasToken) tokenId = (await retryTransient(() => readBalance(warehouse, token), it))?.tokenId;
+    if (!hasToken) tokenId = (await retryTransient(() => readBalance(warehouse, token), context))?.tokenId;
     hasToken = true;
     return tokenId;
   };
   const newestBalance = async () => {
     const own = await ownToken();
-    return isKnown ? retryTransient(() => balanceSince(warehouse, knownSince, own), it) : undefined;
+    return isKnown ? retryTransient(() => balanceSince(warehouse, knownSince, own), context) : undefined;
   };
   const headerBalance = async (): Promise<number | undefined> => {
-    const [newest] = await retryTransient(() => headerBalances(warehouse, readings.slice(-1)), it);
+    const [newest] = await retryTransient(() => headerBalances(warehouse, readings.slice(-1)), context);
     return newest != null && /^\d{1,15}$/.test(newest.trim()) ? Number(newest) : undefined;
   };
 
   return {
     isPositioned: position.isKnown,
     problem: () => problem,
-    costs: (ids) => retryTransient(() => loggedCosts(warehouse, ids), it),
-    prices: it.prices,
+    costs: (ids) => retryTransient(() => loggedCosts(warehouse, ids), context),
+    prices: context.prices,
     begin: async (wantsBalance, signal) => {
       let read = await readPages([{ limit: 1 }], 1, signal);
       if (!read.isUsable) return checked(read);
       let newest = await note();
       isKnown = true;
-      if (newest && it.now().getTime() - newest.getTime() > RECENT_MS) {
+      if (newest && context.now().getTime() - newest.getTime() > RECENT_MS) {
         // A log in ascending order has shown its beginning, so read on from there.
         read = await readPages([logSince(newest)], MOST_PAGES, signal);
         newest = await note();
@@ -134,7 +134,7 @@ export function openLogCheck(it: LogChecking): LogCheck {
       const read = await readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
       if (!read.isUsable) return checked(read);
       if (offsetMs === undefined && from) {
-        const only = await retryTransient(() => onlyStart(warehouse, it.definition.endpoint.name, from), it);
+        const only = await retryTransient(() => onlyStart(warehouse, context.definition.endpoint.name, from), context);
         const apartMs = (only?.getTime() ?? sentMs) - sentMs;
         // Within the tolerance of matching, a clock difference does not matter.
         if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) offsetMs = apartMs;
@@ -142,31 +142,32 @@ export function openLogCheck(it: LogChecking): LogCheck {
       await note();
       const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
       const inOrder = { offsetMs, sentSince: new Date(sentMs), loggedSince: from };
-      await retryTransient(() => reconcileCosts(warehouse, { since, now: it.now(), inOrder }), it);
+      await retryTransient(() => reconcileCosts(warehouse, { since, now: context.now(), inOrder }), context);
       [isKnown, knownSince] = [read.isWhole, from];
       return checked(read);
     },
     balance: async (ids) => {
-      if (ids.length > 0) tokenId = (await retryTransient(() => tokenOf(warehouse, ids), it)) ?? (await ownToken());
-      const now = it.now();
+      if (ids.length > 0)
+        tokenId = (await retryTransient(() => tokenOf(warehouse, ids), context)) ?? (await ownToken());
+      const now = context.now();
       const logged = await newestBalance();
       const header = logged ? undefined : await headerBalance();
       const found = logged ?? (header === undefined ? undefined : { points: header, at: now });
       if (!found) return undefined;
-      await retryTransient(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), it);
+      await retryTransient(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), context);
       const span = { underWaySince: new Date(now.getTime() - HOUR_MS), sentSince: found.at };
       return {
         points: found.points,
-        outstandingBeside: await retryTransient(() => outstandingBeside(warehouse, ids, span), it),
+        outstandingBeside: await retryTransient(() => outstandingBeside(warehouse, ids, span), context),
       };
     },
     end: async () => {
       if (readings.length === 0) return;
-      await retryTransient(() => settleCharged(warehouse, it.run.id), it);
+      await retryTransient(() => settleCharged(warehouse, context.run.id), context);
       const { db, schema, ops } = warehouse;
       await retryTransient(
         () => deleteRunRows(db, { schema, table: tokenRequest.table, runs: standaloneLogReads(ops) }),
-        it,
+        context,
       );
     },
   };

@@ -71,25 +71,25 @@ export interface SendContext {
  * Sends attempts until the request is settled, and returns how it ended. A sent call is always awaited; the signal ends
  * only the waits between calls.
  */
-export async function sendRequest(planned: LedgerRequest, it: SendContext, signal: AbortSignal): Promise<SendEnd> {
-  const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? it.newId() };
+export async function sendRequest(planned: LedgerRequest, context: SendContext, signal: AbortSignal): Promise<SendEnd> {
+  const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? context.newId() };
   let attempt: Omit<Attempt, 'endpointAnswered'> = {
     number: 1,
     earlierAttempts: request.attempts,
     paidRetries: 0,
     unpaidRetries: 0,
-    lostInvocations: it.lostInvocations,
+    lostInvocations: context.lostInvocations,
   };
   for (;;) {
-    const made = await once(request, it, signal);
+    const made = await once(request, context, signal);
     if (!made) continue;
     if ('as' in made) return made;
-    const endpointAnswered = it.endpointAnswered();
-    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, it.policy, it.random);
-    if (endsTheRun(decided)) it.onStop();
-    const decision = await withoutForgottenNames(decided, it.ops, it);
+    const endpointAnswered = context.endpointAnswered();
+    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, context.policy, context.random);
+    if (endsTheRun(decided)) context.onStop();
+    const decision = await withoutForgottenNames(decided, context.ops, context);
     // The slot is held until the outcome is recorded, so calls without an outcome never exceed the concurrency limit.
-    const end = await recordDecision(request, it, made, decision).finally(made.slot.release);
+    const end = await recordDecision(request, context, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {
@@ -99,8 +99,8 @@ export async function sendRequest(planned: LedgerRequest, it: SendContext, signa
       unpaidRetries: attempt.unpaidRetries + (paid ? 0 : 1),
     };
     try {
-      await orAborted(it.sleep(afterMs, signal), signal);
-      if (decision.do === 'doubt') made.reservation.settle((await it.findCost()) ?? made.reservation.points);
+      await orAborted(context.sleep(afterMs, signal), signal);
+      if (decision.do === 'doubt') made.reservation.settle((await context.findCost()) ?? made.reservation.points);
     } finally {
       // As long as the cost is unknown, it counts as the most.
       made.reservation.settle(made.reservation.points);
@@ -113,29 +113,34 @@ interface Sent extends Admission {
 }
 
 /** Makes one attempt, or returns why there was none; undefined if it should be tried again immediately. */
-async function once(request: SentRequest, it: SendContext, signal: AbortSignal): Promise<Sent | SendEnd | undefined> {
-  const leave = await orAborted(it.breaker(signal), signal);
+async function once(
+  request: SentRequest,
+  context: SendContext,
+  signal: AbortSignal,
+): Promise<Sent | SendEnd | undefined> {
+  const leave = await orAborted(context.breaker(signal), signal);
   if (signal.aborted) return { as: 'aborted' };
   if (!leave) return GIVEN_UP;
   try {
-    const ticket = await orAborted(it.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
+    const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
     if (!ticket) return { as: 'aborted' };
     if ('because' in ticket) return { as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false };
-    const entry = await orAborted(admitRequest(it.limiter, it.reservations, it.most, signal), signal).catch(
-      (error: unknown) => {
-        ticket.leave();
-        throw error;
-      },
-    );
+    const entry = await orAborted(
+      admitRequest(context.limiter, context.reservations, context.most, signal),
+      signal,
+    ).catch((error: unknown) => {
+      ticket.leave();
+      throw error;
+    });
     if (!entry || !('slot' in entry)) {
       ticket.leave();
       if (!entry) return { as: 'aborted' };
       // The true cost of earlier calls may leave room in the limit.
-      return (await orAborted(it.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
+      return (await orAborted(context.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
         ? undefined
         : limitReached(entry);
     }
-    const outcome = await sendWith(ticket, request, it, entry, signal);
+    const outcome = await sendWith(ticket, request, context, entry, signal);
     if (!outcome || 'as' in outcome) return outcome;
     leave.report(isSuccess(outcome));
     const { slot, reservation } = entry;
@@ -150,14 +155,14 @@ async function once(request: SentRequest, it: SendContext, signal: AbortSignal):
 async function sendWith(
   ticket: Ticket,
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   { slot, reservation }: Admission,
   signal: AbortSignal,
 ): Promise<Outcome | SendEnd | undefined> {
   let outcome: Outcome | SendEnd | undefined;
   try {
-    if (it.meter) await ticket.claim(request, reservation.points);
-    outcome = signal.aborted ? { as: 'aborted' } : await sendIfOwned(request, it, { slot, reservation }, signal);
+    if (context.meter) await ticket.claim(request, reservation.points);
+    outcome = signal.aborted ? { as: 'aborted' } : await sendIfOwned(request, context, { slot, reservation }, signal);
     if (outcome && !('as' in outcome)) ticket.answered(outcome);
     return outcome;
   } finally {
@@ -175,22 +180,22 @@ async function sendWith(
  */
 async function sendIfOwned(
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   { slot, reservation: { points } }: Admission,
   signal: AbortSignal,
 ): Promise<Outcome | SendEnd | undefined> {
   // The slot's previous holder may be a run in this process that still stores its answer. Until that commit, this call
   // would exceed the limit of unrecorded calls.
-  await slot.pendingCommit(it.commits);
+  await slot.pendingCommit(context.commits);
   if (signal.aborted) return { as: 'aborted' };
-  it.checkpoint?.('before_sent');
-  const [at, requestId] = [it.now(), request.xRequestId];
-  const marked = await it.commits.markSent({ id: request.id, requestId, at, points });
-  if (marked === 'elsewhere') await retryTransient(() => assertLease(it.ops, it.lease), it);
+  context.checkpoint?.('before_sent');
+  const [at, requestId] = [context.now(), request.xRequestId];
+  const marked = await context.commits.markSent({ id: request.id, requestId, at, points });
+  if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
   if (marked !== 'ours') return { as: marked };
-  it.checkpoint?.('after_sent');
+  context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
-    settleIdempotently(it, request.id, { state: 'planned', at: it.now(), pointsBack: points });
+    settleIdempotently(context, request.id, { state: 'planned', at: context.now(), pointsBack: points });
   const hasBegun = await slot.begin(signal).catch(async (error: unknown) => {
     // If this fails too, the next run finds out that nothing was sent.
     await unsend().catch(() => undefined);
@@ -200,18 +205,18 @@ async function sendIfOwned(
     await unsend();
     return signal.aborted ? { as: 'aborted' } : undefined;
   }
-  const done = it.onSent(at);
+  const done = context.onSent(at);
   const { timeout } = request.body;
   try {
     const ask = (): Promise<Outcome> =>
-      it.client.send({
-        method: it.endpoint.method,
-        path: it.endpoint.path,
+      context.client.send({
+        method: context.endpoint.method,
+        path: context.endpoint.path,
         body: request.body,
         requestId,
         ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
       });
-    return await (it.spans ? it.spans.attempt({ ...request, endpoint: it.endpoint }, ask) : ask());
+    return await (context.spans ? context.spans.attempt({ ...request, endpoint: context.endpoint }, ask) : ask());
   } finally {
     done();
   }
@@ -252,7 +257,7 @@ function settlementOf(decision: Decision, reserved: number): Settlement {
 /** Records the decision in the ledger; returns the end, or undefined when the request is sent again. */
 async function recordDecision(
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   sent: Sent,
   decision: Decision,
 ): Promise<SendEnd | undefined> {
@@ -263,12 +268,12 @@ async function recordDecision(
   switch (decision.do) {
     case 'keep':
     case 'missing':
-      return storeAnswer(request, it, sent);
+      return storeAnswer(request, context, sent);
     case 'retry':
       // An answered attempt is only planned until it is sent again.
-      await settleIdempotently(it, request.id, {
+      await settleIdempotently(context, request.id, {
         state: 'planned',
-        at: it.now(),
+        at: context.now(),
         ...status,
         error: decision.because,
         pointsBack,
@@ -277,55 +282,62 @@ async function recordDecision(
     case 'stop': {
       const { exit, because, next } = decision;
       const settled = { ...status, error: because, next, pointsBack };
-      await settleIdempotently(it, request.id, { state: 'planned', at: it.now(), ...settled });
+      await settleIdempotently(context, request.id, { state: 'planned', at: context.now(), ...settled });
       return { as: 'stopped', exit, because, next, forAll: exit !== EXIT.transient };
     }
     case 'fail':
-      return recordFailure(request, it, outcome, decision);
+      return recordFailure(request, context, outcome, decision);
     case 'doubt':
-      return recordLostAnswer(request, it, decision);
+      return recordLostAnswer(request, context, decision);
   }
 }
 
 async function storeAnswer(
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   { outcome, reservation, slot }: Sent,
 ): Promise<SendEnd> {
   if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-  const stored = it.store(request, outcome, reservation);
+  const stored = context.store(request, outcome, reservation);
   // The next call is marked as sent in the commit that stores this answer, or in a later one.
-  slot.release({ recorded: stored, committer: it.commits });
+  slot.release({ recorded: stored, committer: context.commits });
   return { as: 'stored', answerId: await stored };
 }
 
 async function recordFailure(
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   outcome: Outcome,
   { because, next, class: failureClass, scope }: Extract<Decision, { do: 'fail' }>,
 ): Promise<SendEnd> {
   if (outcome.kind === 'unknown') {
     const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
-    const loss = { at: it.now(), reason: because, invocations };
-    await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
+    const loss = { at: context.now(), reason: because, invocations };
+    await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
   }
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   // An unavailable service says nothing about the input: the next run requests it again.
   const state = failureClass === 'unavailable' ? 'planned' : 'failed';
-  await settleIdempotently(it, request.id, { state, at: it.now(), ...status, failureClass, error: because, next });
+  await settleIdempotently(context, request.id, {
+    state,
+    at: context.now(),
+    ...status,
+    failureClass,
+    error: because,
+    next,
+  });
   return { as: 'failed', because, next, wholeEndpoint: scope === 'endpoint' };
 }
 
 async function recordLostAnswer(
   request: SentRequest,
-  it: SendContext,
+  context: SendContext,
   { because, againAfterMs }: Extract<Decision, { do: 'doubt' }>,
 ): Promise<SendEnd | undefined> {
   const again = againAfterMs !== undefined;
-  it.onLostAnswer(because, again);
-  const loss = { at: it.now(), reason: because, invocations: again ? 0 : 1 };
-  await retryTransient(() => recordLosses(it.ops, { requestId: request.id }, loss), it);
-  await settleIdempotently(it, request.id, { state: 'in_doubt', at: it.now(), error: because });
+  context.onLostAnswer(because, again);
+  const loss = { at: context.now(), reason: because, invocations: again ? 0 : 1 };
+  await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
+  await settleIdempotently(context, request.id, { state: 'in_doubt', at: context.now(), error: because });
   return again ? undefined : { as: 'in_doubt', because };
 }

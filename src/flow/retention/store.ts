@@ -140,16 +140,16 @@ export interface BatchAfter {
 export async function pruneSome(
   ops: Ops,
   limits: PruneLimits,
-  it: BatchAfter,
+  batch: BatchAfter,
   at: Date,
 ): Promise<PrunedCounts & PruneBatch> {
   const rows = await ops
     .with('due', () =>
       prunable(ops, limits)
         .select(['a.id', sql<string>`octet_length(a.body)`.as('size')])
-        .where('a.id', '>', it.after)
+        .where('a.id', '>', batch.after)
         .orderBy('a.id')
-        .limit(it.limit),
+        .limit(batch.limit),
     )
     .updateTable('answers')
     .from('due')
@@ -219,14 +219,14 @@ export async function countSpentRequests(ops: Ops, before: Date): Promise<number
 export async function deleteSpentRequests(
   ops: Ops,
   before: Date,
-  it: BatchAfter,
+  batch: BatchAfter,
 ): Promise<{ readonly requests: number } & PruneBatch> {
   const rows = await ops
     .deleteFrom('requests')
     .where(
       'id',
       'in',
-      spentRequests(ops, before).select('r.id').where('r.id', '>', it.after).orderBy('r.id').limit(it.limit),
+      spentRequests(ops, before).select('r.id').where('r.id', '>', batch.after).orderBy('r.id').limit(batch.limit),
     )
     .returning('id')
     .execute();

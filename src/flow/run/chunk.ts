@@ -113,12 +113,12 @@ type HeldChunk = Pick<Parameters<typeof openSegment>[1], 'definition' | 'run' | 
 };
 
 async function executeSegment(
-  it: Invocation,
+  invocation: Invocation,
   { definition, run, lease, order }: HeldChunk,
   signal: AbortSignal,
 ): Promise<ChunkStop | undefined | 'aborted'> {
-  const { warehouse, config, effects } = it;
-  const part = await openSegment(it, {
+  const { warehouse, config, effects } = invocation;
+  const part = await openSegment(invocation, {
     definition,
     run,
     lease,
@@ -129,7 +129,7 @@ async function executeSegment(
     // Autovacuum of the server refreshes statistics meanwhile.
     rowCounter: openRowCounter(),
   });
-  for (const files of await it.spools.waiting())
+  for (const files of await invocation.spools.waiting())
     await ingestSpooled(operationsOf(warehouse), files, { sync: definition.name, part: run }, effects);
   await part.settle(signal);
   const stop = await part.complete(signal);
@@ -138,8 +138,11 @@ async function executeSegment(
 }
 
 /** Concludes the run once; a later caller finds it ended. */
-async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldChunk, 'run'>): Promise<ChunkResult> {
-  const { warehouse, effects } = it;
+async function conclude(
+  invocation: Invocation,
+  { definition, order, lease }: Omit<HeldChunk, 'run'>,
+): Promise<ChunkResult> {
+  const { warehouse, effects } = invocation;
   const { runId, chunk: number, covered, lost } = order;
   const end = await retryTransient(
     () =>
@@ -152,8 +155,8 @@ async function conclude(it: Invocation, { definition, order, lease }: Omit<HeldC
           if (!known || state !== 'running') return { as: 'done' };
           await assertLease(tx, lease);
           const { chunk: _, ...wholeRun } = known.run;
-          const [missing] = await missingSpools(tx, wholeRun, it.spools);
-          const summary = await concludeWhole(tx, it, { definition, run: known.run, covered, lost, missing });
+          const [missing] = await missingSpools(tx, wholeRun, invocation.spools);
+          const summary = await concludeWhole(tx, invocation, { definition, run: known.run, covered, lost, missing });
           await markConcluded(tx, runId, number);
           return { as: 'concluded', exitCode: summary.exitCode, summary };
         }),

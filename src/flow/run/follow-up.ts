@@ -53,14 +53,14 @@ const servedBy = ({ answer, identity }: Pick<IngestResult, 'answer' | 'identity'
 
 /** Returns the rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
 async function rowsServed(
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   results: readonly IngestResult[],
 ): Promise<ReadonlyMap<string, Row>> {
   const source = sql<{ answer_id: string; request_key: string; run: string }>`(select * from unnest(
     ${arrayLiteral(results.map(({ answer }) => answer.id))}::bigint[],
     ${arrayLiteral(results.map(({ identity }) => identity.requestKey))}::text[],
-    ${arrayLiteral(results.map(() => it.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
+    ${arrayLiteral(results.map(() => context.run.id))}::bigint[]) as u(answer_id, request_key, run))`;
   const rows = await ops
     .selectFrom(source.as('t'))
     .innerJoinLateral(
@@ -115,42 +115,48 @@ export async function planFollowUps(
 
 /** Plans the follow-up requests of one answer; returns how many were added, and the coverage record. */
 async function planOf(
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   result: IngestResult,
   row: Row,
   memory: RunMemory,
 ): Promise<{ readonly added: number; readonly slice: CoverageSlice | undefined }> {
   const { answer, batch } = result;
-  const step = stepOf(it, answer, batch.items);
+  const step = stepOf(context, answer, batch.items);
   const isReadable = !isUnreadable(batch) && answer.status !== 412;
-  if (it.definition.endpoint.paging.by === 'cursor') {
-    const follow = await nextPages(it, ops, row, isReadable ? step : undefined, memory.walks);
-    const added = await planNewParts(it, ops, answer, row, follow);
+  if (context.definition.endpoint.paging.by === 'cursor') {
+    const follow = await nextPages(context, ops, row, isReadable ? step : undefined, memory.walks);
+    const added = await planNewParts(context, ops, answer, row, follow);
     const isGap = follow.lowerBound !== undefined || isUnreadable(batch);
-    return { added, slice: isGap ? sliceOf(it, result, row, { step, follow, isReadable }) : undefined };
+    return { added, slice: isGap ? sliceOf(context, result, row, { step, follow, isReadable }) : undefined };
   }
   if (isReadable) memory.splitter.learn(row.input, step);
   const follow = isReadable ? memory.splitter.followOf(row.input, step) : NOTHING;
-  const added = await planNewParts(it, ops, answer, row, follow);
+  const added = await planNewParts(context, ops, answer, row, follow);
   if (isReadable) memory.splitter.recordSplit(row.input, step, follow.requests);
   if (follow.requests.length > 0)
-    it.onSplit?.({ depth: Number(row.depth), input: row.input, request: answer.request, parts: follow, wasSent: true });
-  return { added, slice: sliceOf(it, result, row, { step, follow, isReadable }) };
+    context.onSplit?.({
+      depth: Number(row.depth),
+      input: row.input,
+      request: answer.request,
+      parts: follow,
+      wasSent: true,
+    });
+  return { added, slice: sliceOf(context, result, row, { step, follow, isReadable }) };
 }
 
 /** The next page of a walk of the request log; none without a step, after an unreadable answer or a 412. */
 async function nextPages(
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   row: Row,
   step: PageStep | undefined,
   walks: Walks,
 ): Promise<Follow> {
-  const before = await stepsBefore(it, ops, row.parent_id, walks, LOOK_BACK);
+  const before = await stepsBefore(context, ops, row.parent_id, walks, LOOK_BACK);
   const steps = step ? [...before.slice(-LOOK_BACK), step] : [];
   const follow = step
-    ? bounded(it.definition.endpoint.paging.follow(steps, {}), Number(row.depth), it.maxPages)
+    ? bounded(context.definition.endpoint.paging.follow(steps, {}), Number(row.depth), context.maxPages)
     : NOTHING;
   remember(walks, row, steps, follow.requests.length > 0);
   return follow;
@@ -189,16 +195,16 @@ function sliceOf(
 
 /** As `planParts`, but once for a stored answer: the current evidence might lead to other parts. */
 const planNewParts = async (
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   answer: Pick<StoredAnswer, 'request'>,
   row: Row,
   follow: Follow,
-): Promise<number> => (row.has_parts === true ? 0 : planParts(it, ops, answer, row, follow));
+): Promise<number> => (row.has_parts === true ? 0 : planParts(context, ops, answer, row, follow));
 
 /** Plans the follow-up requests of one row; returns how many were new. */
 async function planParts(
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   answer: Pick<StoredAnswer, 'request'>,
   row: Row,
@@ -207,16 +213,16 @@ async function planParts(
   if (requests.length === 0) return 0;
   const tasks = requests.map((request) =>
     taskOf(
-      it.definition,
+      context.definition,
       { ...row.sent_body, ...changedFields(answer.request, request) },
       row.input,
       Number(row.depth) + 1,
     ),
   );
-  const now = it.now();
-  const freshAnswers = await freshFor(ops, it.definition.endpoint, tasks, it.maxAgeOf, now);
-  const added = await planRequests(ops, it.run, tasks, { at: now, parentId: row.id, freshAnswers });
-  it.onPlanned(added);
+  const now = context.now();
+  const freshAnswers = await freshFor(ops, context.definition.endpoint, tasks, context.maxAgeOf, now);
+  const added = await planRequests(ops, context.run, tasks, { at: now, parentId: row.id, freshAnswers });
+  context.onPlanned(added);
   return added;
 }
 
@@ -252,9 +258,13 @@ function remember(
 }
 
 /** Keeps only the fields of a log page that the walk uses. */
-const stepOf = (it: FollowUpContext, answer: Pick<StoredAnswer, 'request'>, items: readonly unknown[]): PageStep =>
-  it.definition.endpoint.paging.by === 'cursor'
-    ? { request: answer.request, items: items.map(pageMark), runStartedAt: it.run.startedAt }
+const stepOf = (
+  context: FollowUpContext,
+  answer: Pick<StoredAnswer, 'request'>,
+  items: readonly unknown[],
+): PageStep =>
+  context.definition.endpoint.paging.by === 'cursor'
+    ? { request: answer.request, items: items.map(pageMark), runStartedAt: context.run.startedAt }
     : { request: answer.request, items };
 
 function pageMark(item: unknown): unknown {
@@ -265,7 +275,7 @@ function pageMark(item: unknown): unknown {
 
 /** Returns the preceding pages that a walk needs: from memory, or after a restart from the stored answers. */
 async function stepsBefore(
-  it: FollowUpContext,
+  context: FollowUpContext,
   ops: Ops,
   parentId: string | null,
   walks: Walks,
@@ -282,20 +292,20 @@ async function stepsBefore(
   const answer = parent?.answer_id != null ? await readAnswer(ops, parent.answer_id) : undefined;
   if (!parent || !answer) return [];
   const decoded = decode(answer.body);
-  const step = stepOf(it, answer, decoded.kind === 'items' ? decoded.items : []);
-  return [...(await stepsBefore(it, ops, parent.parent_id, walks, most - 1)), step];
+  const step = stepOf(context, answer, decoded.kind === 'items' ? decoded.items : []);
+  return [...(await stepsBefore(context, ops, parent.parent_id, walks, most - 1)), step];
 }
 
 /** Returns fresh answers that must be loaded for this run: for its own bridges, further slices or pages of a walk. */
-export async function answersToServe(it: FollowUpContext, ops: Ops, afterId: string) {
-  const { endpoint, name } = it.definition;
+export async function answersToServe(context: FollowUpContext, ops: Ops, afterId: string) {
+  const { endpoint, name } = context.definition;
   const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.questionColumns;
   return ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')
     .select(['r.id', 'r.request_key', 'r.body', 'a.id as answer_id', 'a.bytes'])
-    .where('r.run_id', '=', it.run.id)
-    .$if(it.run.chunk !== undefined, (query) => query.where('r.chunk', '=', it.run.chunk ?? null))
+    .where('r.run_id', '=', context.run.id)
+    .$if(context.run.chunk !== undefined, (query) => query.where('r.chunk', '=', context.run.chunk ?? null))
     .where('r.state', '=', 'fresh')
     .where('r.id', '>', afterId)
     .where((eb) =>

@@ -132,10 +132,10 @@ async function allOf(works: readonly Promise<unknown>[]): Promise<void> {
   for (const ended of await Promise.allSettled(works)) if (ended.status === 'rejected') throw ended.reason;
 }
 
-const settlementOf = (it: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
+const settlementOf = (context: Pick<LoaderContext, 'prices'>) => (result: IngestResult) => ({
   requestId: result.answer.requestId,
-  points: pointsOf(it, result),
-  reserved: maxPointsOf(it.prices, countOf(result.answer.request)),
+  points: pointsOf(context, result),
+  reserved: maxPointsOf(context.prices, countOf(result.answer.request)),
 });
 
 /** The points that an answer cost; an unreadable one may have had any number of items. */

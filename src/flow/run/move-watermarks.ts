@@ -126,17 +126,17 @@ async function inputEnds(ops: Ops, runId: string): Promise<readonly InputEnd[]> 
     .execute();
 }
 
-async function moveWindowMarks(ops: Ops, it: WatermarkContext, days: Days): Promise<void> {
-  const ends = await inputEnds(ops, it.run.id);
-  const marks = await readWatermarks(ops, it.definition.name);
+async function moveWindowMarks(ops: Ops, context: WatermarkContext, days: Days): Promise<void> {
+  const ends = await inputEnds(ops, context.run.id);
+  const marks = await readWatermarks(ops, context.definition.name);
   for (const end of ends) {
-    const name = windowWatermarkName(it.definition, end.input);
-    const now = it.now();
-    const before = parseWindowWatermark(marks.get(name), it.definition, now);
+    const name = windowWatermarkName(context.definition, end.input);
+    const now = context.now();
+    const before = parseWindowWatermark(marks.get(name), context.definition, now);
     // If a clock that was ahead set the receipt time, the send time is unknown.
     const isKnown = end.as_of === null || new Date(end.as_of) <= latestKnown(now);
-    const mark = end.done && isKnown ? markAfter(it.definition, days, before, end) : undefined;
-    if (mark) await writeWatermark(ops, it.definition.name, name, JSON.stringify(mark), now);
+    const mark = end.done && isKnown ? markAfter(context.definition, days, before, end) : undefined;
+    if (mark) await writeWatermark(ops, context.definition.name, name, JSON.stringify(mark), now);
   }
 }
 

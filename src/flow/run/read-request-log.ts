@@ -91,26 +91,26 @@ export const logSince = (from: Date | undefined): RequestBody => ({
 
 /** Reads the pages of these requests, at most `deepest` of each. Failures of the log are not thrown. */
 export async function readLogPages(
-  it: LogReadContext,
+  context: LogReadContext,
   bodies: readonly RequestBody[],
   deepest: number,
   signal: AbortSignal,
 ): Promise<LogRead> {
-  return it.inTurn(() => readNow(it, bodies, deepest, signal));
+  return context.inTurn(() => readNow(context, bodies, deepest, signal));
 }
 
 async function readNow(
-  it: LogReadContext,
+  context: LogReadContext,
   bodies: readonly RequestBody[],
   maxPages: number,
   signal: AbortSignal,
 ): Promise<LogRead> {
-  const ops = operationsOf(it.warehouse);
-  const definition = logReadDefinition(it, bodies);
-  const run = await retryTransient(() => begin(it, definition, bodies), it);
+  const ops = operationsOf(context.warehouse);
+  const definition = logReadDefinition(context, bodies);
+  const run = await retryTransient(() => begin(context, definition, bodies), context);
   const timeout = new AbortController();
   const either = AbortSignal.any([signal, timeout.signal]);
-  const { warehouse, lease, client, limiter, budget, now, random, newId, onLoaded } = it;
+  const { warehouse, lease, client, limiter, budget, now, random, newId, onLoaded } = context;
   const stop = await executeRun(
     {
       warehouse,
@@ -128,9 +128,9 @@ async function readNow(
       client: { ...client, send: (call) => client.send({ ...call, timeoutSeconds: TIMEOUT_SECONDS }, signal) },
       sleep: async (ms, given) => {
         if (ms > LONGEST_WAIT_MS) timeout.abort(new Error('the log is not available now'));
-        await it.sleep(ms, given);
+        await context.sleep(ms, given);
       },
-      prices: await it.pricesOf(definition),
+      prices: await context.pricesOf(definition),
       retries: 0,
       inFlight: 1,
       maxPages,
@@ -141,17 +141,17 @@ async function readNow(
     },
     either,
   );
-  const totals = await retryTransient(() => runTotals(ops, run.id), it);
+  const totals = await retryTransient(() => runTotals(ops, run.id), context);
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
-  const because = stop?.because ?? (rest > 0 ? await retryTransient(() => failureOf(ops, run.id), it) : null);
+  const because = stop?.because ?? (rest > 0 ? await retryTransient(() => failureOf(ops, run.id), context) : null);
   const end = {
     // Never continued, since a later read needs another range.
     state: because === null ? ('complete' as const) : ('failed' as const),
     exitCode: because === null ? EXIT.complete : EXIT.transient,
     error: because,
-    at: it.now(),
+    at: context.now(),
   };
-  await retryTransient(() => endRun(ops, run.id, end, totals), it);
+  await retryTransient(() => endRun(ops, run.id, end, totals), context);
   return {
     runId: run.id,
     isRead: because === null,
@@ -227,10 +227,14 @@ function logReadDefinition({ definition, run }: LogReadContext, bodies: readonly
 }
 
 /** Abandons open earlier reads, and plans this one. */
-async function begin(it: LogReadContext, definition: SyncDefinition, bodies: readonly RequestBody[]): Promise<Run> {
-  const { warehouse, lease } = it;
-  const now = it.now();
-  await abandonLogRead(warehouse, definition.name, { holder: lease.holder, newId: it.newId, now });
+async function begin(
+  context: LogReadContext,
+  definition: SyncDefinition,
+  bodies: readonly RequestBody[],
+): Promise<Run> {
+  const { warehouse, lease } = context;
+  const now = context.now();
+  await abandonLogRead(warehouse, definition.name, { holder: lease.holder, newId: context.newId, now });
   const tasks = bodies.map((body) => taskOf(definition, body, {}, 0));
   return warehouse.db.transaction().execute(async (tx) => {
     const ops = operationsOf({ db: tx, ops: warehouse.ops });

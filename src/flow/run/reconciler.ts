@@ -119,9 +119,9 @@ const AGAIN_MS = 24 * 3_600_000;
 export async function reconcileRun(
   warehouse: Warehouse,
   run: Pick<Run, 'id'>,
-  it: RetryEffects & Pick<LogReadContext, 'now'>,
+  context: RetryEffects & Pick<LogReadContext, 'now'>,
 ): Promise<void> {
-  const start = await retryTransient(() => logReadStart(operationsOf(warehouse), run.id), it);
+  const start = await retryTransient(() => logReadStart(operationsOf(warehouse), run.id), context);
   const since = start && new Date(start.getTime() - AGAIN_MS);
-  await retryTransient(() => reconcileCosts(warehouse, { since, now: it.now() }), it);
+  await retryTransient(() => reconcileCosts(warehouse, { since, now: context.now() }), context);
 }

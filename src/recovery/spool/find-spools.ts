@@ -30,22 +30,22 @@ export interface SpoolsOptions extends RetryEffects {
 }
 
 /** Prepares the spool of this process, and finds those of others. A spool that cannot be created causes a warning. */
-export async function findableSpools(it: SpoolsOptions): Promise<Spools> {
-  const { spool, onNotice } = it;
+export async function findableSpools(options: SpoolsOptions): Promise<Spools> {
+  const { spool, onNotice } = options;
   if (!spool) return { waiting: async () => [] };
-  const own = await spool.prepare(it.newId()).catch((error: unknown) => {
+  const own = await spool.prepare(options.newId()).catch((error: unknown) => {
     const message = `the spool ${spool.folder} can’t be used: ${(error as Error).message}. If the database fails, answers are lost; name another folder in SLUICE_SPOOL`;
     onNotice({ level: 'warn', message });
     return undefined;
   });
   const waiting = async (): Promise<SpooledFiles[]> => {
-    const open = await retryTransient(() => openSpools(it.ops, { syncs: it.syncs }), it);
+    const open = await retryTransient(() => openSpools(options.ops, { syncs: options.syncs }), options);
     const named = open.flatMap(({ spools }) => spools);
     const found = await findSpools(named, own);
-    const folders = new Set([...found.map(({ folder }) => folder), ...(it.formerSpools ?? [])]);
+    const folders = new Set([...found.map(({ folder }) => folder), ...(options.formerSpools ?? [])]);
     folders.delete(spool.folder);
     const spools = [spool, ...[...folders].map((folder) => openSpool({ folder }))];
-    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice }, it.syncs)));
+    return Promise.all(spools.map((one) => spooledAnswers({ spool: one, onNotice }, options.syncs)));
   };
   return { ...(own && { own }), waiting };
 }
@@ -96,9 +96,9 @@ export function missingSpoolError(sync: string, { requests, spools }: Omit<Missi
 export async function abandonMissing(
   ops: Ops,
   sync: string,
-  it: Pick<Spools, 'own'> & Pick<SpoolsOptions, 'onNotice'>,
+  options: Pick<Spools, 'own'> & Pick<SpoolsOptions, 'onNotice'>,
 ) {
-  for (const { runId, requests, spools } of await missingSpools(ops, { syncs: [sync] }, it)) {
+  for (const { runId, requests, spools } of await missingSpools(ops, { syncs: [sync] }, options)) {
     await abandonSpools(
       ops,
       runId,
@@ -106,6 +106,6 @@ export async function abandonMissing(
     );
     const folders = spools.map(({ folder, host }) => `${folder} on ${host}`).join(', ');
     const message = `the spool ${folders} is abandoned: the answers to ${requests} requests count as lost`;
-    it.onNotice({ level: 'warn', sync, message });
+    options.onNotice({ level: 'warn', sync, message });
   }
 }

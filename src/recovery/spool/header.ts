@@ -22,20 +22,20 @@ const FORMAT = 1;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns the first line of an answer's file, without its line break. */
-export const headLine = (it: SpooledAnswer): string => JSON.stringify(headOf(it));
+export const headLine = (answer: SpooledAnswer): string => JSON.stringify(headOf(answer));
 
-const headOf = (it: SpooledAnswer) => ({
+const headOf = (answer: SpooledAnswer) => ({
   format: FORMAT,
-  requestId: it.requestId,
-  runId: it.runId,
-  sync: it.sync,
-  xRequestId: it.xRequestId,
-  status: it.status,
-  headers: it.headers,
-  receivedAt: it.receivedAt.toISOString(),
-  tookMs: it.tookMs,
-  sha256: sha256Of(it.body),
-  bytes: it.body.byteLength,
+  requestId: answer.requestId,
+  runId: answer.runId,
+  sync: answer.sync,
+  xRequestId: answer.xRequestId,
+  status: answer.status,
+  headers: answer.headers,
+  receivedAt: answer.receivedAt.toISOString(),
+  tookMs: answer.tookMs,
+  sha256: sha256Of(answer.body),
+  bytes: answer.body.byteLength,
 });
 
 /** Parses the first line of a file; undefined if this program did not write it. */

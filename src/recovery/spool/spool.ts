@@ -98,12 +98,12 @@ export async function ingestSpooled(
   ops: Ops,
   { spool, answers }: SpooledFiles,
   { sync, part }: { readonly sync: string; readonly part?: RunScope },
-  it: Omit<SpoolContext, 'spool'>,
+  context: Omit<SpoolContext, 'spool'>,
 ): Promise<void> {
-  const warn = (message: string): void => it.onNotice({ level: 'warn', sync, message });
+  const warn = (message: string): void => context.onNotice({ level: 'warn', sync, message });
   let taken = 0;
   for (const answer of answers.filter((one) => one.sync === sync)) {
-    const request = await retryTransient(() => requestOf(ops, answer), it);
+    const request = await retryTransient(() => requestOf(ops, answer), context);
     if (part && (answer.runId !== part.id || request?.chunk !== part.chunk)) continue;
     if (!request) {
       warn(`${answer.file} in ${spool.folder} belongs to another warehouse; it stays there`);
@@ -113,7 +113,7 @@ export async function ingestSpooled(
     if (body instanceof Error) warn(`${answer.file} in ${spool.folder} can’t be read: ${body.message}`);
     else if (body === 'damaged') warn(setAside(spool, answer.file));
     else if (body !== 'gone') {
-      await retryTransient(() => storeOnce(ops, { ...answer, body }, it.now()), it);
+      await retryTransient(() => storeOnce(ops, { ...answer, body }, context.now()), context);
       taken += 1;
       // A stored answer is recognized when its file is found again.
       await spool.drop(answer).catch((error: unknown) => {
@@ -122,7 +122,7 @@ export async function ingestSpooled(
     }
   }
   const message = `${taken} answers that waited in ${spool.folder} were stored; they are not bought again`;
-  if (taken > 0) it.onNotice({ level: 'info', sync, message });
+  if (taken > 0) context.onNotice({ level: 'info', sync, message });
 }
 
 /** Finds the request in this ledger; a spool may come from another warehouse. */
