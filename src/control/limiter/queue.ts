@@ -9,8 +9,8 @@ import {
 } from './shared-slots.ts';
 import { batched } from '../../async/batcher.ts';
 import type { Limiter, LimiterEffects, Slot } from './slot.ts';
-import { openSlotTable } from './slots.ts';
-import { LONGEST_SLEEP_MS, openPacer } from './pacer.ts';
+import { openSlotTable, type SlotTable } from './slots.ts';
+import { LONGEST_SLEEP_MS, openPacer, type Pacer } from './pacer.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /**
@@ -42,189 +42,219 @@ interface StartTime {
  * statement. A released slot passes to the next call of this process immediately, which gets its start time when it
  * begins.
  */
-export function openLimiter(
-  source: SlotSource,
-  bounds: LimiterBounds,
-  { now, sleep, random }: LimiterEffects,
-): Limiter {
-  const starts = openPacer({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
-  const { sharing } = source;
-  const slotTable = openSlotTable(sharing, { restMs: REST_MS, onFree: () => notify() }, { now, sleep });
-  const waiters = new Set<Waiter>();
-  let loop: Promise<void> | undefined;
-  let hasChanged = false;
-  let isTaking = false;
-  let wake = (): void => undefined;
+export function openLimiter(source: SlotSource, bounds: LimiterBounds, effects: LimiterEffects): Limiter {
+  const queue = new LimiterQueue(source, bounds, effects);
+  return { acquire: (signal) => queue.acquire(signal), close: () => queue.close() };
+}
+
+class LimiterQueue {
+  readonly #source: SlotSource;
+  readonly #bounds: LimiterBounds;
+  readonly #effects: LimiterEffects;
+  readonly #pacer: Pacer;
+  readonly #slotTable: SlotTable;
+  readonly #waiters = new Set<Waiter>();
+  /** Requests a start time in the shared order; absent when the limiter is of this process alone. */
+  readonly #takeStart: ((one: null) => Promise<StartTime>) | undefined;
+  #loop: Promise<void> | undefined;
+  #hasChanged = false;
+  #isTaking = false;
+  #wake = (): void => undefined;
   /** The next start time that will be granted, as far as this process knows. */
-  let nextStartMs = Number.NEGATIVE_INFINITY;
+  #nextStartMs = Number.NEGATIVE_INFINITY;
 
-  const nowMs = (): number => now().getTime();
-  const startTimeOf = (requestedMs: number, waitMs: number): StartTime => {
-    const atMs = nowMs() + waitMs;
-    nextStartMs = Math.max(nextStartMs, atMs + bounds.intervalMs);
+  constructor(source: SlotSource, bounds: LimiterBounds, effects: LimiterEffects) {
+    const { now, sleep } = effects;
+    this.#source = source;
+    this.#bounds = bounds;
+    this.#effects = effects;
+    this.#pacer = openPacer({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
+    const onFree = (): void => this.#notify();
+    this.#slotTable = openSlotTable(source.sharing, { restMs: REST_MS, onFree }, { now, sleep });
+    this.#takeStart = source.sharing && this.#startsFrom(source.sharing);
+  }
+
+  async acquire(signal: AbortSignal): Promise<Slot> {
+    signal.throwIfAborted();
+    const again = this.#takeReleased();
+    if (again) return again;
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>();
+    const waiter: Waiter = { grant: resolve, refuse: reject };
+    const onAbort = (): void => {
+      this.#waiters.delete(waiter);
+      reject(signal.reason as Error);
+      this.#notify();
+    };
+    this.#waiters.add(waiter);
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#notify();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#slotTable.end();
+    await this.#loop;
+    await this.#slotTable.giveBack();
+  }
+
+  #nowMs(): number {
+    return this.#effects.now().getTime();
+  }
+
+  #startTimeOf(requestedMs: number, waitMs: number): StartTime {
+    const atMs = this.#nowMs() + waitMs;
+    this.#nextStartMs = Math.max(this.#nextStartMs, atMs + this.#bounds.intervalMs);
     return { atMs, earliestMs: requestedMs + waitMs };
-  };
-  const startsFrom = ({ takeStarts }: SlotSharing) =>
-    batched(
-      async (asked: readonly null[]): Promise<StartTime[]> => {
-        const requestedMs = nowMs();
-        const { firstMs, isWanted } = await retryTransient(() => takeStarts(asked.length), { sleep, random });
-        slotTable.setWanted(isWanted);
-        return asked.map((_, index) => startTimeOf(requestedMs, firstMs + index * bounds.intervalMs));
-      },
-      { maxItems: bounds.inFlight, failsWholeBatch: () => true },
-    );
-  const takeStart = sharing && startsFrom(sharing);
+  }
 
-  const begin = async (number: number, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> => {
-    let start = given ?? (await takeStart?.(null)) ?? startTimeOf(nowMs(), 0);
+  #startsFrom({ takeStarts }: SlotSharing): (one: null) => Promise<StartTime> {
+    const { inFlight, intervalMs } = this.#bounds;
+    return batched(
+      async (asked: readonly null[]): Promise<StartTime[]> => {
+        const requestedMs = this.#nowMs();
+        const { firstMs, isWanted } = await retryTransient(() => takeStarts(asked.length), this.#effects);
+        this.#slotTable.setWanted(isWanted);
+        return asked.map((_, index) => this.#startTimeOf(requestedMs, firstMs + index * intervalMs));
+      },
+      { maxItems: inFlight, failsWholeBatch: () => true },
+    );
+  }
+
+  /** Waits for the start time of a call; false when the signal aborts first, or the slot was lost. */
+  async #begin(number: number, given: StartTime | undefined, signal: AbortSignal): Promise<boolean> {
+    const takeStart = this.#takeStart;
+    let start = given ?? (await takeStart?.(null)) ?? this.#startTimeOf(this.#nowMs(), 0);
     for (let attempts = 1; ; ) {
-      await starts.waitUntilReady(start.atMs, signal).catch((error: unknown) => {
+      await this.#pacer.waitUntilReady(start.atMs, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error;
       });
       if (signal.aborted) return false;
-      if (takeStart && attempts < MOST_START_TIMES && nowMs() - start.earliestMs > LATE_MS) {
+      if (takeStart && attempts < MOST_START_TIMES && this.#nowMs() - start.earliestMs > LATE_MS) {
         attempts += 1;
         start = await takeStart(null);
-      } else if (slotTable.isCertain(number)) {
-        starts.recordStart();
+      } else if (this.#slotTable.isCertain(number)) {
+        this.#pacer.recordStart();
         return true;
-      } else if (!(await retryTransient(() => slotTable.confirm(number), { sleep, random }))) return false;
+      } else if (!(await retryTransient(() => this.#slotTable.confirm(number), this.#effects))) return false;
     }
-  };
+  }
 
-  const slotOf = (number: number, start?: StartTime): Slot => {
+  #slotOf(number: number, start?: StartTime): Slot {
     let released = false;
     return {
-      begin: (signal) => begin(number, start, signal),
-      pendingCommit: (by) => slotTable.pendingCommit(number, by),
+      begin: (signal) => this.#begin(number, start, signal),
+      pendingCommit: (by) => this.#slotTable.pendingCommit(number, by),
       release: (about) => {
         if (released) return;
         released = true;
-        if (about) slotTable.addPendingCommit(number, about);
-        if (passToNext(number)) return;
-        slotTable.release(number);
-        notify();
+        if (about) this.#slotTable.addPendingCommit(number, about);
+        if (this.#passToNext(number)) return;
+        this.#slotTable.release(number);
+        this.#notify();
       },
     };
-  };
+  }
 
   /** True if a call with a slot would get an early start time, as far as this process knows. */
-  const isOpen = (): boolean => sharing !== undefined && nextStartMs - nowMs() <= START_AHEAD_MS;
-  const grantReused = (number: number): Slot => {
-    nextStartMs = Math.max(nextStartMs, nowMs()) + bounds.intervalMs;
-    return slotOf(number);
-  };
+  #isOpen(): boolean {
+    return this.#source.sharing !== undefined && this.#nextStartMs - this.#nowMs() <= START_AHEAD_MS;
+  }
+
+  #grantReused(number: number): Slot {
+    this.#nextStartMs = Math.max(this.#nextStartMs, this.#nowMs()) + this.#bounds.intervalMs;
+    return this.#slotOf(number);
+  }
 
   /** Passes a slot to the first waiting call of this process, unless it is due to other processes. */
-  const passToNext = (number: number): boolean => {
-    const [waiter] = waiters;
-    if (!waiter || !isOpen() || slotTable.isOverdue(number) || !slotTable.isCertain(number)) return false;
-    waiters.delete(waiter);
-    waiter.grant(grantReused(number));
+  #passToNext(number: number): boolean {
+    const [waiter] = this.#waiters;
+    const mayPass = this.#isOpen() && !this.#slotTable.isOverdue(number) && this.#slotTable.isCertain(number);
+    if (!waiter || !mayPass) return false;
+    this.#waiters.delete(waiter);
+    waiter.grant(this.#grantReused(number));
     return true;
-  };
+  }
 
   /** Returns a slot that was released a moment ago. */
-  const takeReleased = (): Slot | undefined => {
+  #takeReleased(): Slot | undefined {
     // A running statement may grant the same slot.
-    if (isTaking || waiters.size > 0 || !isOpen()) return undefined;
-    const number = slotTable.reuse();
-    return number === undefined ? undefined : grantReused(number);
-  };
+    if (this.#isTaking || this.#waiters.size > 0 || !this.#isOpen()) return undefined;
+    const number = this.#slotTable.reuse();
+    return number === undefined ? undefined : this.#grantReused(number);
+  }
 
-  const handOut = ({ numbers, firstMs, isWanted }: GrantedSlots, requestedMs: number): void => {
-    if (numbers.length > 0) slotTable.setWanted(isWanted);
+  #handOut({ numbers, firstMs, isWanted }: GrantedSlots, requestedMs: number): void {
+    if (numbers.length > 0) this.#slotTable.setWanted(isWanted);
     for (const [index, number] of numbers.entries()) {
-      const [waiter] = waiters;
+      const [waiter] = this.#waiters;
       if (!waiter) {
-        slotTable.addSpare(number);
+        this.#slotTable.addSpare(number);
         continue;
       }
-      waiters.delete(waiter);
-      slotTable.use(number, requestedMs);
-      waiter.grant(slotOf(number, startTimeOf(requestedMs, firstMs + index * bounds.intervalMs)));
+      this.#waiters.delete(waiter);
+      this.#slotTable.use(number, requestedMs);
+      const start = this.#startTimeOf(requestedMs, firstMs + index * this.#bounds.intervalMs);
+      waiter.grant(this.#slotOf(number, start));
     }
-  };
+  }
 
   /** Waits for the time, or until something changes in this process. */
-  const pause = async (ms?: number): Promise<void> => {
-    if (hasChanged) return;
+  async #pause(ms?: number): Promise<void> {
+    if (this.#hasChanged) return;
     const { promise: woken, resolve } = Promise.withResolvers<void>();
-    wake = resolve;
+    this.#wake = resolve;
     const timer = new AbortController();
-    const over = ms === undefined ? [] : [sleep(Math.min(Math.ceil(ms), LONGEST_SLEEP_MS), timer.signal)];
+    const over = ms === undefined ? [] : [this.#effects.sleep(Math.min(Math.ceil(ms), LONGEST_SLEEP_MS), timer.signal)];
     await Promise.race([woken, ...over]).finally(() => timer.abort());
-  };
+  }
 
   /** Takes slots for the waiting calls; undefined if this process uses all slots. */
-  const takeForAll = async (): Promise<GrantedSlots | undefined> => {
-    const most = Math.min(waiters.size, bounds.inFlight - slotTable.usedCount());
+  async #takeForAll(): Promise<GrantedSlots | undefined> {
+    const most = Math.min(this.#waiters.size, this.#bounds.inFlight - this.#slotTable.usedCount());
     if (most <= 0) return undefined;
-    const requestedMs = nowMs();
-    isTaking = true;
+    const requestedMs = this.#nowMs();
+    this.#isTaking = true;
     try {
-      const taken = await retryTransient(() => source.take(most, slotTable.excluded()), { sleep, random });
-      handOut(taken, requestedMs);
+      const excluded = (): number[] => this.#slotTable.excluded();
+      const taken = await retryTransient(() => this.#source.take(most, excluded()), this.#effects);
+      this.#handOut(taken, requestedMs);
       return taken;
     } finally {
-      isTaking = false;
+      this.#isTaking = false;
     }
-  };
+  }
 
-  const admitAll = async (): Promise<void> => {
-    while (waiters.size > 0 || slotTable.hasIdle()) {
-      hasChanged = false;
-      const taken = await takeForAll();
-      await slotTable.giveBack();
-      if (waiters.size === 0) continue;
+  async #admitAll(): Promise<void> {
+    while (this.#waiters.size > 0 || this.#slotTable.hasIdle()) {
+      this.#hasChanged = false;
+      const taken = await this.#takeForAll();
+      await this.#slotTable.giveBack();
+      if (this.#waiters.size === 0) continue;
       // If this process uses every slot, only a release in this process can help.
-      if (!taken) await pause();
-      else if (taken.numbers.length === 0) await pause(taken.closedMs > 0 ? taken.closedMs : POLL_MS * (1 + random()));
+      if (!taken) await this.#pause();
+      else if (taken.numbers.length === 0)
+        await this.#pause(taken.closedMs > 0 ? taken.closedMs : POLL_MS * (1 + this.#effects.random()));
     }
-  };
+  }
 
-  const notify = (): void => {
-    hasChanged = true;
-    wake();
-    loop ??= Promise.resolve()
-      .then(admitAll)
+  /** Starts the loop if it does not run, and wakes it if it waits. */
+  #notify(): void {
+    this.#hasChanged = true;
+    this.#wake();
+    this.#loop ??= Promise.resolve()
+      .then(() => this.#admitAll())
       .catch((error: unknown) => {
-        for (const waiter of waiters) waiter.refuse(error);
-        waiters.clear();
+        for (const waiter of this.#waiters) waiter.refuse(error);
+        this.#waiters.clear();
       })
       .finally(() => {
-        loop = undefined;
+        this.#loop = undefined;
         // Handles changes during the end of the loop, which the next call would otherwise have to notice.
-        if (waiters.size > 0 || slotTable.hasIdle()) notify();
+        if (this.#waiters.size > 0 || this.#slotTable.hasIdle()) this.#notify();
       });
-  };
-
-  return {
-    acquire: async (signal) => {
-      signal.throwIfAborted();
-      const again = takeReleased();
-      if (again) return again;
-      const { promise, resolve, reject } = Promise.withResolvers<Slot>();
-      const waiter: Waiter = { grant: resolve, refuse: reject };
-      const onAbort = (): void => {
-        waiters.delete(waiter);
-        reject(signal.reason as Error);
-        notify();
-      };
-      waiters.add(waiter);
-      signal.addEventListener('abort', onAbort, { once: true });
-      notify();
-      try {
-        return await promise;
-      } finally {
-        signal.removeEventListener('abort', onAbort);
-      }
-    },
-    close: async () => {
-      await slotTable.end();
-      await loop;
-      await slotTable.giveBack();
-    },
-  };
+  }
 }

@@ -4,7 +4,7 @@
  */
 import { SLOT_EXPIRES_MS, type SlotSharing } from './shared-slots.ts';
 import type { Committer, PendingCommit } from './slot.ts';
-import { type HeartbeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
+import { type Heartbeat, type HeartbeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
 
 export interface SlotTable {
   /** Number of slots with a call, in flight or about to be, whether still held or lost meanwhile. */
@@ -55,105 +55,146 @@ const LOST = Number.NEGATIVE_INFINITY;
  * Creates the table of held slots; without `sharing`, they are never lost. `restMs` is how long other processes take to
  * notice a free slot. `onFree` is called when a slot may be released.
  */
-export function openSlotTable(
+export const openSlotTable = (
   sharing: SlotSharing | undefined,
-  { restMs, onFree }: { readonly restMs: number; readonly onFree: () => void },
-  { now, sleep }: SlotTableEffects,
-): SlotTable {
+  rest: RestOptions,
+  effects: SlotTableEffects,
+): SlotTable => new HeldSlots(sharing, rest, effects);
+
+interface RestOptions {
+  readonly restMs: number;
+  readonly onFree: () => void;
+}
+
+class HeldSlots implements SlotTable {
+  readonly #sharing: SlotSharing | undefined;
+  readonly #rest: RestOptions;
+  readonly #now: () => Date;
+  readonly #heartbeat: Heartbeat | undefined;
   /** Until when each used slot is surely held. */
-  const used = new Map<number, number>();
+  readonly #used = new Map<number, number>();
   /** Until when each idle slot is surely held. */
-  const idle = new Map<number, number>();
+  readonly #idle = new Map<number, number>();
   /** The commits that ended calls still have to make, combined for each slot, with the committer of the last one. */
-  const pendingCommits = new Map<number, PendingCommit>();
+  readonly #pendingCommits = new Map<number, PendingCommit>();
   /** Since when each slot is reused from call to call. */
-  const keptSince = new Map<number, number>();
-  const leftUntil = new Map<number, number>();
-  let areWanted = false;
-  const nowMs = (): number => now().getTime();
+  readonly #keptSince = new Map<number, number>();
+  readonly #leftUntil = new Map<number, number>();
+  #areWanted = false;
 
-  const renew = async (numbers: readonly number[]): Promise<void> => {
-    if (!sharing || numbers.length === 0) return;
-    const untilMs = nowMs() + SLOT_EXPIRES_MS;
-    const kept = await sharing.renew(numbers);
-    for (const number of numbers) if (used.has(number)) used.set(number, kept.includes(number) ? untilMs : LOST);
-  };
-  const heartbeat =
-    sharing && openHeartbeat(() => renew([...new Set([...used.keys(), ...pendingCommits.keys()])]), sleep);
+  constructor(sharing: SlotSharing | undefined, rest: RestOptions, { now, sleep }: SlotTableEffects) {
+    this.#sharing = sharing;
+    this.#rest = rest;
+    this.#now = now;
+    const renewAll = (): Promise<void> =>
+      this.#renew([...new Set([...this.#used.keys(), ...this.#pendingCommits.keys()])]);
+    this.#heartbeat = sharing && openHeartbeat(renewAll, sleep);
+  }
 
-  const free = (): number[] => [...idle.keys()].filter((number) => !pendingCommits.has(number));
-  const isOverdue = (number: number): boolean => areWanted && nowMs() - (keptSince.get(number) ?? nowMs()) >= TENURE_MS;
-  const addPendingCommit = (number: number, { recorded, committer }: PendingCommit): void => {
-    const all: PendingCommit = {
-      recorded: Promise.allSettled([pendingCommits.get(number)?.recorded, recorded]),
-      committer,
-    };
-    pendingCommits.set(number, all);
+  usedCount(): number {
+    return this.#used.size;
+  }
+
+  excluded(): number[] {
+    for (const [number, untilMs] of this.#leftUntil) if (this.#nowMs() >= untilMs) this.#leftUntil.delete(number);
+    return [...this.#used.keys(), ...this.#leftUntil.keys()];
+  }
+
+  reuse(): number | undefined {
+    const found = [...this.#idle].find(([number, untilMs]) => this.#nowMs() < untilMs && !this.isOverdue(number));
+    if (!found) return undefined;
+    const [number, untilMs] = found;
+    this.#idle.delete(number);
+    this.#used.set(number, untilMs);
+    return number;
+  }
+
+  use(number: number, sinceMs: number): void {
+    this.#idle.delete(number);
+    this.#used.set(number, this.#sharing ? sinceMs + SLOT_EXPIRES_MS : Number.POSITIVE_INFINITY);
+    if (!this.#keptSince.has(number)) this.#keptSince.set(number, this.#nowMs());
+  }
+
+  release(number: number): void {
+    const untilMs = this.#used.get(number) ?? LOST;
+    this.#used.delete(number);
+    if (!this.#sharing) return;
+    this.#idle.set(number, untilMs);
+    if (this.isOverdue(number)) this.#leftUntil.set(number, this.#nowMs() + this.#rest.restMs);
+  }
+
+  addPendingCommit(number: number, { recorded, committer }: PendingCommit): void {
+    const earlier = this.#pendingCommits.get(number)?.recorded;
+    const all: PendingCommit = { recorded: Promise.allSettled([earlier, recorded]), committer };
+    this.#pendingCommits.set(number, all);
     void all.recorded.then(() => {
-      if (pendingCommits.get(number) !== all) return;
-      pendingCommits.delete(number);
-      if (sharing) onFree();
+      if (this.#pendingCommits.get(number) !== all) return;
+      this.#pendingCommits.delete(number);
+      if (this.#sharing) this.#rest.onFree();
     });
-  };
+  }
 
-  return {
-    usedCount: () => used.size,
-    excluded: () => {
-      for (const [number, untilMs] of leftUntil) if (nowMs() >= untilMs) leftUntil.delete(number);
-      return [...used.keys(), ...leftUntil.keys()];
-    },
-    reuse: () => {
-      const found = [...idle].find(([number, untilMs]) => nowMs() < untilMs && !isOverdue(number));
-      if (!found) return undefined;
-      const [number, untilMs] = found;
-      idle.delete(number);
-      used.set(number, untilMs);
-      return number;
-    },
-    use: (number, sinceMs) => {
-      idle.delete(number);
-      used.set(number, sharing ? sinceMs + SLOT_EXPIRES_MS : Number.POSITIVE_INFINITY);
-      if (!keptSince.has(number)) keptSince.set(number, nowMs());
-    },
-    release: (number) => {
-      const untilMs = used.get(number) ?? LOST;
-      used.delete(number);
-      if (!sharing) return;
-      idle.set(number, untilMs);
-      if (isOverdue(number)) leftUntil.set(number, nowMs() + restMs);
-    },
-    addPendingCommit,
-    pendingCommit: (number, by) => {
-      const left = pendingCommits.get(number);
-      // A call that took over the slot waited for other committers, so everything left is from the last one.
-      return left === undefined || left.committer === by ? undefined : left.recorded;
-    },
-    setWanted: (isWanted) => {
-      areWanted = isWanted;
-    },
-    isOverdue,
-    addSpare: (number) => {
-      if (sharing) idle.set(number, LOST);
-    },
-    isCertain: (number) => nowMs() < (used.get(number) ?? LOST),
-    confirm: async (number) => {
-      await renew([number]);
-      return (used.get(number) ?? LOST) !== LOST;
-    },
-    hasIdle: () => free().length > 0,
-    giveBack: async () => {
-      const numbers = free();
-      if (!sharing || numbers.length === 0) return;
-      for (const number of numbers) {
-        idle.delete(number);
-        keptSince.delete(number);
-      }
-      // A slot that cannot be released is granted to this process again, or expires by itself.
-      await sharing.release(numbers).catch(() => undefined);
-    },
-    end: async () => {
-      await Promise.all([...pendingCommits.values()].map(({ recorded }) => recorded));
-      await heartbeat?.end();
-    },
-  };
+  pendingCommit(number: number, by: Committer): Promise<unknown> | undefined {
+    const left = this.#pendingCommits.get(number);
+    // A call that took over the slot waited for other committers, so everything left is from the last one.
+    return left === undefined || left.committer === by ? undefined : left.recorded;
+  }
+
+  setWanted(isWanted: boolean): void {
+    this.#areWanted = isWanted;
+  }
+
+  isOverdue(number: number): boolean {
+    const nowMs = this.#nowMs();
+    return this.#areWanted && nowMs - (this.#keptSince.get(number) ?? nowMs) >= TENURE_MS;
+  }
+
+  addSpare(number: number): void {
+    if (this.#sharing) this.#idle.set(number, LOST);
+  }
+
+  isCertain(number: number): boolean {
+    return this.#nowMs() < (this.#used.get(number) ?? LOST);
+  }
+
+  async confirm(number: number): Promise<boolean> {
+    await this.#renew([number]);
+    return (this.#used.get(number) ?? LOST) !== LOST;
+  }
+
+  hasIdle(): boolean {
+    return this.#free().length > 0;
+  }
+
+  async giveBack(): Promise<void> {
+    const numbers = this.#free();
+    if (!this.#sharing || numbers.length === 0) return;
+    for (const number of numbers) {
+      this.#idle.delete(number);
+      this.#keptSince.delete(number);
+    }
+    // A slot that cannot be released is granted to this process again, or expires by itself.
+    await this.#sharing.release(numbers).catch(() => undefined);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#pendingCommits.values()].map(({ recorded }) => recorded));
+    await this.#heartbeat?.end();
+  }
+
+  async #renew(numbers: readonly number[]): Promise<void> {
+    if (!this.#sharing || numbers.length === 0) return;
+    const untilMs = this.#nowMs() + SLOT_EXPIRES_MS;
+    const kept = await this.#sharing.renew(numbers);
+    for (const number of numbers)
+      if (this.#used.has(number)) this.#used.set(number, kept.includes(number) ? untilMs : LOST);
+  }
+
+  #free(): number[] {
+    return [...this.#idle.keys()].filter((number) => !this.#pendingCommits.has(number));
+  }
+
+  #nowMs(): number {
+    return this.#now().getTime();
+  }
 }

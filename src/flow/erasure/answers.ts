@@ -54,7 +54,7 @@ export async function eraseFromAnswers(
     for (const { id } of page) {
       context.signal.throwIfAborted();
       const answer = await readAnswer(ops, id);
-      if (answer) await eraseFrom(ops, answer, search, register, askers.has(answer.requestId), context);
+      if (answer) await eraseFrom(ops, answer, { ...context, search, register, isAbout: askers.has(answer.requestId) });
     }
     seen += page.length;
     context.onProgress(seen, Math.max(seen, Number(total)));
@@ -63,13 +63,19 @@ export async function eraseFromAnswers(
   }
 }
 
+interface EraseOptions {
+  readonly search: ErasureSearch;
+  readonly register: NameRegister;
+  /** The answer is to a question about the entity. */
+  readonly isAbout: boolean;
+  readonly at: Date;
+  readonly done: AnswerErasure;
+}
+
 async function eraseFrom(
   ops: Ops,
   answer: StoredAnswer,
-  search: ErasureSearch,
-  register: NameRegister,
-  isAbout: boolean,
-  { at, done }: { readonly at: Date; readonly done: AnswerErasure },
+  { search, register, isAbout, at, done }: EraseOptions,
 ): Promise<void> {
   if (!isAbout && !mayTellOf(answer.body, search.hints)) return;
   const look = inspectAnswer(answer, { forgotten: search.forgotten, onFound: (found) => register.note(found) });

@@ -84,7 +84,7 @@ export async function eraseIn(
       if (count > 0) rows[table] = (rows[table] ?? 0) + count;
     },
   };
-  await eraseRows(db, warehouse, target, search, await answersTo(ops, askers), touched);
+  await eraseRows(db, warehouse, { target, search }, await answersTo(ops, askers), touched);
   const keys = await redactRequests(ops, askers, search, digests, at);
   await renameQuestions(db, warehouse.schema, keys);
   await sweep(db, warehouse, search, touched);

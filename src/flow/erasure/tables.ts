@@ -20,16 +20,22 @@ export const noteChanged = ({ changed }: TouchedRows, table: RootTable, id: stri
 
 type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 
+/** The entity, and how it is recognised in rows of others. */
+export interface ErasedEntity {
+  readonly target: ErasureTarget;
+  readonly search: ErasureSearch;
+}
+
 /** Deletes the entity's rows and its data in other rows. `answers` are the answers to requests for it. */
 export async function eraseRows(
   db: QueryExecutorProvider,
-  { schema, ops }: Schemas,
-  target: ErasureTarget,
-  search: ErasureSearch,
+  schemas: Schemas,
+  erased: ErasedEntity,
   answers: readonly string[],
   touched: TouchedRows,
 ): Promise<void> {
-  const { table, key } = target;
+  const { schema, ops } = schemas;
+  const { table, key } = erased.target;
   const erase = async (from: string, where: ReturnType<typeof sql<boolean>>, of = schema): Promise<void> => {
     const { numAffectedRows } = await sql`delete from ${tableId(of, from)} where ${where}`.execute(db);
     touched.note(from, Number(numAffectedRows ?? 0n));
@@ -41,7 +47,7 @@ export async function eraseRows(
       await erase(other.name, sql`_answer_id = any(${`{${answers.join(',')}}`}::bigint[])`);
     if (other.resource.owner?.join() === asOwner.join()) await erase(other.name, keyEquals(asOwner, key));
   }
-  for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, target, search, touched);
+  for (const bridge of bridgeTables) await eraseTies(db, schema, bridge, erased, touched);
   for (const { table: of, key: columns, columns: all, isElement } of referencesTo(table)) {
     const root = parentOf(of);
     const parentKey = of.kind === 'root' ? of.key : referenceColumnNames(root.resource.noun, root.key);
@@ -73,8 +79,7 @@ async function eraseTies(
   db: QueryExecutorProvider,
   schema: string,
   { name, bridge, questionKey, columns }: BridgeTable,
-  { table, key }: ErasureTarget,
-  { forgotten }: ErasureSearch,
+  { target: { table, key }, search: { forgotten } }: ErasedEntity,
   touched: TouchedRows,
 ): Promise<void> {
   const remove = async (where: ReturnType<typeof sql<boolean>>): Promise<void> => {

@@ -61,114 +61,151 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
 
-export function openLogCheck(context: LogChecking): LogCheck {
-  const { warehouse, position, token } = context;
-  const readings: string[] = [];
-  let countedReadings = 0;
-  let problem: string | null = null;
-  let tokenId: string | undefined;
-  let hasToken = false;
-  let offsetMs: number | undefined;
+export const openLogCheck = (context: LogChecking): LogCheck => new LogReader(context);
+
+class LogReader implements LogCheck {
+  readonly #context: LogChecking;
+  /** Runs of the reads so far. */
+  readonly #reads: string[] = [];
+  /** Charges for the reads that were counted already. */
+  #countedCharges = 0;
+  #problem: string | null = null;
+  #tokenId: string | undefined;
+  #hasToken = false;
+  /** How far the service's clock is ahead; undefined when that does not matter. */
+  #offsetMs: number | undefined;
   /** Start of the rows that the last reads returned without a gap. */
-  let knownSince: Date | undefined;
-  let isKnown = false;
+  #knownSince: Date | undefined;
+  #isKnown = false;
 
-  const readPages = async (bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal) => {
-    const read = await readLogPages(context, bodies, pages, signal);
-    readings.push(read.runId);
-    problem = read.isUsable ? null : (read.because ?? 'the request log gave no readable answer');
+  constructor(context: LogChecking) {
+    this.#context = context;
+  }
+
+  isPositioned(): boolean {
+    return this.#context.position.isKnown();
+  }
+
+  problem(): string | null {
+    return this.#problem;
+  }
+
+  prices(): Promise<PriceBook> {
+    return this.#context.prices();
+  }
+
+  costs(ids: readonly string[]): Promise<ReadonlyMap<string, LoggedCost>> {
+    return this.#retry(() => loggedCosts(this.#context.warehouse, ids));
+  }
+
+  async begin(wantsBalance: boolean, signal: AbortSignal): Promise<Checked> {
+    let read = await this.#readPages([{ limit: 1 }], 1, signal);
+    if (!read.isUsable) return this.#checked(read);
+    let newest = await this.#notePosition();
+    this.#isKnown = true;
+    if (newest && this.#context.now().getTime() - newest.getTime() > RECENT_MS) {
+      // A log in ascending order has shown its beginning, so read on from there.
+      read = await this.#readPages([logSince(newest)], MOST_PAGES, signal);
+      newest = await this.#notePosition();
+      this.#isKnown = read.isUsable && read.isWhole;
+    }
+    this.#knownSince = newest && new Date(newest.getTime() - HOUR_MS);
+    if (wantsBalance && newest && (await this.#newestBalance()) === undefined) {
+      // The newest rows may belong to running requests or to another token.
+      read = await this.#readPages([logSince(undefined)], 1, signal);
+      newest = await this.#notePosition();
+      this.#knownSince = newest && new Date(newest.getTime() - 24 * HOUR_MS);
+    }
+    return this.#checked(read);
+  }
+
+  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<Checked> {
+    const { warehouse, position, now } = this.#context;
+    const from = position.startFor(sentMs);
+    const read = await this.#readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
+    if (!read.isUsable) return this.#checked(read);
+    if (this.#offsetMs === undefined && from) await this.#measureOffset(sentMs, from);
+    await this.#notePosition();
+    const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
+    const inOrder = { offsetMs: this.#offsetMs, sentSince: new Date(sentMs), loggedSince: from };
+    await this.#retry(() => reconcileCosts(warehouse, { since, now: now(), inOrder }));
+    this.#isKnown = read.isWhole;
+    this.#knownSince = from;
+    return this.#checked(read);
+  }
+
+  async balance(ids: readonly string[]): ReturnType<LogCheck['balance']> {
+    const { warehouse, token, now } = this.#context;
+    if (ids.length > 0) this.#tokenId = (await this.#retry(() => tokenOf(warehouse, ids))) ?? (await this.#ownToken());
+    const readAt = now();
+    const logged = await this.#newestBalance();
+    const header = logged ? undefined : await this.#headerBalance();
+    const found = logged ?? (header === undefined ? undefined : { points: header, at: readAt });
+    if (!found) return undefined;
+    await this.#retry(() => saveBalance(warehouse, token, { ...found, readAt, tokenId: this.#tokenId }));
+    const span = { underWaySince: new Date(readAt.getTime() - HOUR_MS), sentSince: found.at };
+    const beside = await this.#retry(() => outstandingBeside(warehouse, ids, span));
+    return { points: found.points, outstandingBeside: beside };
+  }
+
+  async end(): Promise<void> {
+    if (this.#reads.length === 0) return;
+    const { warehouse, run } = this.#context;
+    const { db, schema, ops } = warehouse;
+    await this.#retry(() => settleCharged(warehouse, run.id));
+    const runs = standaloneLogReads(ops);
+    await this.#retry(() => deleteRunRows(db, { schema, table: tokenRequest.table, runs }));
+  }
+
+  async #readPages(bodies: Parameters<typeof readLogPages>[1], pages: number, signal: AbortSignal): Promise<LogRead> {
+    const read = await readLogPages(this.#context, bodies, pages, signal);
+    this.#reads.push(read.runId);
+    this.#problem = read.isUsable ? null : (read.because ?? 'the request log gave no readable answer');
     return read;
-  };
-  const checked = async (read: LogRead): Promise<Checked> => {
-    const charged = await retryTransient(() => chargedFor(warehouse, readings), context);
-    const points = charged - countedReadings;
-    countedReadings = charged;
-    return { outcome: read.isUsable ? 'read' : read.isRefused ? 'refused' : 'failed', points };
-  };
-  const note = async (): Promise<Date | undefined> => {
-    const newest = await retryTransient(() => newestStart(warehouse), context);
-    position.note(context.now().getTime(), newest);
-    return newest;
-  };
-  const ownToken = async (): Promise<string | undefined> => {
-    if (!hasToken) tokenId = (await retryTransient(() => readBalance(warehouse, token), context))?.tokenId;
-    hasToken = true;
-    return tokenId;
-  };
-  const newestBalance = async () => {
-    const own = await ownToken();
-    return isKnown ? retryTransient(() => balanceSince(warehouse, knownSince, own), context) : undefined;
-  };
-  const headerBalance = async (): Promise<number | undefined> => {
-    const [newest] = await retryTransient(() => headerBalances(warehouse, readings.slice(-1)), context);
-    return newest != null && /^\d{1,15}$/.test(newest.trim()) ? Number(newest) : undefined;
-  };
+  }
 
-  return {
-    isPositioned: position.isKnown,
-    problem: () => problem,
-    costs: (ids) => retryTransient(() => loggedCosts(warehouse, ids), context),
-    prices: context.prices,
-    begin: async (wantsBalance, signal) => {
-      let read = await readPages([{ limit: 1 }], 1, signal);
-      if (!read.isUsable) return checked(read);
-      let newest = await note();
-      isKnown = true;
-      if (newest && context.now().getTime() - newest.getTime() > RECENT_MS) {
-        // A log in ascending order has shown its beginning, so read on from there.
-        read = await readPages([logSince(newest)], MOST_PAGES, signal);
-        newest = await note();
-        isKnown = read.isUsable && read.isWhole;
-      }
-      knownSince = newest && new Date(newest.getTime() - HOUR_MS);
-      if (wantsBalance && newest && (await newestBalance()) === undefined) {
-        // The newest rows may belong to running requests or to another token.
-        read = await readPages([logSince(undefined)], 1, signal);
-        newest = await note();
-        knownSince = newest && new Date(newest.getTime() - 24 * HOUR_MS);
-      }
-      return checked(read);
-    },
-    read: async (sentMs, extent, signal) => {
-      const from = position.startFor(sentMs);
-      const read = await readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
-      if (!read.isUsable) return checked(read);
-      if (offsetMs === undefined && from) {
-        const only = await retryTransient(() => onlyStart(warehouse, context.definition.endpoint.name, from), context);
-        const apartMs = (only?.getTime() ?? sentMs) - sentMs;
-        // Within the tolerance of matching, a clock difference does not matter.
-        if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) offsetMs = apartMs;
-      }
-      await note();
-      const since = new Date(Math.min(sentMs, from?.getTime() ?? sentMs) - MINUTE_MS);
-      const inOrder = { offsetMs, sentSince: new Date(sentMs), loggedSince: from };
-      await retryTransient(() => reconcileCosts(warehouse, { since, now: context.now(), inOrder }), context);
-      [isKnown, knownSince] = [read.isWhole, from];
-      return checked(read);
-    },
-    balance: async (ids) => {
-      if (ids.length > 0)
-        tokenId = (await retryTransient(() => tokenOf(warehouse, ids), context)) ?? (await ownToken());
-      const now = context.now();
-      const logged = await newestBalance();
-      const header = logged ? undefined : await headerBalance();
-      const found = logged ?? (header === undefined ? undefined : { points: header, at: now });
-      if (!found) return undefined;
-      await retryTransient(() => saveBalance(warehouse, token, { ...found, readAt: now, tokenId }), context);
-      const span = { underWaySince: new Date(now.getTime() - HOUR_MS), sentSince: found.at };
-      return {
-        points: found.points,
-        outstandingBeside: await retryTransient(() => outstandingBeside(warehouse, ids, span), context),
-      };
-    },
-    end: async () => {
-      if (readings.length === 0) return;
-      await retryTransient(() => settleCharged(warehouse, context.run.id), context);
-      const { db, schema, ops } = warehouse;
-      await retryTransient(
-        () => deleteRunRows(db, { schema, table: tokenRequest.table, runs: standaloneLogReads(ops) }),
-        context,
-      );
-    },
-  };
+  async #checked(read: LogRead): Promise<Checked> {
+    const charged = await this.#retry(() => chargedFor(this.#context.warehouse, this.#reads));
+    const points = charged - this.#countedCharges;
+    this.#countedCharges = charged;
+    return { outcome: read.isUsable ? 'read' : read.isRefused ? 'refused' : 'failed', points };
+  }
+
+  async #notePosition(): Promise<Date | undefined> {
+    const { warehouse, position, now } = this.#context;
+    const newest = await this.#retry(() => newestStart(warehouse));
+    position.note(now().getTime(), newest);
+    return newest;
+  }
+
+  /** Compares the clocks by the only call that may be in the log since then. */
+  async #measureOffset(sentMs: number, from: Date): Promise<void> {
+    const { warehouse, definition } = this.#context;
+    const only = await this.#retry(() => onlyStart(warehouse, definition.endpoint.name, from));
+    const apartMs = (only?.getTime() ?? sentMs) - sentMs;
+    // Within the tolerance of matching, a clock difference does not matter.
+    if (Math.abs(apartMs) > toleranceMs({ offsetMs: undefined })) this.#offsetMs = apartMs;
+  }
+
+  async #ownToken(): Promise<string | undefined> {
+    const { warehouse, token } = this.#context;
+    if (!this.#hasToken) this.#tokenId = (await this.#retry(() => readBalance(warehouse, token)))?.tokenId;
+    this.#hasToken = true;
+    return this.#tokenId;
+  }
+
+  async #newestBalance(): Promise<Awaited<ReturnType<typeof balanceSince>> | undefined> {
+    const own = await this.#ownToken();
+    if (!this.#isKnown) return undefined;
+    return this.#retry(() => balanceSince(this.#context.warehouse, this.#knownSince, own));
+  }
+
+  async #headerBalance(): Promise<number | undefined> {
+    const [newest] = await this.#retry(() => headerBalances(this.#context.warehouse, this.#reads.slice(-1)));
+    return newest != null && /^\d{1,15}$/.test(newest.trim()) ? Number(newest) : undefined;
+  }
+
+  #retry<T>(work: () => Promise<T>): Promise<T> {
+    return retryTransient(work, this.#context);
+  }
 }

@@ -81,31 +81,7 @@ export function splitterOf(
 ): Splitter {
   const { endpoint } = definition;
   const { days, splitBefore } = endpoint.paging;
-  const questions = new Map<string, QuestionState>();
-  const find = (input: RequestBody): QuestionState | undefined => {
-    const key = canonicalJson(input);
-    const found = questions.get(key);
-    if (found) {
-      questions.delete(key);
-      questions.set(key, found);
-    }
-    return found;
-  };
-  const begin = (input: RequestBody): QuestionState | undefined => {
-    const found = find(input);
-    if (found || !days) return found;
-    const made: QuestionState = {
-      evidence: evidence(baseOf(definition, input), days),
-      answers: 0,
-      roomy: { answers: 0, filled: 0 },
-      underWay: new Set(),
-      change: Promise.withResolvers(),
-    };
-    questions.set(canonicalJson(input), made);
-    const [oldest] = questions.size > QUESTIONS ? questions.keys() : [];
-    if (oldest !== undefined) questions.delete(oldest);
-    return made;
-  };
+  const { find, begin } = openQuestions(definition);
   const followOptionsFor = (input: RequestBody): FollowOptions => {
     const question = find(input);
     return {
@@ -168,6 +144,43 @@ export function splitterOf(
       };
     },
   };
+}
+
+interface Questions {
+  readonly find: (input: RequestBody) => QuestionState | undefined;
+  /** Finds the question, or begins it; undefined for an endpoint without days. */
+  readonly begin: (input: RequestBody) => QuestionState | undefined;
+}
+
+/** Remembers the questions of a sync that were looked at last. */
+function openQuestions(definition: Pick<SyncDefinition, 'endpoint' | 'request'>): Questions {
+  const { days } = definition.endpoint.paging;
+  const questions = new Map<string, QuestionState>();
+  const find = (input: RequestBody): QuestionState | undefined => {
+    const key = canonicalJson(input);
+    const found = questions.get(key);
+    if (found) {
+      questions.delete(key);
+      questions.set(key, found);
+    }
+    return found;
+  };
+  const begin = (input: RequestBody): QuestionState | undefined => {
+    const found = find(input);
+    if (found || !days) return found;
+    const made: QuestionState = {
+      evidence: evidence(baseOf(definition, input), days),
+      answers: 0,
+      roomy: { answers: 0, filled: 0 },
+      underWay: new Set(),
+      change: Promise.withResolvers(),
+    };
+    questions.set(canonicalJson(input), made);
+    const [oldest] = questions.size > QUESTIONS ? questions.keys() : [];
+    if (oldest !== undefined) questions.delete(oldest);
+    return made;
+  };
+  return { find, begin };
 }
 
 /** Answers with room that a question may have beyond those that are a quarter full. */

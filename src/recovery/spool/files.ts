@@ -58,32 +58,6 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
   const setAside = (file: string): Promise<void> => rename(pathOf(file), pathOf(`${file}${ASIDE}`));
   let keeping: Promise<void> = Promise.resolve();
 
-  const write = async (answer: SpooledAnswer): Promise<void> => {
-    const head = Buffer.from(`${headLine(answer)}\n`);
-    const bytes = head.byteLength + answer.body.byteLength;
-    await makeFolder(folder);
-    const taken = await sizeOf(folder);
-    if (taken + bytes > capBytes)
-      throw new TransientError(`it holds ${taken} bytes, this answer has ${bytes}, and ${capBytes} is the most`);
-    const file = fileNameOf(answer);
-    const unfinished = pathOf(`${file}${UNFINISHED}`);
-    const writeAnswer = async (): Promise<void> => {
-      await writeThrough(unfinished, [head, answer.body]);
-      await rename(unfinished, pathOf(file));
-    };
-    try {
-      await writeAnswer().catch(async (error: unknown) => {
-        if (!isFull(error)) throw error;
-        await rm(pathOf(RESERVE), { force: true });
-        await writeAnswer();
-      });
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => undefined);
-      throw error;
-    }
-    await syncFolder(folder);
-  };
-
   return {
     folder,
     prepare: async (newId) => {
@@ -94,7 +68,7 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
     },
     // One at a time, so that two answers together do not exceed the cap.
     keep: (answer) => {
-      const kept = keeping.then(() => write(answer));
+      const kept = keeping.then(() => writeAnswer(folder, capBytes, answer));
       keeping = kept.catch(() => undefined);
       return kept.catch((error: unknown) => {
         throw new TransientError(`the spool ${folder} can’t take the answer: ${(error as Error).message}`, {
@@ -143,6 +117,33 @@ export function openSpool({ folder, capBytes = CAP_BYTES }: SpoolOptions): Spool
       return removed;
     },
   };
+}
+
+/** Writes the answer to a file of its own that survives a crash; uses the reserve if the disk is full. */
+async function writeAnswer(folder: string, capBytes: number, answer: SpooledAnswer): Promise<void> {
+  const head = Buffer.from(`${headLine(answer)}\n`);
+  const bytes = head.byteLength + answer.body.byteLength;
+  await makeFolder(folder);
+  const taken = await sizeOf(folder);
+  if (taken + bytes > capBytes)
+    throw new TransientError(`it holds ${taken} bytes, this answer has ${bytes}, and ${capBytes} is the most`);
+  const file = join(folder, fileNameOf(answer));
+  const unfinished = `${file}${UNFINISHED}`;
+  const write = async (): Promise<void> => {
+    await writeThrough(unfinished, [head, answer.body]);
+    await rename(unfinished, file);
+  };
+  try {
+    await write().catch(async (error: unknown) => {
+      if (!isFull(error)) throw error;
+      await rm(join(folder, RESERVE), { force: true });
+      await write();
+    });
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    throw error;
+  }
+  await syncFolder(folder);
 }
 
 /** Counts the answers and the damaged files in a spool. Throws a UsageError if the folder cannot be read. */

@@ -1,4 +1,5 @@
 /** The first line of a spooled answer's file: its request, and everything about the answer except its bytes. */
+import { z } from 'zod';
 import { sha256Of } from '../../ledger/compression.ts';
 import type { StoredBytes } from '../../ledger/store-and-mark-sent.ts';
 
@@ -38,36 +39,33 @@ const headOf = (answer: SpooledAnswer) => ({
   bytes: answer.body.byteLength,
 });
 
+/** An id of the ledger. */
+const LEDGER_ID = z.string().regex(/^\d{1,18}$/);
+
+const HEAD = z.object({
+  format: z.literal(FORMAT),
+  requestId: LEDGER_ID,
+  runId: LEDGER_ID,
+  sync: z.string(),
+  xRequestId: z.string().regex(UUID),
+  status: z.number(),
+  headers: z.record(z.string(), z.string()),
+  receivedAt: z.string().refine((text) => !Number.isNaN(new Date(text).getTime())),
+  tookMs: z.number(),
+  sha256: z.string(),
+  bytes: z.number(),
+});
+
 /** Parses the first line of a file; undefined if this program did not write it. */
 export function waitingOf(file: string, line: string): WaitingAnswer | undefined {
-  let head: Partial<Record<keyof ReturnType<typeof headOf>, unknown>>;
+  let parsed: unknown;
   try {
-    head = (JSON.parse(line) ?? {}) as typeof head;
+    parsed = JSON.parse(line);
   } catch {
     return undefined;
   }
-  const { format, requestId, runId, sync, xRequestId, status, headers, receivedAt, tookMs, sha256, bytes } = head;
-  const at = new Date(typeof receivedAt === 'string' ? receivedAt : Number.NaN);
-  const isRight =
-    format === FORMAT &&
-    isNumber(requestId) &&
-    isNumber(runId) &&
-    typeof sync === 'string' &&
-    typeof xRequestId === 'string' &&
-    UUID.test(xRequestId) &&
-    typeof status === 'number' &&
-    isTexts(headers) &&
-    !Number.isNaN(at.getTime()) &&
-    typeof tookMs === 'number' &&
-    typeof sha256 === 'string' &&
-    typeof bytes === 'number';
-  return isRight
-    ? { file, requestId, runId, sync, xRequestId, status, headers, receivedAt: at, tookMs, sha256, bytes }
-    : undefined;
+  const head = HEAD.safeParse(parsed);
+  if (!head.success) return undefined;
+  const { format: _, receivedAt, ...rest } = head.data;
+  return { file, ...rest, receivedAt: new Date(receivedAt) };
 }
-
-/** An id of the ledger. */
-const isNumber = (value: unknown): value is string => typeof value === 'string' && /^\d{1,18}$/.test(value);
-
-const isTexts = (value: unknown): value is Readonly<Record<string, string>> =>
-  value !== null && typeof value === 'object' && Object.values(value).every((it) => typeof it === 'string');
