@@ -26,7 +26,8 @@ export const withNoun = (count: number, one: string, many = `${one}s`): string =
 /** The share as a percentage: `98.4 %`. Only a share of exactly 1 is shown as 100 %, and only exactly 0 as 0 %. */
 export function percent(part: number): string {
   const percent = Math.round(part * 1000) / 10;
-  const digits = percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : withThousands(percent, 1);
+  const digits =
+    percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : withThousands(percent, 1);
   return `${digits.replace(' ', SPACE)}${SPACE}%`;
 }
 
