@@ -97,7 +97,7 @@ it('warns of points that run out within a month, by our own tokens alone', () =>
   const at = new Date('2026-04-20T12:00:00Z');
   const told = (more: Partial<BalanceForecast>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
   expect(told({ runsOutAt7: at })).toEqual([
-    'get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they run out on 2026-04-20',
+    'get more points or set budget.per_day: at the recent mean rate (over at most 7 days) they run out on 2026-04-20',
   ]);
   expect(told({ runsOutAt7: new Date('2026-03-30T00:00:00Z') })).toEqual([
     expect.stringContaining('would have run out on 2026-03-30 already'),

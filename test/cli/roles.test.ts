@@ -42,7 +42,7 @@ describe('schedule --explain', () => {
     expect(out).toMatch(/^Mon +2026-03-30 02:30 +2026-03-30T00:30:00\.000Z$/m);
     expect(out.match(/^\w{3} +2026-/gm)).toHaveLength(10);
     expect(out).toContain('microbloggers: when groups is done\n');
-    expect(out).toContain('photographers: fires never: it has no schedule\n');
+    expect(out).toContain('photographers: never: it has no schedule\n');
   });
 
   it('tells the same as JSON, of the syncs named', async () => {
@@ -66,7 +66,7 @@ it('status --watch tells it again until it is stopped, in place of the last at a
   const ran = await runHere(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
   expect(ran.code).toBe(0);
   expect(waits).toEqual([2000, 2000, 2000]);
-  const shown = `\u001b[H\u001b[2Jnothing has run yet: sluice sync begins\nwarehouse: ${join(folder, 'watched')}\n`;
+  const shown = `\u001b[H\u001b[2Jnothing has run yet; run sluice sync\nwarehouse: ${join(folder, 'watched')}\n`;
   expect(ran.out).toBe(shown.repeat(3));
 });
 

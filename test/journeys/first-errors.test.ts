@@ -137,7 +137,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a port that is taken': {
     words: () => ['sandbox', '--port', String(taken.port)],
     code: 2,
-    says: [/port \d+ can’t be listened on: another process has it \(EADDRINUSE\)/, 'Name another with --port'],
+    says: [/port \d+ is not available: another process uses it \(EADDRINUSE\)/, 'Set another with --port'],
   },
   'a port of another sandbox': {
     words: () => ['sandbox', '--port', new URL(sandbox.url).port],
@@ -226,19 +226,19 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['dbt', '--output', '/dev/null/sources.yml'],
     code: 2,
     says: [
-      '/dev/null/sources.yml can’t be written: a part of its path is no folder',
-      'Name another place with --output',
+      '/dev/null/sources.yml can’t be written: a part of its path is not a folder',
+      'Set another path with --output',
     ],
   },
   'a folder for a config that can’t be made': {
     words: ['init', '--dir', '/proc/none'],
     code: 2,
-    says: ['/proc/none/sluice.yaml can’t be written', 'Name another place with --dir'],
+    says: ['/proc/none/sluice.yaml can’t be written', 'Set another path with --dir'],
   },
   'a folder for a config that is a file': {
     words: ['init', '--dir', 'links.csv'],
     code: 2,
-    says: ['links.csv/sluice.yaml can’t be written: a part of its path is no folder', 'Name another place with --dir'],
+    says: ['links.csv/sluice.yaml can’t be written: a part of its path is not a folder', 'Set another path with --dir'],
   },
   'a folder for a warehouse that can’t be made': {
     words: ['sync'],

@@ -151,14 +151,14 @@ describe('the page', () => {
     );
   });
 
-  it('says what is open of what was asked, and of truncated slices what was asked for', () => {
+  it('explains open slices, and shows the filters of truncated slices', () => {
     const [slice] = SAMPLE.truncated;
     if (!slice) throw new Error('the sample has a truncated slice');
     const filters = '{"title": "x", "keywords": "", "last_name": null, "location": [], "exact": false}';
     const others = ['{"title": <secret>}'].map((it) => ({ ...slice, filters: it }));
     const $ = load(reportPage({ ...SAMPLE, truncated: [{ ...slice, filters }, ...others] }));
     expect(textOf($, '#coverage .lead')).toContain(
-      'Open slices were asked again in parts, or their last day had not ended. An item may be in several slices.',
+      'Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.',
     );
     const told = $('#truncated-table tbody code').toArray();
     expect(told.map((it) => $(it).text())).toEqual(['{"title":"x","exact":false}', '{"title": <secret>}']);

@@ -1,28 +1,28 @@
-/** The reference of endpoints: what each is asked with, what it answers, where that goes. */
+/** Renders the reference of endpoints: request fields, answers, and the tables that they fill. */
 import { catalog } from '../../service/catalog.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Field, Fields, Resource } from '../../service/model.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 import { requestFields } from './request-type.ts';
 
-/** `docs/endpoints.md`. */
+/** The contents of `docs/endpoints.md`. */
 export function endpointsPage(): string {
   const resources = [...new Set(catalog.flatMap(({ returns }) => withNested(returns, [])))];
   return page([
     generated('Endpoints'),
-    'What a sync can ask. The name is what `endpoint:` takes; every field of a request can be set under `request:`, and nothing else.',
+    'The endpoints that a sync can request. The key `endpoint:` takes the name of an endpoint, and the key `request:` takes the fields of its request.',
     markdownTable(
-      ['Endpoint', 'Asks for', 'Fills'],
+      ['Endpoint', 'Returns', 'Fills'],
       catalog.map((it) => [link(it.name), it.about, tableLink(it.returns.table)]),
     ),
     ...catalog.flatMap(endpointBlocks),
     '# Answers',
-    'What each item of an answer holds. A field that is always present by the contract and missing in an answer loads as null and is counted as drift.',
+    'The fields of each item in an answer. If the contract requires a field and an answer lacks it, the field loads as null and counts as drift.',
     ...resources.flatMap(resourceBlocks),
   ]);
 }
 
-/** Apart from the endpoints' headings: `microblog.user` and `MicroblogUser` would get one anchor. */
+/** A heading that differs from those of endpoints: `microblog.user` and `MicroblogUser` would get the same anchor. */
 const answerHeading = (it: Resource): string => `${it.name} items`;
 const answerLink = (it: Resource): string => `[${code(it.name)}](#${anchor(answerHeading(it))})`;
 const link = (heading: string): string => `[${code(heading)}](#${anchor(heading)})`;
@@ -43,26 +43,26 @@ function endpointBlocks(it: Endpoint): (string | undefined)[] {
       ]),
     ),
     it.facets.length > 0
-      ? `A full answer can be asked again in parts, by ${code('split_by')}: ${codes(it.facets)}.`
+      ? `A full answer can be split into several requests with ${code('split_by')}: ${codes(it.facets)}.`
       : undefined,
     it.sets.length > 0
-      ? `The order of ${codes(it.sets)} means nothing: requests that differ in it alone are the same.`
+      ? `The order of ${codes(it.sets)} is irrelevant: requests that differ only in it are the same.`
       : undefined,
-    it.bridge && `${it.bridge.about} That is ${tableLink(it.bridge.table)}.`,
+    it.bridge && `${it.bridge.about} The table is ${tableLink(it.bridge.table)}.`,
   ];
 }
 
 const PAGING: Record<Endpoint['paging']['by'], string> = {
   once: 'One request, one answer.',
-  count: 'An answer as long as `count` is taken for cut; there is no second page.',
-  cursor: 'Sluice walks it page by page, from its mark.',
-  window: 'An answer as long as `count` is taken for cut: its days are asked again in parts.',
+  count: 'An answer with `count` items counts as truncated; there is no second page.',
+  cursor: 'Sluice reads it page by page, from its watermark on.',
+  window: 'An answer with `count` items counts as truncated, and its days are requested again in parts.',
 };
 
 function priceInWords({ price: { points, per } }: Endpoint): string {
   if (points === 0) return 'Costs nothing.';
   const unit = points === 1 ? '1 point' : `${points} points`;
-  return `First guess at its price: ${unit} ${per === undefined ? 'a request' : `for each started ${per} results`}.`;
+  return `Initial guess of its price: ${unit} ${per === undefined ? 'a request' : `for each started ${per} results`}.`;
 }
 
 function withNested(resource: Resource, above: readonly Resource[]): Resource[] {
@@ -131,7 +131,7 @@ function notes(field: Exclude<Field, { shape: 'given' }>): string {
     ...(field.shape === 'scalar' && field.fallback !== undefined
       ? [`Absent means ${code(JSON.stringify(field.fallback))}.`]
       : []),
-    ...(field.volatile ? ['A difference here is no change.'] : []),
-    ...(switches === '' ? [] : [`Told only with ${switches}.`]),
+    ...(field.volatile ? ['A difference does not count as a change.'] : []),
+    ...(switches === '' ? [] : [`Returned only with ${switches}.`]),
   ].join(' ');
 }
