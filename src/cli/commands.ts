@@ -62,7 +62,7 @@ export const commands: readonly LazyCommand[] = [
   },
   {
     name: 'costs',
-    summary: 'Show points spent, what they paid for, the balance and forecast, and where to save.',
+    summary: 'Show points spent and their results, the balance and forecast, and advice.',
     load: async () => (await import('./commands/costs.ts')).costs,
   },
   {

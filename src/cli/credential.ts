@@ -2,7 +2,7 @@
 import type { Config } from '../config/definition.ts';
 import { CredentialError } from '../errors.ts';
 
-/** Throws a CredentialError when the config has no token. */
+/** Throws a CredentialError if the config has no token. */
 export function requireToken({ file, service }: Config): void {
   if (service.token) return;
   throw new CredentialError(`no token: service.token of ${file} is empty`, {

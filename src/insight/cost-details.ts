@@ -123,7 +123,7 @@ export async function readRuns(
   return rows;
 }
 
-/** What each max_age would have saved each sync, over all its answers. */
+/** The savings of each max_age for each sync, over all answers of the sync. */
 export async function readSavings({ db, schema }: ReconcileDb): Promise<MaxAgeSaving[]> {
   const { rows } = await sql<MaxAgeSaving>`
     select sync, max_age_days as "maxAgeDays", answers::float8 as answers, points::float8 as points,

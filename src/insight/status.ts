@@ -18,7 +18,7 @@ export interface SyncStatus {
   readonly completeAt: Date | null;
   /** Receipt of the newest answer, which may belong to another sync and serve this one. */
   readonly newestAnswerAt: Date | null;
-  /** Requests still planned or in doubt. */
+  /** Requests that are planned, in flight or in doubt. */
   readonly open: number;
   readonly inDoubt: number;
   /** Stored answers that are not loaded yet. */
@@ -41,7 +41,7 @@ export interface DriftStatus {
   readonly lastSeenAt: Date;
 }
 
-/** A request of a sync's newest run that did not end well. */
+/** A request of a sync's newest run that failed or is in doubt. */
 export interface FailureStatus {
   readonly sync: string;
   readonly state: string;

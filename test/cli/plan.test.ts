@@ -47,7 +47,7 @@ describe('a plan', () => {
   it('names in the next step what it was asked for, and the limit that a run would reach', async () => {
     expect((await planned('budget: { per_run: 5 }\n', ['people'])).slice(2)).toEqual([
       expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),
-      'A run stops at 5 points, as budget.per_run says; what is left stays planned.',
+      'A run stops at 5 points (budget.per_run); the remaining requests stay planned.',
       'next: sluice sync people',
     ]);
     expect(await planned('budget: { per_run: 6 }\n', ['people'])).not.toContainEqual(

@@ -125,7 +125,7 @@ describe('forget', () => {
     const ran = await sluice(words);
     expect({ code: ran.code, out: ran.out }).toEqual({
       code: 2,
-      out: 'nothing has this key: no row of pronet_groups, no stored answer, no request. Check the key with sluice query\nnothing was removed; add --yes to keep later answers from bringing it\n',
+      out: 'nothing has this key: no row of pronet_groups, no stored answer, no request. Check the key with sluice query\nnothing was removed; add --yes to keep later answers from loading it\n',
     });
     expect((await sluice(words, { answers: ['no'], columns: 100 })).err).toContain(
       'Keep later answers from loading it? Type yes: ',

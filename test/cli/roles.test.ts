@@ -71,9 +71,9 @@ it('status --watch tells it again until it is stopped, in place of the last at a
 });
 
 it.each([
-  [['worker'], {}, 2, 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.'],
+  [['worker'], {}, 2, 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.'],
   [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],
-  [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some once, use sluice sync.'],
+  [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some syncs once, use sluice sync.'],
   [['schedule'], {}, 3, 'SLUICE_SERVICE_TOKEN'],
   [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],
   [['schedule', '--calls', '0'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--calls'],

@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync'],
     env: { SLUICE_SERVICE_TOKEN: '' },
     code: 3,
-    says: [/no token: service\.token of .*sluice\.yaml is empty/, 'SLUICE_SERVICE_TOKEN_FILE to a file that holds one'],
+    says: [/no token: service\.token of .*sluice\.yaml is empty/, 'SLUICE_SERVICE_TOKEN_FILE to a file with the token'],
   },
   'a file of a token that is not there': {
     words: ['sync'],
@@ -142,7 +142,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a port of another sandbox': {
     words: () => ['sandbox', '--port', new URL(sandbox.url).port],
     code: 2,
-    says: ['another process has it', '--port 0 takes a free one.'],
+    says: ['another process uses it', '--port 0 uses a free port.'],
   },
   'YAML that is broken': {
     words: ['sync', '--config', 'broken.yaml'],
@@ -249,7 +249,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a word that is no command': {
     words: ['snyc'],
     code: 2,
-    says: ['unknown command "snyc"; did you mean sync?', 'Run sluice --help for what there is.'],
+    says: ['unknown command "snyc"; did you mean sync?', 'Run sluice --help for the commands.'],
   },
 };
 

@@ -2,7 +2,7 @@
 import { answeredOptions, type Command, commonOptions, type Options, usageOf } from '../command.ts';
 import { anchor, code, generated, markdownTable, page, plain } from './markdown.ts';
 
-/** `docs/commands.md`. */
+/** The contents of `docs/commands.md`. */
 export function commandsPage(commands: readonly Command[]): string {
   return page([
     generated('Commands'),

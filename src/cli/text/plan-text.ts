@@ -44,7 +44,7 @@ export interface SyncQuote extends Quote {
 export const CONFIDENCE: Readonly<Record<Confidence, string>> = { guess: 'guess', some: 'fair', good: 'good' };
 
 interface PlanTextOptions {
-  /** The command that runs what was planned. */
+  /** The command that runs the plan. */
   readonly syncCommand: string;
   readonly budget: Config['budget'];
 }
