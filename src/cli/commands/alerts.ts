@@ -13,7 +13,7 @@ export const alerts = command({
     '- list (the default): show all alerts that were ever raised, active alerts first.\n' +
     '- test: send a test alert to the webhook and to the command of the config. The exit code is 5 if one of them did not accept it.',
   options: configOption,
-  positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'What to do.' } },
+  positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'The action.' } },
   examples: [
     { line: 'sluice alerts', about: 'List alerts.' },
     { line: 'sluice alerts test', about: 'Check that alerts arrive.' },

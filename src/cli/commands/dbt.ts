@@ -14,7 +14,11 @@ export const dbt = command({
     'It needs dbt 1.10.5 or later, but neither a token nor the database.',
   options: {
     ...configOption,
-    output: { type: 'text', value: 'FILE', about: 'Write to this file; to sources.yml in it if it is a folder.' },
+    output: {
+      type: 'text',
+      value: 'FILE',
+      about: 'Write to this file instead of standard output; in a folder, to sources.yml.',
+    },
     'warn-after': {
       type: 'number',
       value: 'HOURS',

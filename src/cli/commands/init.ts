@@ -13,13 +13,22 @@ import { show } from '../terminal/show.ts';
 export const init = command({
   about:
     'Write sluice.yaml, .env.example and sync.schema.json, and a .gitignore if there is none. ' +
-    'On a terminal, the command asks for values that no flag sets. Otherwise, in CI and with --json, it uses the defaults: webparser.parse, an embedded warehouse, 100 points. ' +
+    'On a terminal, the command asks for values that no flag sets. Without a terminal, in CI and with --json, it uses the defaults: webparser.parse, an embedded warehouse, 100 points. ' +
     'The config contains the other endpoints as comments. ' +
     'If one of the files exists, nothing is written without --force.',
   options: {
     dir: { type: 'text', value: 'DIR', about: 'Folder to write to (default: the working directory).' },
-    warehouse: { type: 'text', value: 'KIND', about: 'embedded, or postgres for the server in DATABASE_URL.' },
-    'per-run': { type: 'number', value: 'POINTS', min: 1, about: 'Maximum number of points that a run may spend.' },
+    warehouse: {
+      type: 'text',
+      value: 'KIND',
+      about: 'embedded or postgres (default: embedded); postgres uses the server in DATABASE_URL.',
+    },
+    'per-run': {
+      type: 'number',
+      value: 'POINTS',
+      min: 1,
+      about: 'Maximum number of points that a run may spend (default: 100).',
+    },
     force: { type: 'flag', about: 'Overwrite existing files.' },
   },
   positionals: {

@@ -13,7 +13,7 @@ export const migrate = command({
     '- down: revert the last migration, unless rows would be lost.\n' +
     '- status: show which migrations are applied. The exit code is 8 if the schema is older or newer than this version.',
   options: configOption,
-  positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'What to do.' } },
+  positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'The action.' } },
   examples: [
     { line: 'sluice migrate', about: 'Apply pending migrations.' },
     { line: 'sluice migrate status', about: 'Show which migrations are applied.' },

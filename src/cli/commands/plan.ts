@@ -9,10 +9,11 @@ import { show } from '../terminal/show.ts';
 
 export const plan = command({
   about:
-    'Make the plan of each sync as a run would make it now, without requests to the service. Prices are learned from the request log (token.requests); until the log shows prices, they are guesses. ' +
-    'In nine of ten cases the cost is between low and high, if future answers resemble past ones. The maximum covers all requests, with all parts into which full answers can be split. ' +
-    'A run spends no more, unless a request fails or its answer is lost and the request is sent and billed again (service.retries). ' +
-    'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema. Needs no token.',
+    'Plan each sync as a run would plan it now, without requests to the service. Needs no token.\n\n' +
+    '- low, likely: the lower end of the range that holds nine of ten costs, and the likely cost, if future answers resemble past ones.\n' +
+    '- most: the cost of all requests, with all parts into which full answers can be split. A run spends no more, unless a request fails or its answer is lost, and it is sent and billed again (service.retries).\n' +
+    '- confidence: guess until the request log (token.requests) shows the prices, then fair or good.\n\n' +
+    'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
     ...configOption,
     refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },

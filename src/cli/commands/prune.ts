@@ -9,15 +9,15 @@ import { withProgress } from '../terminal/with-progress.ts';
 
 export const prune = command({
   about:
-    'Delete the bytes of stored answers that are older than the age, loaded, outside every max_age of the config, and without open entries in quarantine. Their rows remain, as do tables, costs and history. ' +
-    'Also delete old requests that a stored answer served or that were given up unsent, if a later request covers the same question. ' +
-    'Pruned answers cannot be replayed, and replay --rebuild is no longer possible. Without --yes, the command only shows what it would delete. It can run beside syncs, and works in small steps. Needs no token.',
+    'Delete the bytes of old stored answers. An answer is old if it is loaded, older than --older-than and every max_age of the config, and without open entries in quarantine. Its rows remain, as do costs and history. ' +
+    'Also delete old requests that a stored answer served or that were given up unsent, if a later request covers the same question.\n\n' +
+    'Pruned answers cannot be replayed, and replay --rebuild is no longer possible. Without --yes, the command only shows what it would delete. It works in small steps, also while syncs run. Needs no token.',
   options: {
     ...configOption,
     'older-than': {
       type: 'text',
       value: 'AGE',
-      about: 'Minimum age of answers to prune, such as 90d or 26w; at least 1d.',
+      about: 'Minimum age of answers to prune, such as 90d or 26w (required; at least 1d).',
     },
     quarantined: {
       type: 'flag',

@@ -21,7 +21,7 @@ export const quarantine = command({
     '- retry: load the stored answers of open entries again, without requests to the service.',
   options: configOption,
   positionals: {
-    action: { takes: 'optional', choices: ['list', 'show', 'retry'], about: 'What to do.' },
+    action: { takes: 'optional', choices: ['list', 'show', 'retry'], about: 'The action.' },
     id: { takes: 'optional', about: 'Number of the entry to show.' },
   },
   examples: [

@@ -8,10 +8,14 @@ export const report = command({
   about:
     'Write an HTML page about up to the last 90 UTC days. It shows spending by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
     'growth of tables, quality and quarantine, and the slowest calls, with the figures of each chart. The page needs no network and runs no script. ' +
-    'Without --output, it goes to standard output. With --json, the output is the figures. Needs no token.',
+    'With --json, the command writes the figures instead. Needs no token.',
   options: {
     ...configOption,
-    output: { type: 'text', value: 'FILE', about: 'Write to this file, and replace it if it exists.' },
+    output: {
+      type: 'text',
+      value: 'FILE',
+      about: 'Write to this file instead of standard output; an existing file is replaced.',
+    },
   },
   positionals: {},
   examples: [{ line: 'sluice report --output report.html', about: 'Write a page for the browser.' }],

@@ -17,7 +17,7 @@ export const schedule = command({
     'Run the syncs that have a schedule in the config when they are due, and work on jobs like sluice worker. An embedded warehouse needs no other process.\n\n' +
     '- If firings were missed while no scheduler ran, only the last one runs, at the start.\n' +
     '- A sync never overlaps itself, and any number of schedulers fire it once.\n' +
-    '- A sync without a schedule that names others in after starts when all of them are done. A sync with a schedule waits while they are running.\n' +
+    '- A sync can name other syncs in its key after. Without a schedule, it starts when all of them are done. With a schedule, it waits while they are running.\n' +
     '- Transient errors are retried after increasing waits. Jobs with errors that need a person are given up: sluice status lists them, and --redrive requeues them.\n' +
     '- The config is read only at the start: restart the process after a change.',
   logs: true,

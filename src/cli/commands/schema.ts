@@ -6,7 +6,7 @@ export const schema = command({
   about:
     'Print the JSON Schema of a config, or write it to a file. ' +
     'Editors use it to check a config that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',
-  options: { output: { type: 'text', value: 'FILE', about: 'Write to this file.' } },
+  options: { output: { type: 'text', value: 'FILE', about: 'Write to this file instead of standard output.' } },
   positionals: {},
   examples: [
     {

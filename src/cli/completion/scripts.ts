@@ -1,7 +1,7 @@
 /**
  * The completion scripts of the shells. They contain no commands: at each press of the tab key they call `complete` of
  * the program, so they are never out of date. A line of its output is a word, a tab and the meaning of the word, or
- * `:files` or `:folders`, for which the shell completes paths.
+ * `:files` or `:folders`, which makes the shell complete paths.
  */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
