@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program. What is compiled is kept only of what is loaded after saying so, hence the import at the end. */
+/** The program. The compile cache only covers modules that load after it is enabled, so the import comes last. */
 import { keepCompiled } from './cli/compile-cache.js';
 import { keepHeapSmall } from './cli/heap.ts';
 

@@ -1,4 +1,4 @@
-/** The ways by which a config has alerts told. */
+/** The channels on which a config has alerts delivered. */
 import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertSettings } from '../config/definition.ts';
 import type { AlertChannel } from './store.ts';
@@ -8,7 +8,7 @@ import { openWebhook } from './webhook.ts';
 
 export interface DeliveryChannel {
   readonly name: AlertChannel;
-  /** Ends within seconds, and rejects never. */
+  /** Settles within seconds and never rejects. */
   readonly send: (payload: AlertPayload) => Promise<Delivery>;
 }
 

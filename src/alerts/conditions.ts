@@ -1,31 +1,35 @@
-/** What the ends of runs, the quarantine and the forecast say: which alerts stand. Pure. */
+/** Decides which alerts are active, from how runs ended, the quarantine and the forecast. Pure. */
 import type { AlertSettings, Budget } from '../config/definition.ts';
 import { ALL_SYNCS, type AlertCondition } from './store.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
-/** The exit codes that an end is judged by, as product.md lists them. */
+/** The exit codes that decide the kind of alert. */
 const COMPLETE = 0;
 const OUT_OF_POINTS = 6;
 const HELD = 7;
-/** Words of the composer for a run that a person or a scheduler ended. */
+/** The error text of a run that a person or a scheduler ended. */
 const BY_SIGNAL = /stopped by a signal/;
 
-/** How a sync ended, as far as alerts go by it. */
+/** How a sync ended: the fields that alerts depend on. */
 export type EndedSync = Pick<SyncSummary, 'sync' | 'endpoint' | 'runId' | 'state' | 'exitCode' | 'error' | 'next'>;
 
-/** What the ends of these runs raise and clear. A run that others hold, that was not begun or was stopped from outside says nothing. */
+/**
+ * The conditions that the ends of these runs raise and clear. A run changes none if another process holds its sync, if it
+ * did not start, or if a signal stopped it.
+ */
 export function runConditions(syncs: readonly EndedSync[]): AlertCondition[] {
-  return syncs.flatMap((it) => {
-    const notBegun = it.runId === null && it.state === 'interrupted';
-    if (notBegun || it.exitCode === HELD || BY_SIGNAL.test(it.error ?? '')) return [];
-    const kind = kindOf(it);
-    return (['failed', 'partial', 'out_of_points'] as const).map((of) => ({
-      sync: it.sync,
-      kind: of,
-      isRaised: of === kind,
-      because: of === kind ? (it.error ?? `it ended with exit code ${it.exitCode}`) : overBecause(it, kind),
-      next: of === kind ? it.next : null,
-      runId: it.runId,
+  return syncs.flatMap((ended) => {
+    const notBegun = ended.runId === null && ended.state === 'interrupted';
+    if (notBegun || ended.exitCode === HELD || BY_SIGNAL.test(ended.error ?? '')) return [];
+    const current = kindOf(ended);
+    return (['failed', 'partial', 'out_of_points'] as const).map((kind) => ({
+      sync: ended.sync,
+      kind,
+      isRaised: kind === current,
+      because:
+        kind === current ? (ended.error ?? `it ended with exit code ${ended.exitCode}`) : overBecause(ended, current),
+      next: kind === current ? ended.next : null,
+      runId: ended.runId,
     }));
   });
 }
@@ -39,27 +43,27 @@ function kindOf({ exitCode, state }: EndedSync): 'failed' | 'partial' | 'out_of_
 const overBecause = ({ state }: EndedSync, kind: string | undefined): string =>
   kind === undefined ? `its newest run ended ${state}` : `its newest run ended otherwise: ${kind.replaceAll('_', ' ')}`;
 
-/** Open entries in quarantine by sync, of those that ran. */
+/** Open entries in quarantine, by sync, for the syncs that ran. */
 export type QuarantineCounts = readonly { readonly sync: string; readonly open: number }[];
 
 export function quarantineConditions(
   quarantined: QuarantineCounts,
-  { quarantine: most }: AlertSettings,
+  { quarantine: limit }: AlertSettings,
 ): AlertCondition[] {
   return quarantined.map(({ sync, open }) => ({
     sync,
     kind: 'quarantine',
-    isRaised: open > most,
+    isRaised: open > limit,
     because:
-      open > most
-        ? `${open} items and answers are in quarantine, more than alerts.quarantine allows (${most})`
+      open > limit
+        ? `${open} items and answers are in quarantine, more than alerts.quarantine allows (${limit})`
         : `${open} items and answers are in quarantine`,
-    next: open > most ? 'See them with sluice quarantine list.' : null,
+    next: open > limit ? 'List them with sluice quarantine list.' : null,
     runId: null,
   }));
 }
 
-/** Points left and their pace, by the request log. */
+/** Points left and the rate of spending, from the request log. */
 export interface PointsForecast {
   readonly pointsLeft: number;
   readonly reportedAt: Date;
@@ -69,7 +73,7 @@ export interface PointsForecast {
 const DAY_MS = 86_400_000;
 const ON_DAY = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Whether the points come to the reserve within the time that is looked ahead. */
+/** The condition that the points reach the reserve (`budget.keep`) within `alerts.forecast`. */
 export function forecastCondition(
   { pointsLeft, reportedAt, pointsPerDay }: PointsForecast,
   { keep = 0 }: Budget,
@@ -86,7 +90,7 @@ export function forecastCondition(
     kind: 'forecast',
     isRaised,
     because: !isRaised ? pace : spare <= 0 ? `${pace}: ${reserve}` : `${pace}: on ${ON_DAY(endsAt)} ${reserve}`,
-    next: isRaised ? 'Get more points, or set budget.per_day; sluice costs tells where they go.' : null,
+    next: isRaised ? 'Get more points, or set budget.per_day; sluice costs shows what they are spent on.' : null,
     runId: null,
   };
 }

@@ -1,6 +1,6 @@
-/** What an alert is delivered by. */
+/** The delivery of an alert: its result, and the effects that it needs. */
 
-/** What came of telling somebody. */
+/** Whether the channel accepted the alert; if not, the reason. */
 export type Delivery = { readonly ok: true } | { readonly ok: false; readonly because: string };
 
 export interface DeliveryEffects {

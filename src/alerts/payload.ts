@@ -1,23 +1,23 @@
-/** What a webhook and a command are told: one JSON object an alert, documented in docs/operations.md. */
+/** What a webhook and a command receive: one JSON object for each alert, documented in docs/operations.md. */
 import { ALL_SYNCS, type AlertRowKind, type AlertState } from './store.ts';
 
-/** Fields are added without a new version; none is taken away or changes its meaning. */
+/** New fields do not change `v`. No field is removed or changes its meaning within a version. */
 export interface AlertPayload {
   readonly v: 1;
   readonly kind: AlertRowKind | 'test';
   readonly state: AlertState['state'];
-  /** Null of what concerns all syncs. */
+  /** Null if the alert concerns all syncs. */
   readonly sync: string | null;
-  /** When it came to stand so, RFC 3339. */
+  /** When this state began, RFC 3339. */
   readonly since: string;
   readonly because: string;
   readonly next: string | null;
   readonly run_id: string | null;
-  /** The same in one line, which chat services show as it is. */
+  /** The complete alert in one line, for chat services. */
   readonly text: string;
 }
 
-/** The payload of a state, with secrets taken out of its words. */
+/** The payload of a state. Its texts are redacted. */
 export function payloadOf(it: AlertState, redact: (text: string) => string): AlertPayload {
   const sync = it.sync === ALL_SYNCS ? null : it.sync;
   const because = redact(it.because);
@@ -40,11 +40,11 @@ export function payloadOf(it: AlertState, redact: (text: string) => string): Ale
   };
 }
 
-/** Two texts as sentences of one line; the first may have no end mark, or one of the service's own. */
+/** Two texts as sentences in one line. The first may or may not end with a punctuation mark. */
 const sentences = (first: string, second: string): string =>
   `${first}${'.!?…'.includes(first.at(-1) ?? '') ? ' ' : '. '}${second}`;
 
-/** What is sent to see whether it arrives. */
+/** The payload of a test alert. */
 export const testPayload = (now: Date): AlertPayload => ({
   v: 1,
   kind: 'test',

@@ -1,14 +1,14 @@
-/** Runs the program of the config for an alert, which it reads on its standard input. */
+/** Delivers an alert to the program of the config, which reads it on its standard input. */
 import { spawn } from 'node:child_process';
 import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
 
-/** A run does not wait for longer. */
+/** The longest time that a run waits for the program. */
 const WITHIN_MS = 10_000;
 
 /**
- * A way to tell the program. It runs without a shell, in a group of its own that ends with it; of the environment it
- * gets what holds no secret of ours.
+ * A function that delivers an alert to the program. The program runs without a shell, in a process group that ends with
+ * it. It gets the environment without the variables that contain a secret of the config.
  */
 export const openProgram =
   ([program = '', ...words]: readonly string[], { sleep, env, redact }: DeliveryEffects) =>
@@ -21,7 +21,7 @@ export const openProgram =
     });
     const ends = new Promise<Delivery>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) =>
-        resolve({ ok: false, because: `the command can’t be run (${error.code ?? 'unknown trouble'})` }),
+        resolve({ ok: false, because: `the command can’t be run (${error.code ?? 'unknown error'})` }),
       );
       child.once('exit', (code, signal) =>
         resolve(
@@ -33,7 +33,7 @@ export const openProgram =
       (): Delivery => ({ ok: false, because: `the command did not end within ${WITHIN_MS / 1000} s` }),
       (): Delivery => ({ ok: false, because: 'the command was not waited for' }),
     );
-    // Who reads nothing of it may still succeed.
+    // A program that does not read its input may still succeed.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(payload)}\n`);
     try {
@@ -52,12 +52,12 @@ function withoutSecrets(env: DeliveryEffects['env'], redact: (text: string) => s
   );
 }
 
-/** What it started ends too; a child that goes on would hold what it was given. */
+/** Ends the program's own children too: a child that continues would keep the inherited resources. */
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All of them have ended.
+    // All processes of the group have ended.
   }
 }

@@ -1,10 +1,10 @@
-/** Reads what alerts are about beside the ends of runs: the quarantine, and points left with their pace. */
+/** Reads the inputs of alerts that are not ends of runs: the quarantine, and the points left with the rate of spending. */
 import { sql } from 'kysely';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { PointsForecast, QuarantineCounts } from './conditions.ts';
 
-/** Open entries of each of these syncs, also where there are none. */
+/** The number of open entries of each of these syncs, including zeros. */
 export async function readQuarantineCounts(
   warehouse: Pick<Warehouse, 'db' | 'ops'>,
   syncs: readonly string[],
@@ -20,7 +20,10 @@ export async function readQuarantineCounts(
   return syncs.map((sync) => ({ sync, open: rows.find((it) => it.sync === sync)?.open ?? 0 }));
 }
 
-/** Of this warehouse's tokens the one that lasts the shortest; undefined before the log tells a balance of one. */
+/**
+ * The forecast of the token of this warehouse whose points run out first. Undefined until the log shows the balance of
+ * such a token.
+ */
 export async function readPointsForecast({
   db,
   schema,

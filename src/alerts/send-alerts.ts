@@ -1,4 +1,4 @@
-/** Tells, after runs, what a person should know of: each state once, when it is raised and when it is over. */
+/** Records alerts after runs and delivers them: each once when it is raised and once when it is cleared. */
 import type { Config } from '../config/definition.ts';
 import {
   type AlertChannel,
@@ -25,17 +25,17 @@ export interface AlertEffects extends DeliveryEffects {
 
 export type AlertDatabase = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
-/** How far it came. */
+/** Which steps succeeded. */
 export interface AlertsResult {
-  /** What stands is written down. */
+  /** The conditions are in the database. */
   readonly isRecorded: boolean;
-  /** Nothing is left that this process could tell. */
+  /** No channel refused an alert, so this process has nothing left to deliver. */
   readonly isDelivered: boolean;
 }
 
 /**
- * Judges what these runs came to, and tells whom the config names of what is new, and of what could not be told before.
- * Nothing that goes wrong with it is thrown: it is told as a notice, and the runs have ended as they have.
+ * Records the conditions of these runs, and delivers new alerts and those that could not be delivered before. Never
+ * throws: an error becomes a notice, because alerts must not change how the runs ended.
  */
 export async function sendAlerts(
   config: Pick<Config, 'alerts' | 'budget'>,
@@ -49,8 +49,8 @@ export async function sendAlerts(
   let isRecorded = false;
   try {
     const ops = operationsOf(warehouse);
-    for (const it of await conditionsOf({ alerts, budget }, warehouse, syncs, effects.now()))
-      await recordCondition(ops, it, effects.now());
+    for (const condition of await conditionsOf({ alerts, budget }, warehouse, syncs, effects.now()))
+      await recordCondition(ops, condition, effects.now());
     isRecorded = true;
     const channels = channelsOf(alerts, effects);
     const refused = new Set<AlertChannel>();
@@ -58,20 +58,20 @@ export async function sendAlerts(
     for (const state of await takeUnsent(ops, names, alerts.on)) {
       const due = channels.filter(({ name }) => state[`${name}At`] === null);
       for (const { name, send } of due) {
-        // The others would have to wait as long for what doesn't answer, each.
+        // Each further alert would wait as long for a channel that does not respond.
         if (refused.has(name)) continue;
         const delivery = await send(payloadOf(state, effects.redact));
         if (delivery.ok) await recordSent(ops, state, name, effects.now());
         else {
           refused.add(name);
-          warn(`an alert could not be told: ${delivery.because}; it is tried again`);
+          warn(`an alert could not be delivered: ${delivery.because}; Sluice retries it`);
         }
       }
       if (due.some(({ name }) => refused.has(name))) await returnUnsent(ops, state);
     }
     return { isRecorded, isDelivered: refused.size === 0 };
   } catch (error) {
-    warn(`alerts could not be looked after: ${error instanceof Error ? error.message : String(error)}`);
+    warn(`alerts could not be processed: ${error instanceof Error ? error.message : String(error)}`);
     return { isRecorded, isDelivered: false };
   }
 }
@@ -82,15 +82,15 @@ async function conditionsOf(
   syncs: readonly EndedSync[],
   now: Date,
 ): Promise<AlertCondition[]> {
-  const judged = runConditions(syncs);
+  const conditions = runConditions(syncs);
   if (alerts.on.includes('quarantine')) {
     const names = syncs.map(({ sync }) => sync);
-    judged.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
+    conditions.push(...quarantineConditions(await readQuarantineCounts(warehouse, names), alerts));
   }
-  // Nothing is known anew of points where the log was not read.
+  // Only a reading of the request log brings new information about points.
   if (alerts.on.includes('forecast') && syncs.some(({ endpoint }) => endpoint === LOG_ENDPOINT)) {
-    const outlook = await readPointsForecast(warehouse);
-    if (outlook) judged.push(forecastCondition(outlook, budget, alerts, now));
+    const forecast = await readPointsForecast(warehouse);
+    if (forecast) conditions.push(forecastCondition(forecast, budget, alerts, now));
   }
-  return judged.filter(({ kind }) => alerts.on.includes(kind));
+  return conditions.filter(({ kind }) => alerts.on.includes(kind));
 }

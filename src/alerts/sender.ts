@@ -1,36 +1,39 @@
-/** Tells the alerts of a long-running process: after each run, and what nobody heard again until somebody does. */
+/** Delivers the alerts of a long-running process: after each run, and again until every channel accepted them. */
 import type { Config } from '../config/definition.ts';
 import type { EndedSync } from './conditions.ts';
 import { sendAlerts, type AlertEffects, type AlertDatabase } from './send-alerts.ts';
 
 export interface AlertSender {
-  /** Judges how a sync ended and tells what is new, after what came before; nobody waits for it. */
+  /** Queues the end of a sync: its alerts are recorded and delivered after earlier ones. Returns immediately. */
   readonly report: (ended: EndedSync) => void;
-  /** Waits for what is being told; what is not heard then, the next process tells. */
+  /** Waits for deliveries in progress. The next process delivers the alerts that remain. */
   readonly close: () => Promise<void>;
 }
 
-/** A sync that runs once a day would tell tomorrow what failed today; longer and longer, since each failure is a line of the log. */
+/**
+ * The first and the longest wait before a retry. Without retries, the next run would be the next attempt, perhaps a day
+ * later. The wait doubles each time, because each failure adds a line to the log.
+ */
 const FIRST_AGAIN_MS = 60_000;
 const LONGEST_AGAIN_MS = 3_600_000;
 
-/** Begins to tell what the config wants told. */
+/** A sender for the alerts that the config enables. */
 export function openAlertSender(
   config: Pick<Config, 'alerts' | 'budget'>,
   warehouse: AlertDatabase,
   effects: AlertEffects,
 ): AlertSender {
   const closed = new AbortController();
-  /** How syncs ended that could not be judged yet, the last end of each. */
-  const unjudged = new Map<string, EndedSync>();
+  /** The last end of each sync whose conditions are not recorded yet. */
+  const unrecorded = new Map<string, EndedSync>();
   let last = Promise.resolve();
   let againMs = FIRST_AGAIN_MS;
   let waits = false;
-  const tellAll = async (): Promise<void> => {
-    const syncs = [...unjudged.values()];
-    unjudged.clear();
+  const sendAll = async (): Promise<void> => {
+    const syncs = [...unrecorded.values()];
+    unrecorded.clear();
     const { isRecorded, isDelivered } = await sendAlerts(config, warehouse, { syncs }, effects);
-    if (!isRecorded) for (const it of syncs) if (!unjudged.has(it.sync)) unjudged.set(it.sync, it);
+    if (!isRecorded) for (const ended of syncs) if (!unrecorded.has(ended.sync)) unrecorded.set(ended.sync, ended);
     if (isRecorded && isDelivered) {
       againMs = FIRST_AGAIN_MS;
       return;
@@ -42,19 +45,19 @@ export function openAlertSender(
     void effects.sleep(ms, closed.signal).then(
       () => {
         waits = false;
-        enter();
+        enqueue();
       },
       () => undefined,
     );
   };
-  const enter = (): void => {
-    last = last.then(tellAll);
+  const enqueue = (): void => {
+    last = last.then(sendAll);
   };
   return {
     report: (ended) => {
       if (!config.alerts) return;
-      unjudged.set(ended.sync, ended);
-      enter();
+      unrecorded.set(ended.sync, ended);
+      enqueue();
     },
     close: async () => {
       closed.abort();

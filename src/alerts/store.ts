@@ -1,14 +1,14 @@
-/** The states of alerts: each is raised once and cleared once, whichever process notices, and told until it was heard. */
+/** The states of alerts. Whichever process notices a change, each alert is raised once and cleared once, and is due until it is delivered. */
 import { type Selectable, sql } from 'kysely';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 
 type Row = Selectable<OpsDatabase['alerts']>;
 export type AlertRowKind = Row['kind'];
 
-/** What concerns all syncs stands under this name, which none can have. */
+/** The name under which an alert about all syncs is stored. No sync can have it. */
 export const ALL_SYNCS = '(all)';
 
-/** Whether something that somebody should know of is so. */
+/** Whether the condition of an alert holds, and why. */
 export interface AlertCondition {
   readonly sync: string;
   readonly kind: AlertRowKind;
@@ -26,16 +26,17 @@ export interface AlertState {
   readonly because: string;
   readonly next: string | null;
   readonly runId: string | null;
-  /** Null while it is to be told. */
+  /** When the webhook accepted it; null while it is due. */
   readonly webhookAt: Date | null;
+  /** When the command accepted it; null while it is due. */
   readonly commandAt: Date | null;
 }
 
 export type AlertChannel = 'webhook' | 'command';
 const COLUMN = { webhook: 'webhook_at', command: 'command_at' } as const;
 
-/** Others leave an alert to whoever began to tell it for so long. */
-const TELLING_MS = 60_000;
+/** For this long, other processes leave an alert to the process that began to deliver it. */
+const DELIVERY_MS = 60_000;
 
 const stateOf = (row: Row): AlertState => ({
   sync: row.sync,
@@ -49,13 +50,13 @@ const stateOf = (row: Row): AlertState => ({
   commandAt: row.command_at,
 });
 
-/** Writes what is so; a state that was so already keeps its beginning, and is not told anew. */
-export async function recordCondition(ops: Ops, it: AlertCondition, now: Date): Promise<void> {
-  const { sync, kind, because, next, runId: run_id } = it;
-  if (it.isRaised) {
+/** Writes the condition. An alert that was raised already keeps its start, and is not delivered again. */
+export async function recordCondition(ops: Ops, condition: AlertCondition, now: Date): Promise<void> {
+  const { sync, kind, because, next, runId: run_id, isRaised } = condition;
+  if (isRaised) {
     const wasRaised = sql<boolean>`alerts.state = 'raised'`;
-    const kept = <T>(column: string, anew: T) =>
-      sql<T>`case when ${wasRaised} then ${sql.ref(`alerts.${column}`)} else ${anew}::timestamptz end`;
+    const kept = <T>(column: string, initial: T) =>
+      sql<T>`case when ${wasRaised} then ${sql.ref(`alerts.${column}`)} else ${initial}::timestamptz end`;
     await ops
       .insertInto('alerts')
       .values({ sync, kind, state: 'raised', since: now, because, next, run_id })
@@ -74,7 +75,7 @@ export async function recordCondition(ops: Ops, it: AlertCondition, now: Date): 
       .execute();
     return;
   }
-  // Who never heard of it need not hear that it is over.
+  // A channel that never got the alert does not need to hear that it is over.
   const over = (column: string) => sql<Date | null>`case when ${sql.ref(column)} is null then ${now}::timestamptz end`;
   await ops
     .updateTable('alerts')
@@ -94,7 +95,10 @@ export async function recordCondition(ops: Ops, it: AlertCondition, now: Date): 
     .execute();
 }
 
-/** Takes on the telling of what a channel has not heard, of these kinds; what another process is telling is left to it. */
+/**
+ * Claims and returns the alerts of these kinds that are due on one of the channels. Leaves out those that another process
+ * is delivering.
+ */
 export async function takeUnsent(
   ops: Ops,
   channels: readonly AlertChannel[],
@@ -109,7 +113,7 @@ export async function takeUnsent(
     .where((eb) =>
       eb.or([
         eb('tried_at', 'is', null),
-        eb('tried_at', '<', sql<Date>`clock_timestamp() - ${sql.lit(TELLING_MS)} * interval '1 millisecond'`),
+        eb('tried_at', '<', sql<Date>`clock_timestamp() - ${sql.lit(DELIVERY_MS)} * interval '1 millisecond'`),
       ]),
     )
     .returningAll()
@@ -117,29 +121,29 @@ export async function takeUnsent(
   return rows.map(stateOf).toSorted((a, b) => a.since.getTime() - b.since.getTime());
 }
 
-/** Writes that a channel heard of this state, unless it is another by now. */
-export async function recordSent(ops: Ops, told: AlertState, channel: AlertChannel, now: Date): Promise<void> {
+/** Records that a channel accepted this state, unless the state changed meanwhile. */
+export async function recordSent(ops: Ops, sent: AlertState, channel: AlertChannel, now: Date): Promise<void> {
   await ops
     .updateTable('alerts')
     .set({ [COLUMN[channel]]: now })
-    .where('sync', '=', told.sync)
-    .where('kind', '=', told.kind)
-    .where('state', '=', told.state)
-    .where('since', '=', told.since)
+    .where('sync', '=', sent.sync)
+    .where('kind', '=', sent.kind)
+    .where('state', '=', sent.state)
+    .where('since', '=', sent.since)
     .execute();
 }
 
-/** Lets the next process tell at once what this one could not. */
-export async function returnUnsent(ops: Ops, untold: AlertState): Promise<void> {
+/** Releases the claim on an alert, so that the next process can deliver it immediately. */
+export async function returnUnsent(ops: Ops, unsent: AlertState): Promise<void> {
   await ops
     .updateTable('alerts')
     .set({ tried_at: null })
-    .where('sync', '=', untold.sync)
-    .where('kind', '=', untold.kind)
+    .where('sync', '=', unsent.sync)
+    .where('kind', '=', unsent.kind)
     .execute();
 }
 
-/** Every alert that was ever raised, those that stand first, the newest first. */
+/** Every alert that was ever raised: active alerts first, then by start, newest first. */
 export async function listAlerts(ops: Ops): Promise<AlertState[]> {
   const rows = await ops
     .selectFrom('alerts')

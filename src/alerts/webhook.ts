@@ -1,19 +1,19 @@
-/** Posts an alert to the address of the config, once, and to no other. */
+/** Posts an alert once to the address of the config, and follows no redirect. */
 import { Agent, request } from 'undici';
 import type { Secret } from '../config/values/secret.ts';
 import type { Delivery, DeliveryEffects } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
 
-/** A service that takes alerts answers at once; a run does not wait for one that doesn't. */
+/** The longest time that a run waits for the webhook. */
 const WITHIN_MS = 10_000;
-/** The answer is of no interest, but a connection is only left in order when it was read. */
+/** How much of the response is read and discarded: an unread response leaves the connection in an undefined state. */
 const MOST_ANSWER_BYTES = 65_536;
 
-/** A way to post to the address. Whatever becomes of it is told in words that hold nothing of the address. */
+/** A function that posts an alert to the address. No part of the address is in its result. */
 export const openWebhook =
   (address: Secret, { sleep }: DeliveryEffects) =>
   async (payload: AlertPayload): Promise<Delivery> => {
-    // Of its own, so that nothing stays open, and no proxy or setting of another client counts.
+    // A separate agent: it leaves no connection open, and no proxy or setting of another client applies.
     const dispatcher = new Agent({ connect: { timeout: WITHIN_MS, rejectUnauthorized: true } });
     const ended = new AbortController();
     const overdue = sleep(WITHIN_MS, ended.signal).then(
@@ -42,7 +42,7 @@ async function post(address: Secret, payload: AlertPayload, dispatcher: Agent): 
     return {
       ok: false,
       because: redirects
-        ? `the webhook points elsewhere (${statusCode}), where no alert is sent`
+        ? `the webhook redirects (${statusCode}); alerts follow no redirect`
         : `the webhook answered ${statusCode}`,
     };
   } catch (error) {

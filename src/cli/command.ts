@@ -1,11 +1,11 @@
-/** A command of the command line as data: what the parser, the help, the reference and the tests all read. */
+/** Types of a command as data. The parser, the help, the reference and the tests read this data. */
 import type { Context } from './context.ts';
 
 export interface Option {
-  /** A `flag` is on or off, a `number` is whole, a `day` is YYYY-MM-DD, anything else is `text`. */
+  /** A `flag` is on or off, a `number` is an integer, a `day` is YYYY-MM-DD, and `text` is any other value. */
   readonly type: 'flag' | 'text' | 'number' | 'day';
   readonly about: string;
-  /** What stands for the value in the help, such as FILE. */
+  /** The placeholder of the value in the help, such as FILE. */
   readonly value?: string;
   /** The least number allowed. */
   readonly min?: number;
@@ -14,11 +14,11 @@ export type Options = Readonly<Record<string, Option>>;
 
 export interface Positional {
   readonly about: string;
-  /** How many words it takes; the last positional alone may take many. */
+  /** How many words it accepts; only the last positional can accept many. */
   readonly takes: 'one' | 'optional' | 'many';
-  /** The only words allowed. */
+  /** The allowed words; absent if any word is allowed. */
   readonly choices?: readonly string[];
-  /** What completion offers for it beside the choices. */
+  /** The names that completion offers for it, apart from the choices. */
   readonly completes?: 'syncs' | 'endpoints';
 }
 export type Positionals = Readonly<Record<string, Positional>>;
@@ -37,34 +37,34 @@ type PositionalValue<P extends Positional> = P['takes'] extends 'many'
     ? string
     : string | undefined;
 
-/** What was said on the command line, by the names of options and positionals. */
+/** The values from the command line, by the names of options and positionals. */
 export type Arguments<O extends Options, P extends Positionals> = {
   readonly [K in keyof O]: OptionValue<O[K]>;
 } & { readonly [K in keyof P]: PositionalValue<P[K]> };
 
-/** What the list of commands tells. */
+/** An entry in the list of commands. */
 export interface CommandSummary {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** Not in the list of commands. */
+  /** True if the list of commands leaves it out. */
   readonly hidden?: boolean;
 }
 
-/** A command whose particulars are loaded when it is named. */
+/** A command whose body is loaded when the command line names it. */
 export interface LazyCommand extends CommandSummary {
   readonly load: () => Promise<CommandBody>;
 }
 
 interface CommandHelp {
-  /** What its users should know beyond the options. */
+  /** What users need to know in addition to the options. */
   readonly about: string;
   readonly examples: readonly Example[];
-  /** Works for long and logs: off a terminal, everything that it tells is JSON lines. */
+  /** True for a long-running command that logs: without a terminal, its log is JSON lines. */
   readonly logs?: boolean;
 }
 
-/** What a command takes, and does. */
+/** The options, positionals and action of a command. */
 export interface CommandBody extends CommandHelp {
   readonly options: Options;
   readonly positionals: Positionals;
@@ -74,34 +74,34 @@ export interface CommandBody extends CommandHelp {
 
 export interface Command extends CommandSummary, CommandBody {}
 
-/** The particulars of a command, whose `run` sees its arguments by type. */
+/** The body of a command. Its `run` gets arguments typed by the declared options and positionals. */
 export function command<const O extends Options, const P extends Positionals>(
-  it: CommandHelp & {
+  body: CommandHelp & {
     readonly options: O;
     readonly positionals: P;
     readonly run: (args: Arguments<O, P>, context: Context) => Promise<number>;
   },
 ): CommandBody {
-  return { ...it, run: (args, context) => it.run(args as Arguments<O, P>, context) };
+  return { ...body, run: (args, context) => body.run(args as Arguments<O, P>, context) };
 }
 
-/** The command and what may follow it, as the help writes it. */
+/** The command and its positionals in the notation of the help. */
 export const usageOf = ({ name, positionals }: Pick<Command, 'name' | 'positionals'>): string =>
   [name, ...Object.entries(positionals).map(usageOfPositional)].join(' ');
 
 const usageOfPositional = ([name, { takes }]: readonly [string, Positional]): string =>
   takes === 'one' ? `<${name}>` : takes === 'many' ? `[${name}..]` : `[${name}]`;
 
-/** Options that every command takes. */
+/** Options of every command. */
 export const commonOptions = {
   json: { type: 'flag', about: 'Print the result as JSON.' },
-  quiet: { type: 'flag', about: 'Tell nothing but results, warnings and errors.' },
-  verbose: { type: 'flag', about: 'Tell more while working, and show the stack of a bug.' },
+  quiet: { type: 'flag', about: 'Print only results, warnings and errors.' },
+  verbose: { type: 'flag', about: 'Log more details, and show the stack of a bug.' },
 } as const satisfies Options;
 
-/** Options that every command takes too, and that the parser answers by itself. */
+/** Options of every command that the parser handles itself. */
 export const answeredOptions = {
-  help: { type: 'flag', about: 'Show what a command does and takes.' },
+  help: { type: 'flag', about: 'Show help.' },
   version: { type: 'flag', about: 'Show the version.' },
 } as const satisfies Options;
 
@@ -110,6 +110,6 @@ export const configOption = {
   config: {
     type: 'text',
     value: 'FILE',
-    about: 'The config; else SLUICE_CONFIG, else sluice.yaml, else configs/quickstart.yaml.',
+    about: 'Config file (default: SLUICE_CONFIG, then sluice.yaml, then configs/quickstart.yaml).',
   },
 } as const satisfies Options;

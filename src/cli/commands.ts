@@ -1,136 +1,136 @@
 /**
- * Every command of the command line, in the order of the help. What a command takes is loaded when it is named, and what
- * it works with only when it runs: most of a short command's time is loading.
+ * Every command, in the order of the help. The options of a command are loaded when the command line names it, and its
+ * other modules when it runs, because loading takes most of the time of a short command.
  */
 import type { Command, LazyCommand } from './command.ts';
 
 export const commands: readonly LazyCommand[] = [
   {
     name: 'init',
-    summary: 'Writes a commented config, .env.example and the editor’s schema.',
+    summary: 'Write a commented config, .env.example and the JSON Schema for editors.',
     load: async () => (await import('./commands/init.ts')).init,
   },
   {
     name: 'check',
-    summary: 'Checks config, inputs, token and warehouse; spends nothing.',
+    summary: 'Check config, inputs, token and warehouse, at no cost.',
     load: async () => (await import('./commands/check.ts')).check,
   },
   {
     name: 'plan',
-    summary: 'Tells what a sync would ask and what it would cost; spends nothing.',
+    summary: 'Show what the next sync would request and cost, at no cost.',
     load: async () => (await import('./commands/plan.ts')).plan,
   },
   {
     name: 'migrate',
-    summary: 'Migrates the warehouse’s schema, or tells how it stands.',
+    summary: 'Migrate the schema of the warehouse, or show its status.',
     load: async () => (await import('./commands/migrate.ts')).migrate,
   },
   {
     name: 'sync',
-    summary: 'Runs the syncs of the config, parents first.',
+    summary: 'Run the syncs of the config, parents first.',
     load: async () => (await import('./commands/sync.ts')).sync,
   },
   {
     name: 'schedule',
-    summary: 'Fires syncs by their schedules, and works on them.',
+    summary: 'Run syncs when their schedules are due.',
     load: async () => (await import('./commands/schedule.ts')).schedule,
   },
   {
     name: 'worker',
-    summary: 'Works on what schedule fires, on as many machines as you like.',
+    summary: 'Run due syncs and chunks of large syncs; any number of workers can share them.',
     load: async () => (await import('./commands/worker.ts')).worker,
   },
   {
     name: 'replay',
-    summary: 'Loads stored answers again; asks the service nothing.',
+    summary: 'Load stored answers again, without requests to the service.',
     load: async () => (await import('./commands/replay.ts')).replay,
   },
   {
     name: 'status',
-    summary: 'Tells last runs, freshness, backlog, rejects and coverage.',
+    summary: 'Show last runs, freshness, backlog, rejects and coverage.',
     load: async () => (await import('./commands/status.ts')).status,
   },
   {
     name: 'quarantine',
-    summary: 'Lists, shows or loads again what could not be understood.',
+    summary: 'List, show or reload the items and answers in quarantine.',
     load: async () => (await import('./commands/quarantine.ts')).quarantine,
   },
   {
     name: 'alerts',
-    summary: 'Tells which alerts stand, and tries whether they arrive.',
+    summary: 'List alerts, or send a test alert.',
     load: async () => (await import('./commands/alerts.ts')).alerts,
   },
   {
     name: 'costs',
-    summary: 'Tells what was paid and for what, what is left, and what to do about it.',
+    summary: 'Show points spent and their results, the balance and forecast, and advice.',
     load: async () => (await import('./commands/costs.ts')).costs,
   },
   {
     name: 'query',
-    summary: 'Runs read-only SQL on the warehouse.',
+    summary: 'Run read-only SQL on the warehouse.',
     load: async () => (await import('./commands/query.ts')).query,
   },
   {
     name: 'report',
-    summary: 'Writes one HTML page with spend, freshness, coverage and quality.',
+    summary: 'Write one HTML page with spending, freshness, coverage and quality.',
     load: async () => (await import('./commands/report.ts')).report,
   },
   {
     name: 'prune',
-    summary: 'Drops bodies of old answers, and ledger rows that nothing counts.',
+    summary: 'Delete the bytes of old answers, and old ledger rows that nothing needs.',
     load: async () => (await import('./commands/prune.ts')).prune,
   },
   {
     name: 'forget',
-    summary: 'Removes a person, or another entity, from everything that is kept.',
+    summary: 'Remove a person or another entity from all stored data.',
     load: async () => (await import('./commands/forget.ts')).forget,
   },
   {
     name: 'sandbox',
-    summary: 'Runs a local emulator of the service, with faults on request.',
+    summary: 'Run a local emulator of the service, with optional faults.',
     load: async () => (await import('./commands/sandbox.ts')).sandbox,
   },
   {
     name: 'docs',
-    summary: 'Writes the reference and the editor’s schema from the code.',
+    summary: 'Write the reference and the JSON Schema for editors from the code.',
     load: async () => (await import('./commands/docs.ts')).docs,
   },
   {
     name: 'schema',
-    summary: 'Prints the JSON Schema of a config, for editors.',
+    summary: 'Print the JSON Schema of a config, for editors.',
     load: async () => (await import('./commands/schema.ts')).schema,
   },
   {
     name: 'dbt',
-    summary: 'Prints a sources.yml of the warehouse for dbt.',
+    summary: 'Print a sources.yml of the warehouse for dbt.',
     load: async () => (await import('./commands/dbt.ts')).dbt,
   },
   {
     name: 'grants',
-    summary: 'Prints the SQL for a role that only reads, or applies it.',
+    summary: 'Print the SQL that creates a read-only role, or apply it.',
     load: async () => (await import('./commands/grants.ts')).grants,
   },
   {
     name: 'completion',
-    summary: 'Prints what makes bash, zsh or fish complete command lines.',
+    summary: 'Print a completion script for bash, zsh or fish.',
     load: async () => (await import('./commands/completion.ts')).completion,
   },
   {
     name: 'complete',
-    summary: 'Tells a shell’s completion what may come next.',
+    summary: 'Print the words that can complete a command line.',
     hidden: true,
     load: async () => (await import('./commands/complete.ts')).complete,
   },
   {
     name: 'start',
-    summary: 'Runs the quickstart: every endpoint once, against a sandbox of its own.',
+    summary: 'Run the quickstart: every endpoint once, against a temporary sandbox.',
     hidden: true,
     load: async () => (await import('./commands/start.ts')).start,
   },
 ];
 
-/** All of it, for those who tell of every command. */
+/** Every command with its options, for the reference and the completion. */
 export const allCommands = (): Promise<readonly Command[]> => Promise.all(commands.map(loaded));
 
-/** The command with what it takes. */
+/** The command with its options, examples and `run`. */
 export const loaded = async ({ load, ...facts }: LazyCommand): Promise<Command> => ({ ...facts, ...(await load()) });

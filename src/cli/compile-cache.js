@@ -1,18 +1,18 @@
 /**
- * Lets Node keep what it compiled of the program, so that only the first start after a change pays for that. In plain
- * JavaScript: TypeScript that comes before this has been said is stripped of its types at every start.
+ * Enables the compile cache of Node, so that only the first start after a change compiles the program. This file is plain
+ * JavaScript, because Node would strip the types of a TypeScript file that loads before the cache at every start.
  */
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 
-/** What it kept runs as code, so nobody else may write there. */
+/** Cached code is executed, so no other user may have write access to the cache. */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Keeps it in the user's folder for caches, from the next import on. Does nothing where there is no such folder, or none
- * that is the user's alone: the program starts slower, and runs the same. Node's own `NODE_COMPILE_CACHE` and
- * `NODE_DISABLE_COMPILE_CACHE` come first.
+ * Enables the cache in the user's cache folder for all later imports. Does nothing if there is no such folder, or if
+ * other users can write there: the program then only starts more slowly. `NODE_COMPILE_CACHE` and
+ * `NODE_DISABLE_COMPILE_CACHE` of Node take precedence.
  * @param {Readonly<Record<string, string | undefined>>} env
  */
 export function keepCompiled(env) {
@@ -21,7 +21,7 @@ export function keepCompiled(env) {
 }
 
 /**
- * By the XDG base directory specification, which has relative paths ignored.
+ * The folder according to the XDG base directory specification, which ignores relative paths.
  * @param {Readonly<Record<string, string | undefined>>} env
  */
 function cacheFolder({ XDG_CACHE_HOME: named = '', HOME: home = '' }) {
@@ -32,7 +32,7 @@ function cacheFolder({ XDG_CACHE_HOME: named = '', HOME: home = '' }) {
 /** @param {string} folder */
 function isOurs(folder) {
   try {
-    // One by one: told to make parents too, Node asks again for ever where none can be made, as in /proc.
+    // Without `recursive`, which makes Node retry forever where no folder can be created, such as in /proc.
     for (const path of [dirname(folder), folder]) if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
     const { uid, mode } = statSync(folder);
     return uid === process.geteuid?.() && (mode & WRITABLE_BY_OTHERS) === 0;

@@ -1,4 +1,4 @@
-/** What a command is given to work with: the outside world as functions, so that a test can stand in for it. */
+/** The environment of a command: the process as values and functions, so that tests can replace it. */
 import type { Channel } from './terminal/channel.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Redactor } from '../telemetry/redact-secrets.ts';
@@ -6,38 +6,38 @@ import type { ProgressStyle } from './terminal/progress.ts';
 import type { Ask } from './terminal/question.ts';
 import type { StatusLine } from './terminal/status-line.ts';
 
-/** The process, or what stands in for it. */
+/** The process, or its replacement in a test. */
 export interface Host {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Results go here. */
+  /** The channel for results. */
   readonly out: Channel;
-  /** Progress, logs and errors go here. */
+  /** The channel for progress, logs and errors. */
   readonly err: Channel;
-  /** All of standard input as text. */
+  /** Reads all of standard input as text. */
   readonly readInput: () => Promise<string>;
-  /** Asks the person at the terminal; undefined where there is none. */
+  /** Asks the user at the terminal; undefined if there is none. */
   readonly ask: Ask | undefined;
-  /** Knows the environment's secrets; commands add those that the config names. */
+  /** Contains the secrets of the environment; commands add those of the config. */
   readonly redactor: Redactor;
-  /** Aborts on the first SIGINT or SIGTERM: nothing new is begun, what is under way ends in order. */
+  /** Aborts on the first SIGINT or SIGTERM: no new work starts, and work in progress ends in order. */
   readonly signal: AbortSignal;
-  /** The process's clock; what is stored goes by the warehouse's. */
+  /** The clock of the process. Stored times come from the clock of the warehouse. */
   readonly now: () => Date;
-  /** Milliseconds on a clock that nothing sets; absent, `now` is taken for one. */
+  /** Milliseconds on a monotonic clock (default: `now`). */
   readonly elapsedMs?: () => number;
-  /** Stands in for the database's clock. */
+  /** Replaces the clock of the database in tests. */
   readonly databaseNow?: () => Date;
   readonly random: () => number;
   readonly newId: () => string;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The host, and what the common options make of it. */
+/** The host, with the settings that follow from the common options. */
 export interface Context extends Host {
-  /** Name of the command. */
+  /** The name of the command. */
   readonly command: string;
-  /** The result is wanted as JSON. */
+  /** True if the result is printed as JSON. */
   readonly json: boolean;
   readonly log: Log;
   readonly progressStyle: ProgressStyle;

@@ -1,4 +1,4 @@
-/** Runs a long-running role from the command line: its log, its results, and its end. */
+/** Runs a long-running role (`schedule` or `worker`) from the command line: its log, its results, and its end. */
 import type { EndedSync } from '../alerts/conditions.ts';
 import type { Config } from '../config/definition.ts';
 import type { EngineEvent } from '../engine/handle.ts';
@@ -21,29 +21,30 @@ export const engineOptions = {
     type: 'number',
     min: 1,
     value: 'CALLS',
-    about: 'Most calls that this process has under way at once; else as many as service.in_flight allows.',
+    about: 'Maximum number of concurrent calls of this process (default: service.in_flight).',
   },
   chunk: {
     type: 'number',
     min: 1,
     value: 'REQUESTS',
-    about: 'Most requests of a chunk, into which larger runs are cut so that workers share them; else 250.',
+    about:
+      'Maximum number of requests in a chunk (default: 250). Larger runs are split into chunks that workers share.',
   },
   listen: {
     type: 'text',
     value: 'HOST:PORT',
-    about: 'Where /healthz, /readyz and /metrics are told; else 127.0.0.1:9464 where that is free. off tells nothing.',
+    about: 'Address of /healthz, /readyz and /metrics (default: 127.0.0.1:9464 if free); off disables them.',
   },
 } as const satisfies Options;
 
-/** What was said of them. */
+/** The values of these options. */
 export interface EngineArguments {
   readonly calls: number | undefined;
   readonly chunk: number | undefined;
   readonly listen: string | undefined;
 }
 
-/** Serves until the signal fires. With --json the summary of each run that ends here is a line of standard output. */
+/** Runs until the signal aborts. With --json, it prints the summary of each run that ends here as one line of JSON. */
 export async function runEngine(
   context: Context,
   config: Config,
@@ -59,7 +60,7 @@ export async function runEngine(
       import('../monitor/listen-address.ts'),
       import('../alerts/sender.ts'),
     ]);
-  // Before a warehouse is opened or made for nothing.
+  // Checked first, so that an invalid address opens or creates no warehouse.
   if (listen !== undefined) listenAddressOf(listen);
   const { sleep, random, newId, signal, log, env, redactor } = context;
   const tracing = await openTracing(env, sleep);
@@ -90,7 +91,7 @@ export async function runEngine(
           {
             ...effects,
             onEvent: (event) => {
-              tell(context, event);
+              logEvent(context, event);
               const ended = endedBy(event, config);
               if (ended) alerts.report(ended);
             },
@@ -103,7 +104,7 @@ export async function runEngine(
                 ...(unscheduled.length > 0 && { unscheduled }),
               });
             },
-            onError: troubleTeller(context),
+            onError: errorLogger(context),
           },
           signal,
         );
@@ -116,7 +117,7 @@ export async function runEngine(
   });
 }
 
-/** Health and metrics of this process, until it is closed. */
+/** Starts the server for health and metrics of this process. */
 async function monitorOf(
   { sleep, signal, log }: Context,
   warehouse: Warehouse,
@@ -129,8 +130,8 @@ async function monitorOf(
   ]);
   const { now } = warehouse.clock;
   const queues = async (): Promise<QueueDepth[]> => {
-    const standing = await readEngineStatus(warehouse, now());
-    const { queues: each = [], givenUp = [] } = standing ?? {};
+    const engineStatus = await readEngineStatus(warehouse, now());
+    const { queues: each = [], givenUp = [] } = engineStatus ?? {};
     return [
       ...each.flatMap(({ queue, waiting, later, atWork }) =>
         Object.entries({ waiting, later, at_work: atWork }).map(([state, jobs]) => ({ queue, state, jobs })),
@@ -138,11 +139,19 @@ async function monitorOf(
       { queue: 'dead', state: 'waiting', jobs: givenUp.length },
     ];
   };
-  const about = { warehouse, version: packageVersion(), role, isDraining: () => signal.aborted, queues, now, sleep };
-  return startMonitor(listen, about, (message) => log.warn(message));
+  const monitored = {
+    warehouse,
+    version: packageVersion(),
+    role,
+    isDraining: () => signal.aborted,
+    queues,
+    now,
+    sleep,
+  };
+  return startMonitor(listen, monitored, (message) => log.warn(message));
 }
 
-/** How a sync ended, where an event tells that it did. */
+/** How a sync ended, if the event is the end of a sync; otherwise undefined. */
 function endedBy(event: EngineEvent, { syncs }: Config): EndedSync | undefined {
   if (event.kind === 'run ended') return event.summary;
   if (event.kind === 'died') {
@@ -155,10 +164,14 @@ function endedBy(event: EngineEvent, { syncs }: Config): EndedSync | undefined {
   const endpoint = syncs.find(({ name }) => name === sync)?.endpoint.name ?? '';
   const ended = { sync, endpoint, runId: null, state: 'failed', exitCode: EXIT.bug } as const;
   const [error = ''] = event.because.split('\n');
-  return { ...ended, error, next: event.kind === 'lost' ? `See why, then sluice schedule --redrive ${sync}.` : null };
+  return {
+    ...ended,
+    error,
+    next: event.kind === 'lost' ? `Fix the cause, then run sluice schedule --redrive ${sync}.` : null,
+  };
 }
 
-function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
+function logEvent({ log, out, json: asJson }: Context, event: EngineEvent): void {
   switch (event.kind) {
     case 'begun': {
       const { job } = event;
@@ -180,7 +193,7 @@ function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
     case 'waits':
       return log.info('sync waits', { sync: event.sync, because: event.because, seconds: event.seconds });
     case 'given up':
-      return log.error('job given up; sluice schedule --redrive puts it back', {
+      return log.error('job given up; sluice schedule --redrive requeues it', {
         sync: event.job.sync,
         exitCode: event.job.exitCode,
         because: event.job.because,
@@ -192,24 +205,24 @@ function tell({ log, out, json: asJson }: Context, event: EngineEvent): void {
         because: event.run.because,
       });
     case 'lost':
-      return log.error('job given up; sluice schedule --redrive puts it back', {
+      return log.error('job given up; sluice schedule --redrive requeues it', {
         sync: event.job.sync,
         because: event.because,
       });
     case 'failed':
-      return log.error('job failed and is tried again', { sync: event.job.sync, because: event.because });
+      return log.error('job failed and will be retried', { sync: event.job.sync, because: event.because });
   }
 }
 
-/** A database that is away is told once a minute, not at every look for a job. */
-const TROUBLE_EVERY_MS = 60_000;
+/** The same error, such as an unavailable database, is logged at most once a minute and not at every poll for a job. */
+const SAME_ERROR_EVERY_MS = 60_000;
 
-function troubleTeller({ log, now }: Context): (error: Error) => void {
-  let told = { message: '', atMs: Number.NEGATIVE_INFINITY };
+function errorLogger({ log, now }: Context): (error: Error) => void {
+  let last = { message: '', atMs: Number.NEGATIVE_INFINITY };
   return ({ message }) => {
     const atMs = now().getTime();
-    if (message === told.message && atMs - told.atMs < TROUBLE_EVERY_MS) return;
-    told = { message, atMs };
-    log.warn('trouble with the queues, which go on', { because: message });
+    if (message === last.message && atMs - last.atMs < SAME_ERROR_EVERY_MS) return;
+    last = { message, atMs };
+    log.warn('error in the queues; the process continues', { because: message });
   };
 }

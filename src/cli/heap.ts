@@ -1,30 +1,30 @@
 /**
- * Keeps the process small. Left to itself, V8 lets a heap whose contents are some tens of megabytes grow to several
- * hundred before it collects: on a machine with much memory it takes no account of who else needs some.
+ * Limits the memory of the process. By default, V8 lets a heap with some tens of megabytes of data grow to several hundred
+ * before it collects. On a machine with much memory it does not consider other processes.
  */
 import { availableParallelism } from 'node:os';
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-/** By how much, in per cent, the heap may grow over what the last collection left. */
+/** How much the heap may grow beyond its size after the last collection, in per cent. */
 const GROWTH_PERCENT = 125;
-/** The same of a process that holds much: it collects more often, which costs some per cent of its time. */
+/** The same for a large process: it collects more often, which costs some per cent of its time. */
 const TIGHT_GROWTH_PERCENT = 70;
 const MUCH_BYTES = 190 * 2 ** 20;
-/** Collecting a younger generation than this more often costs more time than it saves memory. */
+/** The size of the young generation from which it stops growing. A smaller one costs more time than it saves memory. */
 const YOUNG_BYTES = 16 * 2 ** 20;
-/** Where there are no more processors, those threads that would help to collect take them from the database. */
+/** With at most this many processors, parallel collector threads would take processor time from the database. */
 const FEW_PROCESSORS = 2;
 
-/** Has the collector come sooner, and the young generation stay as it is once it is large enough. */
+/** Makes V8 collect earlier, and stops the growth of the young generation once it is large enough. */
 export function keepHeapSmall(): void {
   let percent = 0;
-  const grow = (by: number): void => {
-    if (by !== percent) setFlagsFromString(`--heap-growing-percent=${by}`);
-    percent = by;
+  const setGrowth = (wanted: number): void => {
+    if (wanted !== percent) setFlagsFromString(`--heap-growing-percent=${wanted}`);
+    percent = wanted;
   };
   let isYoungSet = false;
-  grow(GROWTH_PERCENT);
+  setGrowth(GROWTH_PERCENT);
   if (availableParallelism() <= FEW_PROCESSORS) setFlagsFromString('--no-parallel-scavenge');
   new PerformanceObserver((list) => {
     if (!isYoungSet && youngBytes() >= YOUNG_BYTES) {
@@ -32,7 +32,7 @@ export function keepHeapSmall(): void {
       isYoungSet = true;
     }
     if (list.getEntries().some(isMajor))
-      grow(process.memoryUsage.rss() > MUCH_BYTES ? TIGHT_GROWTH_PERCENT : GROWTH_PERCENT);
+      setGrowth(process.memoryUsage.rss() > MUCH_BYTES ? TIGHT_GROWTH_PERCENT : GROWTH_PERCENT);
   }).observe({ entryTypes: ['gc'] });
 }
 

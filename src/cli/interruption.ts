@@ -1,4 +1,4 @@
-/** A signal that asked the command to end: the reason with which the command's AbortSignal aborts. */
+/** The signal that ends a command, as the abort reason of the command's AbortSignal. */
 import { SIGNAL_EXIT } from './exit-codes.ts';
 
 export type AwaitedSignal = keyof typeof SIGNAL_EXIT;
@@ -7,7 +7,7 @@ export class Interruption extends Error {
   readonly exitCode: number;
 
   constructor(signal: AwaitedSignal) {
-    super(`${signal}: ending in order; the same again ends at once`);
+    super(`${signal}: ending in order; a second signal ends the process immediately`);
     this.name = 'Interruption';
     this.exitCode = SIGNAL_EXIT[signal];
   }

@@ -1,4 +1,4 @@
-/** Opens what most commands work with: the config, and the warehouse that it names. */
+/** Opens the config and its warehouse, which most commands need. */
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
@@ -10,7 +10,7 @@ import type { ReadService } from '../warehouse/read-server/server.ts';
 import type { Context } from './context.ts';
 import { packageFolder } from './package.ts';
 
-/** The config that the flag, the environment or the folder names; its secrets are kept out of what is told from now on. */
+/** The config that the flag, the environment or the working folder names. Its secrets are redacted from now on. */
 export async function readConfig(context: Context, flag: string | undefined): Promise<Config> {
   const [{ configPath }, { loadConfig }] = await Promise.all([
     import('../config/find.ts'),
@@ -22,7 +22,7 @@ export async function readConfig(context: Context, flag: string | undefined): Pr
   return config;
 }
 
-/** Keeps the secrets of a config out of what is told. */
+/** Redacts the secrets of a config in all later output. */
 export function registerSecrets({ redactor }: Context, { service, warehouse, alerts }: Config): void {
   const secrets = [service.token?.reveal(), passwordOf(warehouse.url.reveal()), alerts?.webhook?.reveal()];
   for (const secret of secrets) {
@@ -33,8 +33,8 @@ export function registerSecrets({ redactor }: Context, { service, warehouse, ale
 type Work<T> = (warehouse: Warehouse) => Promise<T>;
 
 /**
- * What the work gives; the warehouse is closed after it, also when it fails. Meanwhile others may read an embedded one
- * through this process.
+ * The result of the work on the open warehouse, which is closed afterwards, also after an error. While the work runs,
+ * other processes can read an embedded warehouse through this process.
  */
 export const withWarehouse = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
   withOpen(context, config, false, async (warehouse) => {
@@ -46,7 +46,7 @@ export const withWarehouse = <T>(context: Context, config: Config, work: Work<T>
     }
   });
 
-/** The same for work that only reads: it goes through the process that has an embedded warehouse, if there is one. */
+/** The same for work that only reads. If another process owns an embedded warehouse, the work reads through that process. */
 export const withWarehouseToRead = <T>(context: Context, config: Config, work: Work<T>): Promise<T> =>
   withOpen(context, config, true, work);
 
@@ -69,21 +69,21 @@ async function withOpen<T>(
 }
 
 /**
- * Earlier versions took a relative folder from the working folder. Throws a UsageError where a warehouse is there and
- * none beside the config: a new one would buy everything again. A working folder with a config of its own, and the
- * checkout, has the warehouse of that config or of the quickstart.
+ * Throws a UsageError if the warehouse is not where this version expects it, but where earlier versions put it. Those
+ * resolved a relative folder against the working folder, and a new warehouse would buy everything again. In a checkout,
+ * or in a working folder with its own config, the warehouse belongs to the quickstart or to that config.
  */
 function refuseFormerFolder({ cwd }: Context, { url, relative }: Config['warehouse'], file: string): void {
   const folder = embeddedFolder(url.reveal());
   if (relative === undefined || folder === undefined || existsSync(folder)) return;
   if (existsSync(join(cwd, 'sluice.yaml')) || resolve(cwd) === packageFolder()) return;
-  // The quickstart's folder was written without the parent folder.
+  // The config of the quickstart named the folder without its parent.
   const former = [relative, basename(relative)]
     .map((it) => resolve(cwd, it))
     .find((it) => existsSync(join(it, 'data')));
   if (former === undefined) return;
   throw new UsageError(`There is no embedded warehouse in ${folder}, but there is one in ${former}.`, {
-    next: `Relative paths are relative to the folder of ${file}, no longer to the working folder. Keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. Begin with an empty warehouse: mkdir ${folder}`,
+    next: `Relative paths are relative to the folder of ${file}, and no longer to the working folder. To keep the data: mv ${former} ${folder}, or set DATABASE_URL=embedded:${former}. To start with an empty warehouse: mkdir ${folder}`,
   });
 }
 
@@ -94,8 +94,8 @@ async function servedReads({ sleep }: Context, warehouse: Warehouse): Promise<Re
 }
 
 /**
- * True when the warehouse holds the schema of this version; false when nothing was ever put there. Throws a SchemaError
- * for a server's schema that is older, and for any that is newer; an embedded one is migrated.
+ * True if the warehouse has the schema of this version; false if it is empty. Migrates an older schema of an embedded
+ * warehouse. Throws a SchemaError for an older schema on a server, and for any newer schema.
  */
 export async function hasSchema(warehouse: Warehouse): Promise<boolean> {
   const { ensureSchema, migrationStatus } = await import('../warehouse/migrate/migrate.ts');

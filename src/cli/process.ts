@@ -1,4 +1,4 @@
-/** The process around a command line: its words, streams and signals, and the exit code that it ends with. */
+/** The process around a command line: arguments, streams, signals and the exit code. */
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,12 +13,12 @@ import { askerOf } from './terminal/question.ts';
 import { runCommandLine } from './run.ts';
 
 /**
- * A key press on a terminal reaches a program that npm started twice: from the terminal, and passed on by npm. What
- * follows the first signal sooner than any hand could is taken for the same one.
+ * If npm started the program, one key press sends two signals: from the terminal and from npm. A signal within this time
+ * after the first one counts as the same key press.
  */
 const SAME_PRESS_MS = 250;
 
-/** Runs the command that the process was started with, and ends with `exit`, also from a signal or an uncaught error. */
+/** Runs the command line of the process, and ends the process with `exit`, also after a signal or an uncaught error. */
 export async function runProcess(exit: (code: number) => never): Promise<never> {
   const words = process.argv.slice(2);
   const folder = callersFolder(process.env);
@@ -27,13 +27,13 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
   const out = channelOf(process.stdout, process.env);
   const err = channelOf(process.stderr, process.env);
   const signal = abortedBySignals(exit);
-  /** Tells what is thrown where no command can catch it, or what can't be written; gives the exit code. */
-  const tell = (error: unknown): number => {
+  /** Reports an error that no command caught, or a failed write, and returns the exit code. */
+  const reportError = (error: unknown): number => {
     const failure = failureOf(error, redactor.redact);
     err.write(failureText(failure, words.includes('--verbose')));
     return failure.exitCode;
   };
-  process.on('uncaughtException', (error) => exit(tell(error)));
+  process.on('uncaughtException', (error) => exit(reportError(error)));
 
   const exitCode = await runCommandLine(words, {
     env: process.env,
@@ -52,15 +52,15 @@ export async function runProcess(exit: (code: number) => never): Promise<never> 
   });
   const unwritten = await out.flush();
   if (unwritten && exitCode === EXIT.complete) {
-    const next = 'Make room for the result, and run it again.';
-    exit(tell(new TransientError(`the result could not be written: ${unwritten.message}`, { next })));
+    const next = 'Free space for the result, and run the command again.';
+    exit(reportError(new TransientError(`the result could not be written: ${unwritten.message}`, { next })));
   }
   await err.flush();
-  // What still holds the process, such as a connection of a pool, has no work left to do.
+  // The explicit exit ends handles that keep the process alive without work, such as pooled connections.
   return exit(exitCode);
 }
 
-/** Aborts with the first SIGINT or SIGTERM; another one ends the process at once. */
+/** A signal that aborts at the first SIGINT or SIGTERM. The second one ends the process immediately. */
 function abortedBySignals(exit: (code: number) => never): AbortSignal {
   const interruption = new AbortController();
   let firstAt: number | undefined;

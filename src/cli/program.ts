@@ -1,4 +1,4 @@
-/** From the words of the command line to a command and its arguments, or to the help that was asked for. */
+/** Parses a command line into a command with its arguments, or into the text of the help or version. */
 import yargs from 'yargs';
 import { nearest } from '../config/document/nearest.ts';
 import { UsageError } from '../errors.ts';
@@ -21,18 +21,18 @@ export type ParsedCommandLine =
   | { readonly kind: 'tell'; readonly text: string };
 
 export interface Program {
-  /** In the order of the help; those that the words may name, with what they take. */
+  /** The commands in the order of the help. Those that the command line names are loaded. */
   readonly commands: readonly (Command | CommandSummary)[];
   readonly version: string;
-  /** Width that the help is laid out for. */
+  /** The width of the help. */
   readonly columns: number;
 }
 
-/** What the words ask for. Throws a UsageError that names the nearest thing for whatever is not known. */
+/** The command or text that the words request. Throws a UsageError for unknown words, with the most similar known word. */
 export function parseCommandLine(words: readonly string[], program: Program): ParsedCommandLine {
   let chosen: Command | undefined;
   let active: Command | undefined;
-  let told = '';
+  let output = '';
   const parser = program.commands.reduce(
     (built, command) =>
       built.command({
@@ -53,19 +53,19 @@ export function parseCommandLine(words: readonly string[], program: Program): Pa
     .fail((message: string) => {
       throw wrong(active, message.startsWith(TOO_FEW) ? `it needs ${needs(active)}` : message);
     })
-    .parseSync(asWords(words), {}, (_error: unknown, _found: unknown, output: string) => {
-      told = output;
+    .parseSync(asWords(words), {}, (_error: unknown, _found: unknown, text: string) => {
+      output = text;
     });
-  if (told !== '' && (active !== undefined || found._.length === 0))
-    return { kind: 'tell', text: `${told.trimEnd()}\n` };
+  if (output !== '' && (active !== undefined || found._.length === 0))
+    return { kind: 'tell', text: `${output.trimEnd()}\n` };
   if (!chosen) throw noCommand(found, program);
   refusePositionalFlags(chosen, words);
   return { kind: 'run', command: chosen, said: checked(chosen, found) };
 }
 
 /**
- * Stands before a word that the parser would take for a flag: those after `--`, and `-` alone. No word of a command line
- * can hold this character.
+ * A prefix for words that the parser would mistake for flags: words after `--`, and a single `-`. No word of a command
+ * line can contain this character.
  */
 const WORD_MARK = '\0';
 const unmarked = (word: string): string => (word.startsWith(WORD_MARK) ? word.slice(1) : word);
@@ -76,7 +76,7 @@ function asWords(words: readonly string[]): string[] {
   return [...before, ...words.slice(end + 1).map((word) => WORD_MARK + word)];
 }
 
-/** How the parser begins to say that a positional is missing; nothing but its words reaches the handler of failures. */
+/** The start of the parser's message for a missing positional. The failure handler gets only the message. */
 const TOO_FEW = 'Not enough non-option arguments';
 const needs = (command: Command | undefined): string =>
   Object.entries(command?.positionals ?? {})
@@ -87,7 +87,7 @@ const needs = (command: Command | undefined): string =>
 type Found = Readonly<Record<string, unknown>> & { readonly _: readonly (string | number)[] };
 type Parser = ReturnType<typeof yargs>;
 
-/** A setting that the parser has and its type declarations lack. */
+/** A setting of the parser that is missing in its type declarations. */
 type Configurable = Parser & { readonly usageConfiguration: (settings: { readonly 'hide-types': boolean }) => Parser };
 
 function base({ version, columns }: Program): Parser {
@@ -128,7 +128,7 @@ function describe(parser: Parser, command: Command): Parser {
   return described.usage(`sluice ${usageOf(command)}\n\n${command.about}`).epilogue(examplesOf(command));
 }
 
-/** One below the other: beside each other, the longer command lines would be broken. */
+/** The examples, with each comment above its command: side by side, long commands would wrap. */
 const examplesOf = ({ examples }: Command): string =>
   ['Examples:', ...examples.map(({ line, about }) => `  # ${about}\n  ${line}`)].join('\n');
 
@@ -144,7 +144,7 @@ function withOptions(parser: Parser, options: Options): Parser {
   );
 }
 
-/** The arguments as the command declares them; whatever it does not declare is refused. */
+/** The arguments as the command declares them. Throws a UsageError for undeclared and invalid ones. */
 function checked(command: Command, found: Found): Readonly<Record<string, unknown>> {
   const options: Options = { ...commonOptions, ...command.options };
   refuseUnknownFlags(command, found, [...Object.keys(options), ...Object.keys(command.positionals)]);
@@ -157,7 +157,7 @@ function checked(command: Command, found: Found): Readonly<Record<string, unknow
 }
 
 function valueOf(command: Command, name: string, option: Option, found: unknown): unknown {
-  // Said more than once, the last counts, as it does for a variable set twice.
+  // If an option is repeated, the last value counts.
   const value: unknown = Array.isArray(found) ? found.at(-1) : found;
   if (option.type === 'flag') return value === true;
   if (typeof value !== 'string') return undefined;
@@ -182,9 +182,10 @@ function wordOf(command: Command, name: string, { takes, choices }: Positional, 
   const words = (Array.isArray(found) ? found : [found])
     .filter((it): it is string => typeof it === 'string')
     .map(unmarked);
-  const other = choices && words.find((word) => !choices.includes(word));
-  if (other !== undefined) {
-    throw wrong(command, `${name}: found "${other}", allowed are ${choices?.join(', ')}${meant(other, choices ?? [])}`);
+  const unknown = choices && words.find((word) => !choices.includes(word));
+  if (unknown !== undefined) {
+    const allowed = choices?.join(', ');
+    throw wrong(command, `${name}: found "${unknown}", allowed are ${allowed}${suggestion(unknown, choices ?? [])}`);
   }
   return takes === 'many' ? words : words[0];
 }
@@ -193,10 +194,10 @@ function refuseUnknownFlags(command: Command | undefined, found: Found, known: r
   const all = [...known, ...Object.keys(answeredOptions)];
   const strange = Object.keys(found).find((name) => name !== '_' && name !== '$0' && !all.includes(name));
   if (strange === undefined) return;
-  throw wrong(command, `unknown flag ${strange.length === 1 ? '-' : '--'}${strange}${meant(strange, all, '--')}`);
+  throw wrong(command, `unknown flag ${strange.length === 1 ? '-' : '--'}${strange}${suggestion(strange, all, '--')}`);
 }
 
-/** The parser would take `--names a` for the word `a`. */
+/** Throws a UsageError for a positional that is written as a flag: the parser would read `--names a` as the word `a`. */
 function refusePositionalFlags(command: Command, words: readonly string[]): void {
   const flags = words
     .slice(0, words.includes('--') ? words.indexOf('--') : words.length)
@@ -210,7 +211,7 @@ function noCommand(found: Found, { commands }: Program): UsageError {
   if (word !== undefined) {
     return wrong(
       undefined,
-      `unknown command "${word}"${meant(
+      `unknown command "${word}"${suggestion(
         String(word),
         commands.map(({ name }) => name),
       )}`,
@@ -221,13 +222,13 @@ function noCommand(found: Found, { commands }: Program): UsageError {
   return wrong(undefined, `no command given; allowed are ${listed.join(', ')}`);
 }
 
-function meant(word: string, names: readonly string[], dashes = ''): string {
+function suggestion(word: string, names: readonly string[], dashes = ''): string {
   const guess = nearest(word, names);
   return guess === undefined ? '' : `; did you mean ${dashes}${guess}?`;
 }
 
 function wrong(command: Command | undefined, message: string): UsageError {
   return command
-    ? new UsageError(`${command.name}: ${message}`, { next: `Run sluice ${command.name} --help for what it takes.` })
-    : new UsageError(message, { next: 'Run sluice --help for what there is.' });
+    ? new UsageError(`${command.name}: ${message}`, { next: `Run sluice ${command.name} --help for its options.` })
+    : new UsageError(message, { next: 'Run sluice --help for the commands.' });
 }

@@ -1,4 +1,4 @@
-/** Runs one command line from its words to its exit code. Nothing is thrown out of here. */
+/** Runs one command line and returns its exit code. Never throws. */
 import { EXIT } from '../errors.ts';
 import { isCi } from './terminal/ci.ts';
 import type { Command } from './command.ts';
@@ -10,7 +10,7 @@ import { packageVersion } from './package.ts';
 import { parseCommandLine } from './program.ts';
 import { createStatusLine } from './terminal/status-line.ts';
 
-/** Width of the help where no terminal tells its own. */
+/** Width of the help without a terminal. */
 const HELP_COLUMNS = 100;
 
 /** The exit code of the command that these words name. */
@@ -36,8 +36,8 @@ type Said = Readonly<Record<string, unknown>>;
 
 async function runCommand(command: Command, said: Said, host: Host): Promise<number> {
   const context = await contextOf(command, said, host);
-  const tellInterruption = (): void => context.log.warn(interruptionOf(host.signal)?.message ?? 'ending in order');
-  host.signal.addEventListener('abort', tellInterruption, { once: true });
+  const logInterruption = (): void => context.log.warn(interruptionOf(host.signal)?.message ?? 'ending in order');
+  host.signal.addEventListener('abort', logInterruption, { once: true });
   try {
     const exitCode = await command.run(said, context);
     return interruptionOf(host.signal)?.exitCode ?? exitCode;
@@ -57,13 +57,13 @@ async function runCommand(command: Command, said: Said, host: Host): Promise<num
     } else host.err.write(failureText(failure, said['verbose'] === true));
     return exitCode;
   } finally {
-    host.signal.removeEventListener('abort', tellInterruption);
+    host.signal.removeEventListener('abort', logInterruption);
     context.status.clear();
   }
 }
 
 async function contextOf(command: Command, said: Said, host: Host): Promise<Context> {
-  // Loaded only now: the help needs no log, and is quicker without.
+  // Imported here: the help needs no log, and is faster without it.
   const { createLog } = await import('../telemetry/log.ts');
   const quiet = said['quiet'] === true;
   const style = logStyle(command, host);
@@ -79,15 +79,12 @@ async function contextOf(command: Command, said: Said, host: Host): Promise<Cont
   return { ...host, command: command.name, json: said['json'] === true, log, progressStyle, status };
 }
 
-/**
- * People read a terminal, and the output of a CI job; whatever else takes the output of a command that works for long
- * collects logs.
- */
+/** `json` if a log collector reads the output of a long-running command: neither a terminal nor a CI job, which people read. */
 function logStyle(command: Command, { err, env }: Host): 'json' | 'plain' {
   return command.logs === true && !err.isTerminal && !isCi(env) ? 'json' : 'plain';
 }
 
-/** Some CI systems give their jobs a terminal, and keep what is written there as it is. */
+/** True if lines can be rewritten. Some CI systems give their jobs a terminal, but record its output as it is. */
 const rewrites = ({ err, env }: Host): boolean => err.isTerminal && !isCi(env) && env['TERM'] !== 'dumb';
 
 function interruptionOf(signal: AbortSignal): Interruption | undefined {

@@ -1,4 +1,4 @@
-/** The folder of the spool: from the environment, else in the embedded warehouse's folder or beside the config. */
+/** Determines the folder of the spool. */
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/definition.ts';
 import { embeddedFolder } from '../config/values/paths.ts';
@@ -7,8 +7,8 @@ import type { Host } from './context.ts';
 type Places = Pick<Config, 'file' | 'warehouse'>;
 
 /**
- * The spool's folder: `SLUICE_SPOOL`, relative to the config's folder; else `spool` in the folder of an embedded
- * warehouse; else `.sluice/spool` beside the config.
+ * The folder of the spool: `SLUICE_SPOOL`, relative to the folder of the config. Without it, `spool` in the folder of an
+ * embedded warehouse, otherwise `.sluice/spool` beside the config.
  */
 export function spoolFolder({ env }: Pick<Host, 'env'>, { file, warehouse }: Places): string {
   const named = env['SLUICE_SPOOL'] ?? '';
@@ -17,7 +17,7 @@ export function spoolFolder({ env }: Pick<Host, 'env'>, { file, warehouse }: Pla
   return join(embeddedFolder(warehouse.url.reveal()) ?? join(folder, '.sluice'), 'spool');
 }
 
-/** The folder in which versions before this one kept answers: relative to the working folder. */
+/** The folder in which earlier versions kept the spool: relative to the working folder. */
 export function formerSpoolFolder({ env, cwd }: Pick<Host, 'env' | 'cwd'>): string {
   const named = env['SLUICE_SPOOL'] ?? '';
   return resolve(cwd, named === '' ? join('.sluice', 'spool') : named);

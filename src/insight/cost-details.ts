@@ -1,4 +1,4 @@
-/** Costs beyond the sums: what runs cost, what a max_age would have saved, what was charged for nothing, what is left. */
+/** Reads costs beyond the sums: by run, the savings of a max_age, points charged for failures, and the points left. */
 import { type RawBuilder, sql } from 'kysely';
 import type { ReconcileDb } from '../ledger/match-log.ts';
 
@@ -11,15 +11,15 @@ export interface RunCosts {
   /** Rows of the request log, and the points charged for them. */
   readonly requests: number;
   readonly points: number;
-  /** By the log where it told them, else by the price list. */
+  /** Points of the run's requests in the ledger: from the log if it has them, otherwise from the price list. */
   readonly ledgerPoints: number | null;
-  /** What the plan was likely to cost. */
+  /** The likely cost according to the plan. */
   readonly quotedPoints: number | null;
   readonly loaded: number;
   readonly newRows: number;
 }
 
-/** What a max_age would have saved, had it been set from the beginning. */
+/** What a max_age would have saved if it had been set from the beginning. */
 export interface MaxAgeSaving {
   readonly sync: string;
   readonly maxAgeDays: number;
@@ -27,37 +27,37 @@ export interface MaxAgeSaving {
   readonly points: number;
   readonly savedAnswers: number;
   readonly savedPoints: number;
-  /** Of the answers saved, those that had brought something new. */
+  /** The saved answers that contained something new. */
   readonly lateAnswers: number;
 }
 
-/** Requests charged for nothing that failed alike. */
+/** Charged requests that failed in the same way. */
 export interface ChargedFailure {
   readonly sync: string;
   readonly endpoint: string;
-  /** Told to have failed by the service, or answered and lost. */
+  /** `failed`: the service reported an error. `lost`: it answered, and the answer was lost. */
   readonly kind: 'failed' | 'lost';
   readonly status: number | null;
   readonly requests: number;
   readonly points: number;
   readonly newestAt: Date;
-  /** Error text of the newest that has one. */
+  /** Error text of the newest request that has one; null if none has. */
   readonly error: string | null;
 }
 
-/** Points left with one token. */
+/** Points left on one token. */
 export interface BalanceForecast {
   readonly token: string;
-  /** A request of this warehouse was surely sent with it. */
+  /** This warehouse certainly sent a request with the token. */
   readonly isOurs: boolean;
-  /** Null when the log tells none. */
+  /** Null if the log shows no balance. */
   readonly pointsLeft: number | null;
   readonly toldAt: Date | null;
   readonly newestAt: Date;
-  /** Over the last 7 and 30 days of the log. */
+  /** The mean over the last 7 and 30 days of the log. */
   readonly pointsPerDay7: number;
   readonly pointsPerDay30: number;
-  /** By these two paces; null when nothing is spent. */
+  /** At these two rates; null if nothing is spent. */
   readonly runsOutAt7: Date | null;
   readonly runsOutAt30: Date | null;
   readonly days: readonly BalanceDay[];
@@ -66,16 +66,16 @@ export interface BalanceForecast {
 interface BalanceDay {
   readonly date: string;
   readonly points: number;
-  /** At the day's end; null when no row of the day tells it. */
+  /** At the end of the day; null if no row of the day shows a balance. */
   readonly pointsLeft: number | null;
 }
 
-/** What the answers of a run to one sync's requests cost and brought. Figures are texts: no digit is lost on the way. */
+/** Cost and result of a run's answers to the requests of one sync. Figures are texts, so that no digit is lost. */
 export interface BoughtAnswers {
   readonly run_id: string;
   readonly sync: string;
   readonly endpoint: string;
-  /** Whether they were received since the day that was asked about. */
+  /** True if the answers were received on or after the given day. */
   readonly is_counted: boolean;
   readonly answers: string;
   readonly points: string;
@@ -84,7 +84,7 @@ export interface BoughtAnswers {
   readonly nothing_new: string | null;
 }
 
-/** The sums over all answers that those by run and by sync are made of: answers by the hundred thousand are read once. */
+/** Sums over all answers, from which the sums by run and by sync are derived. Hundreds of thousands of answers are read once. */
 export async function readBoughtAnswers(
   { db, schema }: ReconcileDb,
   since: string | undefined,
@@ -97,18 +97,18 @@ export async function readBoughtAnswers(
   return rows;
 }
 
-/** These sums as a table of a statement. */
+/** These sums as a table expression. */
 export const boughtRows = (bought: readonly BoughtAnswers[]): RawBuilder<unknown> => sql`
   jsonb_to_recordset(${JSON.stringify(bought)}::jsonb) as sums (run_id bigint, sync text, endpoint text,
     is_counted boolean, answers bigint, points numeric, loaded numeric, new_rows numeric, nothing_new numeric)`;
 
-/** The runs since a UTC day, the newest first. */
+/** The runs since a UTC day, newest first. */
 export async function readRuns(
   { db, schema }: ReconcileDb,
   since: string | undefined,
   bought: readonly BoughtAnswers[],
 ): Promise<RunCosts[]> {
-  // Columns of the view that come from answers are left out, and with them the reading of all answers.
+  // Without the columns that the view derives from answers, the statement does not read all answers.
   const { rows } = await sql<RunCosts>`
     with bought as (
       select run_id, sum(loaded) as loaded, sum(new_rows) as new_rows from ${boughtRows(bought)} group by 1
@@ -123,7 +123,7 @@ export async function readRuns(
   return rows;
 }
 
-/** What each max_age would have saved each sync, over all its answers. */
+/** The savings of each max_age for each sync, over all answers of the sync. */
 export async function readSavings({ db, schema }: ReconcileDb): Promise<MaxAgeSaving[]> {
   const { rows } = await sql<MaxAgeSaving>`
     select sync, max_age_days as "maxAgeDays", answers::float8 as answers, points::float8 as points,
@@ -132,7 +132,7 @@ export async function readSavings({ db, schema }: ReconcileDb): Promise<MaxAgeSa
   return rows;
 }
 
-/** What was charged for nothing since a UTC day, the dearest first. */
+/** Points charged for failures since a UTC day, most expensive first. */
 export async function readFailures({ db, schema }: ReconcileDb, since: string | undefined): Promise<ChargedFailure[]> {
   const { rows } = await sql<ChargedFailure>`
     select sync, endpoint, kind, status::float8 as status, count(*)::float8 as requests, sum(points)::float8 as points,
@@ -145,7 +145,7 @@ export async function readFailures({ db, schema }: ReconcileDb, since: string | 
   return rows;
 }
 
-/** What is left with each token and when it runs out, this warehouse's own tokens first; days since a UTC day. */
+/** Points left on each token and when they run out, tokens of this warehouse first; with the days since a UTC day. */
 export async function readBalances({ db, schema }: ReconcileDb, since: string | undefined): Promise<BalanceForecast[]> {
   const { rows } = await sql<Omit<BalanceForecast, 'days'>>`
     select token, is_ours as "isOurs", points_left::float8 as "pointsLeft", told_at as "toldAt", newest_at as "newestAt",

@@ -1,4 +1,4 @@
-/** What requests cost and what they brought, read from the views of costs: sums by day, endpoint, plan, sync and run. */
+/** Reads what requests cost and returned, from the cost views: sums by day, endpoint, plan, sync and run. */
 import { sql } from 'kysely';
 import {
   type BalanceForecast,
@@ -16,7 +16,7 @@ import {
 import type { ReconcileDb } from '../ledger/match-log.ts';
 import { readReconciliation, type Reconciliation } from '../recovery/reconcile/reconcile.ts';
 
-/** Sums over rows of the request log. Points are those charged. */
+/** Sums over rows of the request log, with the points that the service charged. */
 export interface CostSums {
   readonly requests: number;
   readonly points: number;
@@ -35,47 +35,47 @@ export interface CostCell extends CostSums {
 export interface SyncCosts extends CostSums {
   readonly sync: string;
   readonly endpoint: string;
-  /** By the log where it told them, else by the price list. */
+  /** Points of the sync's requests in the ledger: from the log if it has them, otherwise from the price list. */
   readonly ledgerPoints: number;
   readonly answers: number;
   readonly loaded: number;
   readonly newRows: number;
-  /** By the log where it has these requests, else by the ledger; null where there is nothing to divide by. */
+  /** By the log if it has these requests, otherwise by the ledger; null if there is nothing to divide by. */
   readonly pointsPerLoaded: number | null;
   readonly pointsPerNewRow: number | null;
-  /** Points for all answers, and for those that brought nothing new. */
+  /** Points for all answers, and for those that contained nothing new. */
   readonly answerPoints: number;
   readonly nothingNewPoints: number;
 }
 
 export interface Costs {
-  /** The first UTC day that counts; null for all. Savings and forecasts go by what was before too. */
+  /** The first UTC day that counts; null for all. Savings and forecasts include earlier days. */
   readonly since: string | null;
   readonly total: CostSums & { readonly firstDay: string | null; readonly lastDay: string | null };
-  /** How far the log has confirmed what the ledger says was spent. */
+  /** How much of the spending in the ledger the log has confirmed. */
   readonly verification: Verification;
   readonly days: readonly (CostSums & { readonly date: string })[];
-  /** The dearest first, as plans and syncs are. */
+  /** Most expensive first, like plans and syncs. */
   readonly endpoints: readonly (CostSums & { readonly endpoint: string })[];
   readonly plans: readonly (CostSums & { readonly plan: string })[];
   readonly syncs: readonly SyncCosts[];
-  /** The newest first. */
+  /** Newest first. */
   readonly runs: readonly RunCosts[];
   readonly savings: readonly MaxAgeSaving[];
   readonly failures: readonly ChargedFailure[];
   readonly balances: readonly BalanceForecast[];
-  /** Absent when the request log was never read. */
+  /** Absent if the request log was never read. */
   readonly reconciliation?: Reconciliation;
 }
 
-/** Points of the ledger's requests, by whether the request log has confirmed them. Its own readings are among them. */
+/** Points of the requests in the ledger, by whether the request log has confirmed them. Readings of the log are included. */
 export interface Verification {
   readonly verifiedRequests: number;
   readonly verifiedPoints: number;
   readonly unverifiedRequests: number;
   /** By the price list. */
   readonly unverifiedPoints: number;
-  /** What the plans of the runs were likely to cost. */
+  /** The likely cost according to the plans of the runs. */
   readonly quotedPoints: number;
 }
 
@@ -102,7 +102,7 @@ export const NOT_SPENT: Verification = {
   quotedPoints: 0,
 };
 
-/** The costs since a UTC day, YYYY-MM-DD, or all. Every figure is of the same moment. */
+/** The costs since a UTC day, YYYY-MM-DD, or all. All figures come from one snapshot. */
 export async function readCosts({ db, ...names }: ReconcileDb, since: string | undefined, now: Date): Promise<Costs> {
   return db
     .transaction()
@@ -132,7 +132,7 @@ export async function readCosts({ db, ...names }: ReconcileDb, since: string | u
     });
 }
 
-/** The sums that all others are made of: by day, endpoint, plan and sync, in this order. */
+/** The sums from which the others are derived, ordered by day, endpoint, plan and sync. */
 export async function readCostCells({ db, schema }: ReconcileDb, since: string | undefined): Promise<CostCell[]> {
   const { rows } = await sql<CostCell>`
     select date::text as date, endpoint, plan, sync, requests::float8 as requests, points::float8 as points,
@@ -144,7 +144,7 @@ export async function readCostCells({ db, schema }: ReconcileDb, since: string |
 }
 
 const sumOf = (cells: readonly CostSums[]): CostSums => {
-  const sum = (of: (it: CostSums) => number): number => cells.reduce((total, it) => total + of(it), 0);
+  const sum = (valueOf: (it: CostSums) => number): number => cells.reduce((total, it) => total + valueOf(it), 0);
   return {
     requests: sum((it) => it.requests),
     points: sum((it) => it.points),
@@ -158,7 +158,7 @@ const summed = (cells: readonly CostCell[], by: (cell: CostCell) => string): [ke
 
 const dearestFirst = <T extends CostSums>(all: readonly T[]): T[] => all.toSorted((a, b) => b.points - a.points);
 
-/** As the view sync_costs has it, of what was sent, received and logged since a day. The dearest come first. */
+/** The figures of the view sync_costs, limited to what was sent, received and logged since a day. Most expensive first. */
 async function readSyncs(
   { db, schema, ops }: ReconcileDb,
   since: string | undefined,

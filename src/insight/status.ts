@@ -1,4 +1,4 @@
-/** How things stand: last runs, freshness, backlog, rejects and coverage of every sync, from the operations schema alone. */
+/** Reads the status of every sync from the operations schema: last run, freshness, backlog, rejects and coverage. */
 import { sql } from 'kysely';
 import { type CurrentLowerBound, currentLowerBounds } from '../ledger/coverage.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
@@ -8,20 +8,20 @@ import { gapsOf, type SyncGap, UNREADABLE } from '../ledger/unreadable-answers.t
 export interface SyncStatus {
   readonly sync: string;
   readonly endpoint: string;
-  /** Of the newest run; `interrupted` also when its process died. */
+  /** State of the newest run; `interrupted` also if its process died. */
   readonly state: string;
   readonly exitCode: number | null;
   readonly startedAt: Date;
   readonly endedAt: Date | null;
   readonly error: string | null;
-  /** End of the newest complete run; ends in the future of the database do not count. */
+  /** End of the newest complete run; ends that are in the future by the database's clock do not count. */
   readonly completeAt: Date | null;
-  /** Receipt of the newest answer, of another sync where that serves this one. */
+  /** Receipt of the newest answer, which may belong to another sync and serve this one. */
   readonly newestAnswerAt: Date | null;
-  /** Requests still planned or in doubt. */
+  /** Requests that are planned, in flight or in doubt. */
   readonly open: number;
   readonly inDoubt: number;
-  /** Answers stored and not loaded yet. */
+  /** Stored answers that are not loaded yet. */
   readonly unloaded: number;
   /** Items and answers in quarantine. */
   readonly quarantined: number;
@@ -29,7 +29,7 @@ export interface SyncStatus {
   readonly failed: number;
   /** Requests of the newest run whose answer could not be read. */
   readonly unreadable: number;
-  /** Slices of any run of which more may exist than was returned, as things stand. */
+  /** Slices of any run that are currently lower bounds: more may exist, and no later answer completed them. */
   readonly truncated: number;
 }
 
@@ -41,7 +41,7 @@ export interface DriftStatus {
   readonly lastSeenAt: Date;
 }
 
-/** A request of a sync's newest run that did not end well. */
+/** A request of a sync's newest run that failed or is in doubt. */
 export interface FailureStatus {
   readonly sync: string;
   readonly state: string;
@@ -52,13 +52,13 @@ export interface FailureStatus {
 
 export interface Status {
   readonly syncs: readonly SyncStatus[];
-  /** What failed or is in doubt in the newest runs, at most 20 requests. */
+  /** At most 20 requests of the newest runs that failed or are in doubt. */
   readonly failures: readonly FailureStatus[];
-  /** Requests of the newest runs whose answer could not be read, at most 20. */
+  /** At most 20 requests of the newest runs whose answer could not be read. */
   readonly gaps: readonly SyncGap[];
-  /** Slices of which more may exist than was returned, as things stand, at most 20, the newest first. */
+  /** At most 20 slices that are currently lower bounds, newest first. */
   readonly lowerBounds: readonly CurrentLowerBound[];
-  /** What differs most from the contract, at most 20 places. */
+  /** At most 20 places where answers differ from the contract, most frequent first. */
   readonly drift: readonly DriftStatus[];
 }
 
@@ -107,10 +107,10 @@ export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'sche
 
 const SHOWN_BOUNDS = 20;
 const SHOWN_GAPS = 20;
-/** More of them are not counted one by one. */
+/** The greatest number of gaps that is counted. */
 const MOST_GAPS = 10_000;
 
-/** The view shows a run whose process died as interrupted. */
+/** The newest run of each sync. Its state comes from the view, which shows a run whose process died as interrupted. */
 const newestRuns = (ops: Ops, schema: string) =>
   ops
     .selectFrom('runs as r')
@@ -175,7 +175,7 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
     .select(['sync', 'state', 'input', 'body', 'error', 'next'])
     .where('run_id', 'in', [...runIds])
     .where((eb) => eb.or([eb('state', 'in', ['failed', 'in_doubt']), eb('error', 'is not', null)]))
-    // What went wrong with an earlier attempt stays noted, and matters no more once there is an answer.
+    // The error of an earlier attempt stays in the row, and is irrelevant once there is an answer.
     .where((eb) => eb.or([eb('answer_id', 'is', null), eb('failure_class', '=', UNREADABLE)]))
     .orderBy('id')
     .limit(20)

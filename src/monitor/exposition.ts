@@ -1,4 +1,4 @@
-/** The metrics as Prometheus reads them: figures of the warehouse, read again after a few seconds, and those of this process. */
+/** The metrics in the format of Prometheus: figures from the warehouse, cached for a few seconds, and those of this process. */
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from './with-timeout.ts';
 import { type Figures, type MetricSample, readFigures } from './figures.ts';
@@ -7,77 +7,77 @@ import type { MonitoredProcess } from './monitored-process.ts';
 
 export interface Exposition {
   readonly contentType: string;
-  /** The text of one scrape. Rejects never for want of a warehouse: then the rest is told. */
+  /** The text of one scrape. Without a warehouse it contains the other metrics, and does not reject. */
   readonly text: () => Promise<string>;
   readonly close: () => void;
 }
 
-/** Scrapes that come sooner are told the same. */
+/** The shortest time between two readings; scrapes in between get the same figures. */
 const KEPT_MS = 5_000;
-/** Reading takes at most one part in so many of the time, however large the ledger is. */
+/** Reading takes at most this fraction (1 / 20) of the time, however large the ledger is. */
 const PART_OF_TIME = 20;
-/** A scrape waits so long for new figures, then it is told the old ones. */
+/** A scrape waits this long for new figures, and then gets the old ones. */
 const PATIENCE_MS = 3_000;
-/** Ends of runs are looked for so far back, since clocks differ and commits come late. */
+/** How far back each reading looks for ends of runs: clocks differ, and commits can be late. */
 const LOOK_BACK_MS = 3_600_000;
 
-/** Metrics of what is watched. */
-export function openExposition(it: MonitoredProcess): Exposition {
+/** The metrics of the monitored process and its warehouse. */
+export function openExposition(monitored: MonitoredProcess): Exposition {
   const registry = new Registry();
   const gauges = new Map<MetricName, Gauge>();
   for (const [name, { help, labels }] of Object.entries(metrics))
     if (name !== DURATION)
       gauges.set(name as MetricName, new Gauge({ name, help, labelNames: [...labels], registers: [registry] }));
-  const durations = durationsOf(registry, it.now());
-  // Their own registry, so that leaving off ends what observes the process.
+  const durations = durationsOf(registry, monitored.now());
+  // A separate registry: clearing it ends the observers of the process.
   const own = new Registry();
   collectDefaultMetrics({ register: own });
 
-  const tell = (name: GaugeName, samples: readonly MetricSample[]): void => {
+  const publish = (name: GaugeName, samples: readonly MetricSample[]): void => {
     const gauge = gauges.get(name);
     gauge?.reset();
     for (const { labels, value } of samples) gauge?.set(labelled(metrics[name].labels, labels), value);
   };
-  tell('sluice_build_info', [{ labels: [it.version, it.role], value: 1 }]);
+  publish('sluice_build_info', [{ labels: [monitored.version, monitored.role], value: 1 }]);
   let readAt = Number.NEGATIVE_INFINITY;
   let keptMs = 0;
   let reading: Promise<void> | undefined;
 
   const read = async (): Promise<void> => {
-    const startedAt = it.now();
+    const startedAt = monitored.now();
     try {
-      const figures = await readFigures(it.warehouse, startedAt, new Date(startedAt.getTime() - LOOK_BACK_MS));
+      const figures = await readFigures(monitored.warehouse, startedAt, new Date(startedAt.getTime() - LOOK_BACK_MS));
       for (const name of gauges.keys()) {
         const samples = figures.samples[name as GaugeName];
-        if (samples) tell(name as GaugeName, samples);
+        if (samples) publish(name as GaugeName, samples);
       }
       durations(figures.ended);
-      tell('sluice_figures_timestamp_seconds', [{ labels: [], value: startedAt.getTime() / 1000 }]);
-      tell('sluice_warehouse_up', [{ labels: [], value: 1 }]);
+      publish('sluice_figures_timestamp_seconds', [{ labels: [], value: startedAt.getTime() / 1000 }]);
+      publish('sluice_warehouse_up', [{ labels: [], value: 1 }]);
     } catch {
-      // What is wrong with it is told by who works with it; here it may hold what is nobody's business.
-      tell('sluice_warehouse_up', [{ labels: [], value: 0 }]);
+      // The error is not published, because it may contain private data. The code that works with the warehouse reports it.
+      publish('sluice_warehouse_up', [{ labels: [], value: 0 }]);
     } finally {
-      readAt = it.now().getTime();
+      readAt = monitored.now().getTime();
       keptMs = Math.max(KEPT_MS, (readAt - startedAt.getTime()) * PART_OF_TIME);
       reading = undefined;
     }
   };
   const refresh = async (): Promise<void> => {
-    if (!reading && it.now().getTime() - readAt < keptMs) return;
+    if (!reading && monitored.now().getTime() - readAt < keptMs) return;
     reading ??= read();
-    await withTimeout(reading, PATIENCE_MS, it.sleep);
+    await withTimeout(reading, PATIENCE_MS, monitored.sleep);
   };
 
   return {
     contentType: registry.contentType,
     text: async () => {
       await refresh();
-      const queues = await withTimeout(Promise.resolve(it.queues?.() ?? []), PATIENCE_MS, it.sleep).catch(
+      const queues = await withTimeout(Promise.resolve(monitored.queues?.() ?? []), PATIENCE_MS, monitored.sleep).catch(
         () => undefined,
       );
       if (queues)
-        tell(
+        publish(
           'sluice_queue_jobs',
           queues.map(({ queue, state, jobs }) => ({ labels: [queue, state], value: jobs })),
         );
@@ -90,7 +90,7 @@ export function openExposition(it: MonitoredProcess): Exposition {
   };
 }
 
-/** Observes each end of a run once, of those since this process started. */
+/** A function that observes each end of a run since this process started, once. */
 function durationsOf(registry: Registry, startedAt: Date): (ended: Figures['ended']) => void {
   const { help, labels } = metrics[DURATION];
   const histogram = new Histogram({
@@ -114,4 +114,4 @@ function durationsOf(registry: Registry, startedAt: Date): (ended: Figures['ende
 }
 
 const labelled = (names: readonly string[], values: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']));
+  Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));

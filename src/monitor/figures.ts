@@ -1,4 +1,4 @@
-/** Reads from the warehouse what the metrics tell, in one moment: so they know of runs of other processes too. */
+/** Reads the figures of the metrics from one snapshot of the warehouse, so they include runs of other processes. */
 import { sql } from 'kysely';
 import { lastBalance } from '../control/budget/balance.ts';
 import { isSync } from '../ledger/log-reads.ts';
@@ -16,27 +16,27 @@ export interface MetricSample {
 export interface EndedRun {
   readonly id: string;
   readonly sync: string;
-  /** The run may be continued and end again. */
+  /** The last end: a run may be continued and end again. */
   readonly endedAt: Date;
   readonly seconds: number;
 }
 
 export interface Figures {
   readonly samples: Partial<Readonly<Record<GaugeName, readonly MetricSample[]>>>;
-  /** Runs that ended since the instant that was asked about. */
+  /** Runs that ended since the given instant. */
   readonly ended: readonly EndedRun[];
 }
 
 type Source = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
-/** Names that a config had long ago are left out beyond so many. */
+/** The greatest number of syncs in the metrics; syncs of earlier configs stay in the ledger. */
 const MOST_SYNCS = 500;
-/** Smaller tables are counted; the database knows the size of larger ones well enough. */
+/** Tables up to this size are counted; for larger ones the estimate of the database is accurate enough. */
 const COUNTED_BYTES = 8 * 2 ** 20;
 
-const millis = (at: Date | null): number => (at === null ? 0 : at.getTime() / 1000);
+const epochSeconds = (at: Date | null): number => (at === null ? 0 : at.getTime() / 1000);
 
-/** What the warehouse tells at this moment. */
+/** The figures of the warehouse at one moment, and the runs that ended since `endedSince`. */
 export function readFigures(warehouse: Source, now: Date, endedSince: Date): Promise<Figures> {
   return warehouse.db
     .transaction()
@@ -76,20 +76,20 @@ async function readSyncs(ops: Ops): Promise<Figures['samples']> {
     .orderBy(sql`max(id)`, 'desc')
     .limit(MOST_SYNCS)
     .execute();
-  const each = (of: (row: (typeof rows)[number]) => number | null): MetricSample[] =>
+  const each = (valueOf: (row: (typeof rows)[number]) => number | null): MetricSample[] =>
     rows.flatMap((row) => {
-      const value = of(row);
+      const value = valueOf(row);
       return value === null ? [] : [{ labels: [row.sync], value }];
     });
   return {
-    sluice_sync_last_success_timestamp_seconds: each((it) => (it.success_at ? millis(it.success_at) : null)),
-    sluice_sync_last_run_timestamp_seconds: each((it) => millis(it.started_at)),
+    sluice_sync_last_success_timestamp_seconds: each((it) => (it.success_at ? epochSeconds(it.success_at) : null)),
+    sluice_sync_last_run_timestamp_seconds: each((it) => epochSeconds(it.started_at)),
     sluice_sync_last_exit_code: each((it) => it.exit),
     sluice_sync_items: rows.flatMap((row) => RESULTS.map((it) => ({ labels: [row.sync, it], value: row[it] }))),
   };
 }
 
-/** A run whose lease expired has no end that anyone wrote down. */
+/** Whether the process of each sync's newest run died. Such a run has an expired lease and no recorded end. */
 async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> {
   const { rows } = await sql<{ sync: string; died: number }>`
     select sync, (state = 'interrupted' and ended_at is null)::int as died from (
@@ -100,7 +100,7 @@ async function readInterrupted({ db, schema }: Source): Promise<MetricSample[]> 
 
 const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
-/** All in one pass over the ledger, which no index would spare. */
+/** The figures of requests, in one pass over the ledger: no index could avoid that pass. */
 async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
   const midnight = `${now.toISOString().slice(0, 10)}T00:00:00Z`;
   const points = sql`coalesce(charged, points, 0)`;
@@ -159,7 +159,7 @@ async function readPoints(source: Source): Promise<Figures['samples']> {
   if (!balance) return {};
   return {
     sluice_points_left: [{ labels: [], value: balance.points }],
-    sluice_points_left_timestamp_seconds: [{ labels: [], value: millis(balance.at) }],
+    sluice_points_left_timestamp_seconds: [{ labels: [], value: epochSeconds(balance.at) }],
   };
 }
 

@@ -1,4 +1,4 @@
-/** The address at which health and metrics are told. */
+/** The address of /healthz, /readyz and /metrics. */
 import { isIPv6 } from 'node:net';
 import { UsageError } from '../errors.ts';
 
@@ -7,19 +7,19 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Loopback: who asks is on this machine, unless somebody says otherwise. The port is the one that exporters of this kind use. */
+/** Loopback, so only this machine has access by default. The port is the usual one of such exporters. */
 export const DEFAULT_ADDRESS: ListenAddress = { host: '127.0.0.1', port: 9464 };
 
 const WRITTEN = /^(?:\[(?<v6>[^\]]+)\]|(?<host>[^:\s[\]]+)):(?<port>\d{1,5})$/;
 
-/** The address that a text names; undefined for `off`. Throws a UsageError for what is no address. */
+/** The address that a text names; undefined for `off`. Throws a UsageError if the text is not an address. */
 export function listenAddressOf(text: string): ListenAddress | undefined {
   if (text === 'off') return undefined;
   const { v6, host, port } = WRITTEN.exec(text)?.groups ?? {};
   const found = { host: v6 ?? host ?? '', port: Number(port) };
   if (found.host === '' || found.port > 65_535 || (v6 !== undefined && !isIPv6(v6))) {
     throw new UsageError(`--listen is ${JSON.stringify(text)}; allowed is HOST:PORT, [IPV6]:PORT or off`, {
-      next: 'Write 127.0.0.1:9464, or 0.0.0.0:9464 where other machines are to ask; port 0 takes a free one.',
+      next: 'Write 127.0.0.1:9464, or 0.0.0.0:9464 to let other machines connect; port 0 uses a free port.',
     });
   }
   return found;

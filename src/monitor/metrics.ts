@@ -1,11 +1,11 @@
 /**
- * Every metric of our own, as data: the registry, the figures and the reference in docs/operations.md agree with it. All
- * but the durations are gauges, because they are read from the warehouse, where prices are corrected and old rows pruned.
+ * Every metric of Sluice, as data for the registry, the figures and the reference in docs/operations.md. All but the
+ * durations are gauges: the figures come from the warehouse, where prices are corrected and old rows are pruned.
  */
 
 interface Metric {
   readonly help: string;
-  /** Their values are names of the config and of the contract, and words of a short list: few, and known beforehand. */
+  /** Label values are names from the config and the contract, or words of a short list, so their number is bounded. */
   readonly labels: readonly string[];
 }
 
@@ -73,5 +73,5 @@ export type MetricName = keyof typeof metrics;
 export const DURATION = 'sluice_run_duration_seconds';
 export type GaugeName = Exclude<MetricName, typeof DURATION>;
 
-/** From a run that has nothing to do to one that takes a night. */
+/** Buckets from a run without work to a run that takes a night. */
 export const DURATION_BUCKETS_S: readonly number[] = [1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200];

@@ -1,4 +1,4 @@
-/** Tells of a long-running process over HTTP: `/healthz`, `/readyz` and `/metrics`. */
+/** Serves the health and metrics of a long-running process over HTTP: `/healthz`, `/readyz` and `/metrics`. */
 import type { MonitoredProcess } from './monitored-process.ts';
 import { openExposition } from './exposition.ts';
 import { listenAddressOf, DEFAULT_ADDRESS } from './listen-address.ts';
@@ -6,15 +6,15 @@ import { openReadiness } from './readiness.ts';
 import { type MonitorServer, serve } from './server.ts';
 
 export interface Monitor {
-  /** Where it is asked, without a path. */
+  /** The base URL, without a path. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins to tell, at the address that `listen` writes; `off` gives undefined. Throws a UsageError for an address that is
- * none, or that can't be listened at. Without an address it is the usual one, and where that is taken, as by another
- * worker on this machine, nothing is told, and `onTaken` is called with the reason.
+ * The running monitor at the address `listen`; undefined for `off`. Throws a UsageError if the address is invalid or not
+ * available. Without `listen` it uses the default address; if that is in use, for example by another worker on the
+ * machine, it calls `onTaken` with the reason and returns undefined.
  */
 export async function startMonitor(
   listen: string | undefined,
@@ -34,7 +34,7 @@ export async function startMonitor(
   } catch (error) {
     exposition.close();
     if (listen !== undefined) throw error;
-    onTaken(`${(error as Error).message} Health and metrics are not told; --listen names another address.`);
+    onTaken(`${(error as Error).message} Health and metrics are disabled; set another address with --listen.`);
     return undefined;
   }
   return {

@@ -1,7 +1,7 @@
-/** What health and metrics are read from. */
+/** The process that health and metrics describe. */
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 
-/** Jobs of one queue that stand alike. */
+/** The number of jobs of one queue in one state. */
 export interface QueueDepth {
   /** A name of the program or of the config; never an id. */
   readonly queue: string;
@@ -9,15 +9,14 @@ export interface QueueDepth {
   readonly jobs: number;
 }
 
-/** The process that is told of. */
 export interface MonitoredProcess {
   readonly warehouse: Pick<Warehouse, 'kind' | 'db' | 'schema' | 'ops'>;
   readonly version: string;
   /** What the process does, such as `worker`. */
   readonly role: string;
-  /** Whether it takes nothing new because it is about to end. */
+  /** True if the process is ending and accepts no new work. */
   readonly isDraining: () => boolean;
-  /** Why its own loop does not turn any more, in words without secrets; undefined while it does. */
+  /** Why its event loop is stuck, in words without secrets; undefined while it runs. */
   readonly stuckBecause?: () => string | undefined;
   readonly queues?: () => Promise<readonly QueueDepth[]>;
   readonly now: () => Date;

@@ -1,26 +1,26 @@
-/** Whether a process can do its work: the database answers, its schema is this version's, and no end is under way. */
+/** Whether a process can work: the database answers, its schema has this version, and the process is not ending. */
 import { sql } from 'kysely';
 import { migrationStatus } from '../warehouse/migrate/migrate.ts';
 import { withTimeout } from './with-timeout.ts';
 import type { MonitoredProcess } from './monitored-process.ts';
 
-/** Why a process is not ready; nothing when it is. The words are ours alone: a database's may hold names and addresses. */
+/** The reasons why a process is not ready; none if it is. They do not quote the database: its errors may contain names and addresses. */
 export type Readiness = () => Promise<readonly string[]>;
 
-/** Probes that come sooner are told the same. */
+/** Probes within this time get the same result. */
 const KEPT_MS = 1_000;
 const PATIENCE_MS = 3_000;
 
-/** Looks at most once a second, whoever asks how often. */
-export function openReadiness(it: MonitoredProcess): Readiness {
+/** A check that queries the database at most once a second, however many probes come. */
+export function openReadiness(monitored: MonitoredProcess): Readiness {
   let looked: Promise<readonly string[]> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (it.isDraining()) return ['the process is ending'];
-    const now = it.now().getTime();
+    if (monitored.isDraining()) return ['the process is ending'];
+    const now = monitored.now().getTime();
     if (!looked || now - lookedAt >= KEPT_MS) {
       lookedAt = now;
-      looked = look(it);
+      looked = look(monitored);
     }
     return looked;
   };

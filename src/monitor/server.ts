@@ -1,4 +1,4 @@
-/** The HTTP of health and metrics: three paths that are read, for probes and scrapers. */
+/** The HTTP server of health and metrics: three paths for probes and scrapers. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -6,7 +6,7 @@ import { UsageError } from '../errors.ts';
 import { type ListenAddress, urlOf } from './listen-address.ts';
 import type { Readiness } from './readiness.ts';
 
-/** What is told at the paths. */
+/** The sources of the responses. */
 export interface MonitorProbes {
   readonly isReady: Readiness;
   readonly stuckBecause: () => string | undefined;
@@ -15,12 +15,12 @@ export interface MonitorProbes {
 
 export interface MonitorServer {
   readonly url: string;
-  /** Ends every connection. */
+  /** Closes the server and every connection. */
   readonly close: () => Promise<void>;
 }
 
-/** Whoever asks sends a few lines; nobody may hold a connection for longer. */
-const WHOLE_REQUEST_MS = 5_000;
+/** The longest time for a client to send its request, which is a few lines. */
+const REQUEST_MS = 5_000;
 const IDLE_MS = 5_000;
 const HEADER_BYTES = 8_192;
 const MOST_CONNECTIONS = 64;
@@ -31,22 +31,22 @@ interface Reply {
   readonly body: string;
 }
 
-/** Begins to listen. Throws a UsageError, with the next step, when that can't be done at this address. */
-export async function serve(address: ListenAddress, told: MonitorProbes): Promise<MonitorServer> {
+/** A server that listens at the address. Throws a UsageError with the next step if the address is not available. */
+export async function serve(address: ListenAddress, probes: MonitorProbes): Promise<MonitorServer> {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES,
-      headersTimeout: WHOLE_REQUEST_MS,
-      requestTimeout: WHOLE_REQUEST_MS,
-      connectionsCheckingInterval: WHOLE_REQUEST_MS,
+      headersTimeout: REQUEST_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: REQUEST_MS,
       keepAliveTimeout: IDLE_MS,
     },
     (request, response) => {
-      void answer(request, response, told);
+      void answer(request, response, probes);
     },
   );
   dropOldest(server);
-  // A body is refused with the method that brings it, and nobody is told to go on sending one.
+  // A request with a body is refused before the client sends the body.
   server.on('checkContinue', (_request, response: ServerResponse) => response.writeHead(405, NO_MORE).end());
   server.listen(address.port, address.host);
   try {
@@ -67,8 +67,8 @@ export async function serve(address: ListenAddress, told: MonitorProbes): Promis
 }
 
 /**
- * Ends the oldest connection that is not being answered where there are too many: connections that never send a request
- * must not keep a probe out.
+ * Closes the oldest idle connection if there are too many. Connections that never send a request must not keep a probe
+ * out.
  */
 function dropOldest(server: Server): void {
   const waiting = new Set<Socket>();
@@ -88,10 +88,10 @@ function dropOldest(server: Server): void {
 
 const NO_MORE = { connection: 'close' };
 
-async function answer(request: IncomingMessage, response: ServerResponse, told: MonitorProbes): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, probes: MonitorProbes): Promise<void> {
   const reads = request.method === 'GET' || request.method === 'HEAD';
   const { status, type, body } = reads
-    ? await replyTo(pathOf(request), told).catch(() => plain(500, 'the figures can’t be told'))
+    ? await replyTo(pathOf(request), probes).catch(() => plain(500, 'the response could not be made'))
     : plain(405, 'only GET and HEAD are answered');
   response.writeHead(status, {
     'content-type': type,
@@ -105,19 +105,19 @@ async function answer(request: IncomingMessage, response: ServerResponse, told: 
 
 const pathOf = ({ url = '' }: IncomingMessage): string => url.replace(/[?#].*$/s, '');
 
-async function replyTo(path: string, told: MonitorProbes): Promise<Reply> {
+async function replyTo(path: string, probes: MonitorProbes): Promise<Reply> {
   switch (path) {
     case '/healthz': {
-      // That this is answered at all says that the loop turns.
-      const because = told.stuckBecause();
+      // A response at all shows that the event loop of this process runs.
+      const because = probes.stuckBecause();
       return because === undefined ? json(200, { alive: true }) : json(503, { alive: false, because: [because] });
     }
     case '/readyz': {
-      const because = await told.isReady();
+      const because = await probes.isReady();
       return because.length === 0 ? json(200, { ready: true }) : json(503, { ready: false, because });
     }
     case '/metrics':
-      return { status: 200, type: told.metrics.contentType, body: await told.metrics.text() };
+      return { status: 200, type: probes.metrics.contentType, body: await probes.metrics.text() };
     default:
       return plain(404, 'there are /healthz, /readyz and /metrics');
   }
@@ -135,13 +135,13 @@ const json = (status: number, value: unknown): Reply => ({
 });
 
 function unusable(address: ListenAddress, cause: unknown): UsageError {
-  const { code = 'unknown trouble' } = cause as NodeJS.ErrnoException;
+  const { code = 'unknown error' } = cause as NodeJS.ErrnoException;
   const where = urlOf(address).replace('http://', '');
   const [because, next] =
     code === 'EADDRINUSE'
-      ? ['another process listens there', 'Name a free one with --listen HOST:PORT, or --listen off.']
+      ? ['another process uses the address', 'Set a free address with --listen HOST:PORT, or use --listen off.']
       : code === 'EACCES'
-        ? ['this user may not listen there', 'Name a port from 1024 on with --listen HOST:PORT.']
-        : [`it can’t be listened at (${code})`, 'Name an address of this machine with --listen HOST:PORT.'];
-  return new UsageError(`Health and metrics can’t be told at ${where}: ${because}.`, { next, cause });
+        ? ['this user may not use the port', 'Set a port of 1024 or above with --listen HOST:PORT.']
+        : [`the address is not available (${code})`, 'Set an address of this machine with --listen HOST:PORT.'];
+  return new UsageError(`Health and metrics can’t be served at ${where}: ${because}.`, { next, cause });
 }

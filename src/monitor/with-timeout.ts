@@ -1,18 +1,18 @@
-/** Bounds how long something is waited for. */
+/** A time limit for waiting. */
 
-/** What the work gives; undefined when that takes longer, and the work goes on by itself. */
+/** The result of the work; undefined if it takes longer than `ms`. The work itself is not cancelled. */
 export async function withTimeout<T>(
   work: Promise<T>,
   ms: number,
   sleep: (ms: number, signal: AbortSignal) => Promise<void>,
 ): Promise<T | undefined> {
   const ended = new AbortController();
-  const patience = sleep(ms, ended.signal).then(
+  const timeout = sleep(ms, ended.signal).then(
     () => undefined,
     () => undefined,
   );
   try {
-    return await Promise.race([work, patience]);
+    return await Promise.race([work, timeout]);
   } finally {
     ended.abort();
   }

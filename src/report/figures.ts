@@ -1,49 +1,51 @@
-/** Figures as people read them: grouped digits, units, lengths of time, days and instants in UTC. */
+/** Formats figures for people: grouped digits, units, durations, days and instants in UTC. */
 
 const DAY_MS = 86_400_000;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-/** A no-break space, so that a figure and its unit stay on one line. */
+/** A no-break space, which keeps a figure and its unit on one line. */
 const SPACE = '\u00a0';
 
-/** Digits in groups of three, with at most that many after the point: `12,345.6`. */
+/** The number with digits in groups of three and at most `places` decimals: `12,345.6`. */
 export function withThousands(count: number, places = 2): string {
   const scale = 10 ** places;
   const [whole = '', ...fraction] = String(Math.round(count * scale) / scale).split('.');
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.').replace('-', '\u2212');
 }
 
-/** A number in few characters, for scales: `950`, `20k`, `1.5M`. */
+/** The number in few characters, for scales: `950`, `20k`, `1.5M`. */
 export function compact(count: number): string {
   const units = ['', 'k', 'M', 'G', 'T'];
-  const at = count < 10_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  return `${withThousands(count / 1000 ** at, 1)}${units[at] ?? ''}`;
+  const power = count < 10_000 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
+  return `${withThousands(count / 1000 ** power, 1)}${units[power] ?? ''}`;
 }
 
-/** Number with its word: `1 point`, `1,200 points`. */
+/** The number with its noun: `1 point`, `1,200 points`. */
 export const withNoun = (count: number, one: string, many = `${one}s`): string =>
   `${withThousands(count)}${SPACE}${count === 1 ? one : many}`;
 
-/** A share as a percentage: `98.4 %`. What is not quite all never reads 100 %, nor what is not quite nothing 0 %. */
+/** The share as a percentage: `98.4 %`. Only a share of exactly 1 is shown as 100 %, and only exactly 0 as 0 %. */
 export function percent(part: number): string {
   const percent = Math.round(part * 1000) / 10;
-  const told = percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : withThousands(percent, 1);
-  return `${told.replace(' ', SPACE)}${SPACE}%`;
+  const digits =
+    percent === 100 && part < 1 ? '> 99.9' : percent === 0 && part > 0 ? '< 0.1' : withThousands(percent, 1);
+  return `${digits.replace(' ', SPACE)}${SPACE}%`;
 }
 
-/** Milliseconds in the unit that fits: `850 ms`, `4.2 s`, `301 s`. */
+/** A duration in milliseconds or seconds: `850 ms`, `4.2 s`, `301 s`. */
 export function milliseconds(ms: number): string {
   if (ms < 1000) return `${withThousands(ms, 0)}${SPACE}ms`;
   return `${withThousands(ms / 1000, ms < 10_000 ? 1 : 0)}${SPACE}s`;
 }
 
-/** Bytes in the unit that fits, each a thousand of the one before: `12 kB`. */
+/** A number of bytes in a decimal unit: `12 kB`. */
 export function bytes(count: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const at = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
-  return `${withThousands(count / 1000 ** at, at === 0 || count / 1000 ** at >= 100 ? 0 : 1)}${SPACE}${units[at] ?? ''}`;
+  const power = count < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(count) / 3));
+  const scaled = count / 1000 ** power;
+  return `${withThousands(scaled, power === 0 || scaled >= 100 ? 0 : 1)}${SPACE}${units[power] ?? ''}`;
 }
 
-/** A length of time in its two largest units: `45 min`, `5 h 20 min`, `3 d 4 h`. */
+/** A duration in its two largest units: `45 min`, `5 h 20 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return `under 1${SPACE}min`;
@@ -60,10 +62,10 @@ export function durationText(ms: number): string {
 /** The UTC day of an instant, YYYY-MM-DD. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
-/** An instant to the minute, with its zone: `2026-03-04 05:06 UTC`. */
+/** An instant to the minute, with its time zone: `2026-03-04 05:06 UTC`. */
 export const instant = (at: Date): string => `${dayOf(at)} ${at.toISOString().slice(11, 16)}${SPACE}UTC`;
 
-/** A day in short, as axes have it: `4 Mar`. */
+/** A day in short form, for axes: `4 Mar`. */
 export function shortDay(day: string): string {
   return `${Number(day.slice(8, 10))}${SPACE}${MONTHS[Number(day.slice(5, 7)) - 1] ?? ''}`;
 }
@@ -71,11 +73,11 @@ export function shortDay(day: string): string {
 /** Days from the epoch to a UTC day. */
 export const dayNumber = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
 
-/** The UTC day that is so many days after the epoch. */
+/** The UTC day that is `number` days after the epoch. */
 export const dayAt = (number: number): string => dayOf(new Date(number * DAY_MS));
 
-/** So many UTC days, oldest first, the last being that of the instant. */
+/** The last `count` UTC days up to the day of the instant, oldest first. */
 export function lastDays(count: number, at: Date): string[] {
   const last = dayNumber(dayOf(at));
-  return Array.from({ length: count }, (_, place) => dayAt(last - count + 1 + place));
+  return Array.from({ length: count }, (_, index) => dayAt(last - count + 1 + index));
 }

@@ -1,12 +1,12 @@
-/** Markup that can't be injected into: whatever a template takes in is text, unless it is markup itself. */
+/** HTML templates without injection: every value is escaped as text, unless it is markup itself. */
 import { escapeControls } from '../text/terminal-safe.ts';
 
-/** A piece of a page that is known to be markup. */
+/** A part of a page that is trusted as markup. */
 export interface Markup {
   readonly markup: string;
 }
 
-/** What a template takes in; nothing is written for what is absent. */
+/** A value in a template. Nothing is written for an absent value. */
 export type Content = string | number | Markup | readonly Content[] | undefined | null | false;
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -19,19 +19,19 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text as it may stand between tags and in quoted attributes: nothing in it is a tag, ends a quote or turns the
- * line round; control characters and halves of characters are shown.
+ * The text, safe between tags and in quoted attributes. It contains no tag, ends no quote and does not change the text
+ * direction. Control characters and unpaired surrogates are made visible.
  */
 export const escaped = (text: string): string =>
   escapeControls(text).replace(/[&<>"'`]/g, (character) => ENTITIES[character] ?? '');
 
-/** Markup of a template. Every value is escaped, so attributes need their quotes in the template. */
+/** The markup of a template. Every value is escaped; the template must contain the quotes of attributes. */
 export function html(template: readonly string[], ...values: readonly Content[]): Markup {
-  const pieces = template.map((text, at) => (at === 0 ? text : written(values[at - 1]) + text));
+  const pieces = template.map((text, index) => (index === 0 ? text : written(values[index - 1]) + text));
   return { markup: pieces.join('') };
 }
 
-/** The text as markup, unchanged: for the page's own style alone. */
+/** The text as markup, unchanged. Use it only for the page's own style. */
 export const trusted = (markup: string): Markup => ({ markup });
 
 function written(value: Content): string {
@@ -41,6 +41,6 @@ function written(value: Content): string {
   return 'markup' in value ? value.markup : value.map(written).join('');
 }
 
-/** A word of strangers, kept from turning round what stands beside it. Where room is short it breaks after dots and the like. */
+/** A text from outside, whose direction does not affect the text around it. It may wrap after dots, slashes, dashes and underscores. */
 export const named = (text: string): Markup =>
-  html`<bdi>${text.split(/(?<=[._/-])(?=.)/s).map((part, at) => html`${at > 0 && html`<wbr>`}${part}`)}</bdi>`;
+  html`<bdi>${text.split(/(?<=[._/-])(?=.)/s).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}</bdi>`;

@@ -1,4 +1,4 @@
-/** The report as one HTML file: nothing in it is fetched, and nothing in it runs. */
+/** The report as one HTML file that fetches nothing and runs no script. */
 import { createHash } from 'node:crypto';
 import { instant } from './figures.ts';
 import { html, type Markup, named, trusted } from './markup.ts';
@@ -25,9 +25,9 @@ const SECTIONS = [
   callsSection,
 ];
 
-/** The whole page. The policy allows its one style and nothing else: no script, no picture, no address, no form. */
+/** The page. Its content security policy allows only its own style: no script, image, base URL or form. */
 export function reportPage(report: Report): string {
-  const sections = SECTIONS.map((of) => of(report));
+  const sections = SECTIONS.map((sectionOf) => sectionOf(report));
   const { days, madeAt, schema } = report;
   const policy = `default-src 'none'; style-src '${digestOf(STYLE)}'; base-uri 'none'; form-action 'none'`;
   return html`<!doctype html>
@@ -44,14 +44,14 @@ export function reportPage(report: Report): string {
 <a class="skip" href="#main">Skip to the figures</a>
 <header>
 <h1>Sluice report</h1>
-<p>Schema ${named(schema)}, ${dayTime(days[0] ?? '')} to ${dayTime(days.at(-1) ?? '')}. Made ${timeOf(madeAt)} from the warehouse alone.</p>
+<p>Schema ${named(schema)}, ${dayTime(days[0] ?? '')} to ${dayTime(days.at(-1) ?? '')}. Created ${timeOf(madeAt)} from the warehouse alone.</p>
 ${keyFacts(report)}
 </header>
 <nav aria-label="Sections"><ul>${sections.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
 <main id="main" tabindex="-1">
 ${attention(report)}
 ${sections.map(sectionMarkup)}</main>
-<footer><p>Made by <code>sluice report</code>. All days and times are UTC. Points are the service’s unit of cost.</p></footer>
+<footer><p>Created by <code>sluice report</code>. All days and times are UTC. Points are the service’s unit of cost.</p></footer>
 </body>
 </html>
 `.markup;

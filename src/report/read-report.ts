@@ -1,4 +1,4 @@
-/** Reads a report from the warehouse: from the views for analysts, all of one moment. */
+/** Reads a report from the views for analysts, in one snapshot. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { dayNumber, dayOf, lastDays } from './figures.ts';
@@ -9,18 +9,18 @@ import { readCoverage, readDrift, readQuality, readQuarantine, readSyncs, readTr
 import { readGrowth } from './reading/tables.ts';
 import type { Report } from './report.ts';
 
-/** A quarter: long enough to see a trend, short enough for a bar a day. */
+/** A quarter: long enough to show a trend, and short enough for one bar a day. */
 const MOST_DAYS = 90;
-/** A young warehouse is not shown as a quarter of nothing. */
+/** The fewest days shown: a quarter would be mostly empty for a new warehouse. */
 const FEWEST_DAYS = 14;
 
 export interface ReadOptions {
   readonly now: Date;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
 }
 
-/** The report of a warehouse that holds the schema. It is read in one transaction, so that its figures agree. */
+/** The report of a warehouse that has the schema. One transaction reads it, so that its figures agree. */
 export function readReport(
   { db, schema }: Pick<Warehouse, 'db' | 'schema'>,
   { now, redact }: ReadOptions,
@@ -29,8 +29,8 @@ export function readReport(
     .transaction()
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
-    .execute(async (at) => {
-      const source: ReportSource = { db: at, schema, redact, days: lastDays(await daysShown(at, schema, now), now) };
+    .execute(async (tx) => {
+      const source: ReportSource = { db: tx, schema, redact, days: lastDays(await daysShown(tx, schema, now), now) };
       const money = await readMoney(source);
       return {
         madeAt: now,
@@ -50,7 +50,7 @@ export function readReport(
     });
 }
 
-/** Days since the first run or logged request, within bounds. */
+/** The number of days to show: since the first run or logged request, within bounds. */
 async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promise<number> {
   const { rows } = await sql<{ first: Date | null }>`
     select least(
@@ -61,7 +61,7 @@ async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promis
   return Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1));
 }
 
-/** The report of a warehouse in which nothing was ever put. */
+/** The report of a warehouse that never had the schema. */
 export const emptyReport = (schema: string, now: Date): Report => ({
   madeAt: now,
   schema,

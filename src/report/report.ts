@@ -1,12 +1,12 @@
-/** What a report tells, as plain values: read from the warehouse, then made into a page. */
+/** The data of a report as plain values, between reading the warehouse and rendering the page. */
 
 export interface Report {
   readonly madeAt: Date;
-  /** Schema that it was read from. */
+  /** The schema that it was read from. */
   readonly schema: string;
-  /** The UTC days of the charts, oldest first; the last is the day it was made. */
+  /** The UTC days of the charts, oldest first; the last is the day of the report. */
   readonly days: readonly string[];
-  /** Absent while the service’s log of requests was never read. */
+  /** Absent if the request log was never read. */
   readonly money?: Money;
   readonly syncs: readonly SyncState[];
   readonly coverage: readonly Coverage[];
@@ -19,15 +19,15 @@ export interface Report {
   readonly slowest: readonly SlowCall[];
 }
 
-/** What was spent by the service’s own log. */
+/** Spending and balances according to the request log. */
 export interface Money {
   /** Start of the newest logged request. */
   readonly readUpTo: Date;
-  /** By what was spent in the days shown, the most first; those that were asked then. */
+  /** The endpoints with requests in the days shown, greatest spending first. */
   readonly endpoints: readonly EndpointSpend[];
-  /** Charged requests whose answer was an error, in the days shown. */
+  /** Charged requests that failed or whose answer was lost, in the days shown. */
   readonly chargedFailures: { readonly requests: number; readonly points: number };
-  /** One a token that tells its points left, those of this warehouse first. */
+  /** One entry for each token with a known balance, tokens of this warehouse first. */
   readonly balances: readonly BalanceHistory[];
 }
 
@@ -35,7 +35,7 @@ export interface EndpointSpend {
   readonly endpoint: string;
   readonly requests: number;
   readonly points: number;
-  /** Points for each day shown. */
+  /** Points on each day shown. */
   readonly byDay: readonly number[];
 }
 
@@ -44,15 +44,15 @@ export interface BalanceHistory {
   readonly token: string;
   readonly points: number;
   readonly at: Date;
-  /** Points left at the end of each day shown; null where that is not known. */
+  /** Points left at the end of each day shown; null if unknown. */
   readonly byDay: readonly (number | null)[];
-  /** Points a day of late; null while too little is known. */
+  /** Recent mean of points a day; null if too little is known. */
   readonly pace: number | null;
-  /** The UTC day on which the points run out at that pace; null when they don’t. */
+  /** The UTC day on which the points run out at that rate; null if they do not. */
   readonly runsOutOn: string | null;
 }
 
-/** Days before the newest request over which the pace is the mean; fewer when the log is younger. */
+/** The rate is the mean over this many days before the newest request, or over fewer if the log is younger. */
 export const PACE_DAYS = 7;
 
 export interface SyncState {
@@ -62,14 +62,14 @@ export interface SyncState {
   readonly startedAt: Date;
   readonly endedAt: Date | null;
   readonly error: string | null;
-  /** End of the newest run that asked all it had planned. */
+  /** End of the newest run that sent all of its planned requests; null if there is none. */
   readonly refreshedAt: Date | null;
   readonly open: number;
   readonly inDoubt: number;
   readonly waiting: number;
   /** Runs in the days shown. */
   readonly runs: number;
-  /** The worst state of a run for each day shown; null without a run. */
+  /** The worst state of a run on each day shown; null without a run. */
   readonly byDay: readonly (string | null)[];
 }
 
@@ -83,7 +83,7 @@ export interface Coverage {
   readonly newestAt: Date;
 }
 
-/** A slice of which more may exist than came. */
+/** A slice that is a lower bound: more items may exist than the service returned. */
 export interface TruncatedSlice {
   readonly sync: string;
   readonly filters: string;
@@ -95,7 +95,7 @@ export interface TruncatedSlice {
 
 export interface TableGrowth {
   readonly table: string;
-  /** Rows at the end of each day shown, by when each was first seen. */
+  /** The number of rows at the end of each day shown, by the day on which each row was first seen. */
   readonly byDay: readonly number[];
 }
 
@@ -113,9 +113,9 @@ export interface Quality {
 }
 
 export interface Quarantine {
-  /** Entries made on each day shown. */
+  /** New entries on each day shown. */
   readonly byDay: readonly number[];
-  /** Open ones, by what is wrong; the most first, and not all of them. */
+  /** Open entries by reason, most frequent first, at most 25 reasons. */
   readonly reasons: readonly QuarantineReason[];
 }
 
@@ -135,7 +135,7 @@ export interface ReportedDrift {
   readonly lastSeenAt: Date;
 }
 
-/** How long the calls of an endpoint took, in the days shown. */
+/** The durations of the calls of an endpoint in the days shown. */
 export interface EndpointCalls {
   readonly endpoint: string;
   readonly calls: number;
@@ -148,7 +148,7 @@ export interface SlowCall {
   readonly answerId: string;
   readonly sync: string;
   readonly endpoint: string;
-  /** What was asked about; absent without inputs. */
+  /** The input of the request; null if it has none. */
   readonly input: string | null;
   readonly status: number;
   readonly tookMs: number;

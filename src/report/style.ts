@@ -1,6 +1,6 @@
-/** The page’s style: for light and dark, narrow and wide, paper too. Colours stay apart for eyes that see few of them. */
+/** The style of the page for light and dark mode, narrow and wide screens, and print. The colours suit colour-blind readers. */
 
-/** All of it; the page’s policy knows it by its digest. */
+/** The style sheet. The content security policy of the page contains its digest. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -109,7 +109,7 @@ details tbody th { min-width: 0; white-space: nowrap; }
 details th, details td { padding-block: .2rem; }
 footer { margin-top: 4rem; padding-top: 1rem; border-top: 1px solid var(--line); font-size: .875rem; }
 
-/* The links may take two lines. */
+/* The navigation may take two lines. */
 @media (max-width: 76rem) { html { scroll-padding-top: 6rem; } }
 @media (max-width: 40rem) {
   html { scroll-padding-top: 1rem; }

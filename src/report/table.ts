@@ -1,35 +1,35 @@
-/** Tables and the frames round charts: captions, heads, aligned figures, and the table of figures behind a chart. */
+/** Tables, the frames of charts, and the table of figures of a chart. */
 import { dayOf, instant } from './figures.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
 export interface ReportColumn {
   readonly name: Content;
-  /** Figures are set right, their digits under each other; a drawing and long texts have more room. */
+  /** Figures are right-aligned; drawings and long texts are wider. */
   readonly kind?: 'figure' | 'drawing' | 'outcome' | 'text' | 'long';
 }
 
 export interface ReportTable {
   readonly id: string;
-  /** What a row is: read out before the table, and not shown, since what stands above the table says it. */
+  /** A description of the rows for screen readers. It is not visible, because the text above the table contains it. */
   readonly caption: string;
-  /** The first names the row. */
+  /** The first column contains the names of the rows. */
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly Content[])[];
   /** A last row, such as the sums. */
   readonly sums?: readonly Content[];
 }
 
-/** The table, in a place that scrolls by itself when it is too wide. */
+/** The table, in a container that scrolls if the table is too wide. */
 export function tableOf({ id, caption, columns, rows, sums }: ReportTable): Markup {
-  const kind = (at: number): string => columns[at]?.kind ?? 'text';
-  const cell = (content: Content, at: number): Markup =>
-    at === 0
-      ? html`<th scope="row" class="${kind(at)}">${content}</th>`
-      : html`<td class="${kind(at)}">${content}</td>`;
+  const kind = (index: number): string => columns[index]?.kind ?? 'text';
+  const cell = (content: Content, index: number): Markup =>
+    index === 0
+      ? html`<th scope="row" class="${kind(index)}">${content}</th>`
+      : html`<td class="${kind(index)}">${content}</td>`;
   const line = (cells: readonly Content[]): Markup => html`<tr>${cells.map(cell)}</tr>\n`;
   return html`<div class="scroll" role="group" aria-labelledby="${id}-caption" tabindex="0"><table id="${id}">
 <caption id="${id}-caption" class="hidden">${caption}</caption>
-<thead><tr>${columns.map(({ name }, at) => html`<th scope="col" class="${kind(at)}">${name}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ name }, index) => html`<th scope="col" class="${kind(index)}">${name}</th>`)}</tr></thead>
 <tbody>
 ${rows.map(line)}</tbody>${
     sums &&
@@ -39,19 +39,19 @@ ${rows.map(line)}</tbody>${
 </table></div>`;
 }
 
-/** The table of the figures that charts show, folded away. */
+/** The table of the figures of a chart, collapsed. */
 export const figuresBehind = (table: ReportTable): Markup =>
   html`<details><summary>Figures: ${table.caption}</summary>${tableOf(table)}</details>`;
 
 export interface Panel {
   readonly title: Content;
-  /** A figure that stands out beside the title. */
+  /** A prominent figure beside the title. */
   readonly figure?: Content;
   readonly note?: Content;
   readonly chart: Content;
 }
 
-/** A chart under its name. */
+/** A chart with its title. */
 export const panel = ({ title, figure, note, chart }: Panel): Markup =>
   html`<figure><figcaption><h3>${title}</h3>${figure !== undefined && html`<p class="total">${figure}</p>`}${note !== undefined && html`<p class="note">${note}</p>`}</figcaption>${chart}</figure>`;
 
@@ -62,7 +62,7 @@ export const timeOf = (at: Date | null, absent = '–'): Content =>
 /** A UTC day for people and for machines. */
 export const dayTime = (day: string): Markup => html`<time datetime="${day}">${day}</time>`;
 
-/** What stands where there is nothing to show, and what to do about it. */
+/** The text of a section without data: the reason and the next step. */
 export const emptyState = (what: string, todo: Content): Markup => html`<p class="empty">${what} ${todo}</p>`;
 
 /** The day of an instant, for texts. */

@@ -1,13 +1,13 @@
-/** What a command tells while it works: JSON lines for machines, plain lines for people, secrets redacted in both. */
+/** The log of a command: JSON lines for machines or plain lines for people, with secrets redacted in both. */
 import { pino } from 'pino';
 import { escapeJsonControls, escapeControls } from '../text/terminal-safe.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Facts of a log line; each is a value that JSON can hold. */
+/** The fields of a log line, with values that JSON can represent. */
 export type LogFacts = Readonly<Record<string, unknown>>;
 
-/** One line a call. */
+/** A log that writes one line for each call. */
 export interface Log {
   readonly debug: (message: string, facts?: LogFacts) => void;
   readonly info: (message: string, facts?: LogFacts) => void;
@@ -18,9 +18,9 @@ export interface Log {
 export interface LogOptions {
   /** `json` for a collector of logs, `plain` for a reader. */
   readonly style: 'json' | 'plain';
-  /** The least level that is told. */
+  /** The lowest level that is written. */
   readonly level: LogLevel;
-  /** Takes whole lines, each with its line break. */
+  /** Receives complete lines, each with its line break. */
   readonly write: (line: string) => void;
   readonly redact: (text: string) => string;
   readonly now: () => Date;
@@ -30,7 +30,7 @@ export function createLog(options: LogOptions): Log {
   return options.style === 'json' ? jsonLog(options) : plainLog(options);
 }
 
-/** Redacted as finished text, so that no field, nested or not, can carry a secret past it. */
+/** A log of JSON lines. The finished line is redacted, so that no field, nested or not, can leak a secret. */
 function jsonLog({ level, write, redact, now }: LogOptions): Log {
   const log = pino(
     {
@@ -42,28 +42,28 @@ function jsonLog({ level, write, redact, now }: LogOptions): Log {
     },
     { write: (line: string) => write(escapeJsonControls(redact(line))) },
   );
-  const at =
+  const logAt =
     (name: LogLevel) =>
     (message: string, facts: LogFacts = {}) =>
       log[name](facts, message);
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 function plainLog({ level, write, redact }: LogOptions): Log {
-  const at =
+  const logAt =
     (name: LogLevel) =>
     (message: string, facts: LogFacts = {}): void => {
       if (ORDER.indexOf(name) < ORDER.indexOf(level)) return;
-      const told = Object.entries(facts).flatMap(([key, value]) =>
+      const fields = Object.entries(facts).flatMap(([key, value]) =>
         value === undefined ? [] : [`${key}=${inWords(value)}`],
       );
-      const mark = name === 'info' ? '' : `${name}: `;
-      const tail = told.length > 0 ? ` (${told.join(', ')})` : '';
-      write(`${escapeControls(redact(`${mark}${message}${tail}`))}\n`);
+      const prefix = name === 'info' ? '' : `${name}: `;
+      const suffix = fields.length > 0 ? ` (${fields.join(', ')})` : '';
+      write(`${escapeControls(redact(`${prefix}${message}${suffix}`))}\n`);
     };
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 const inWords = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));

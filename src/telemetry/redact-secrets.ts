@@ -1,11 +1,11 @@
-/** Keeps secrets out of everything that is said: any occurrence of their values, however written, becomes `[redacted]`. */
+/** Keeps secrets out of all output: every occurrence of a secret, in any encoding, becomes `[redacted]`. */
 import { type Redaction, redactionOf } from '../redaction/redaction.ts';
 
 const REDACTED = '[redacted]';
 
-/** The secrets known so far, and the text without them. */
+/** Removes the secrets that were added so far from texts. */
 export interface Redactor {
-  /** Makes a value secret from now on, in every form in which it might be written. */
+  /** Adds a secret, which is redacted from now on in every encoding. */
   readonly add: (value: string) => void;
   readonly redact: Redaction;
 }
@@ -22,7 +22,7 @@ export function createRedactor(values: readonly string[] = []): Redactor {
   };
 }
 
-/** The password inside a database address, as written there; undefined when it has none. */
+/** The password in a database address, as it is written there; undefined if there is none. */
 export function passwordOf(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
@@ -30,7 +30,7 @@ export function passwordOf(address: string): string | undefined {
   return password === null || password === '' ? undefined : password;
 }
 
-/** The secrets that the environment holds under their usual names. */
+/** The secrets that the environment contains under their standard names. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): string[] {
   const password = passwordOf(env['DATABASE_URL'] ?? '');
   return [env['SLUICE_SERVICE_TOKEN'], env['PGPASSWORD'], password].filter((it) => it !== undefined);

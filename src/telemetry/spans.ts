@@ -1,7 +1,6 @@
 /**
- * Spans of a run, by the OpenTelemetry API alone: without an SDK in the process they are objects that do nothing. Parents
- * are handed on as values, so no context manager is needed. Nothing of them goes to the service: its contract knows no
- * header for it.
+ * Spans of a run. They use only the OpenTelemetry API, so without an SDK in the process they do nothing. Parents are
+ * passed as values, so no context manager is needed. The service gets no trace header, because its contract has none.
  */
 import {
   type Context,
@@ -16,25 +15,25 @@ import {
 import type { Outcome } from '../extract/outcome.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
-/** The trace that a run is part of, as the environment tells it. */
+/** The trace that a run belongs to, from the environment. */
 export interface TraceParent {
-  /** As W3C Trace Context writes it; what is not well-formed begins a trace of its own. */
+  /** In the format of W3C Trace Context; a malformed value starts a new trace. */
   readonly traceparent?: string | undefined;
   readonly tracestate?: string | undefined;
 }
 
 export interface RunSpans {
-  /** Tells which run it is, once that is known. */
+  /** Sets the id of the run once it is known. */
   readonly setRunId: (runId: string) => void;
-  /** One attempt at one request. */
+  /** Runs one attempt at one request in a span. */
   readonly attempt: (about: AttemptInfo, work: () => Promise<Outcome>) => Promise<Outcome>;
-  /** One load of answers, many or few. */
+  /** Runs one load of any number of answers in a span. */
   readonly load: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
   readonly end: (summary: Pick<SyncSummary, 'state' | 'exitCode' | 'error'>) => void;
 }
 
 export interface AttemptInfo {
-  /** Of the ledger. */
+  /** The id of the request in the ledger. */
   readonly id: string;
   readonly xRequestId: string;
   readonly endpoint: { readonly name: string; readonly method: string; readonly path: string };
@@ -43,7 +42,7 @@ export interface AttemptInfo {
 const WELL_FORMED =
   /^(?!ff)[\da-f]{2}-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-(?<flags>[\da-f]{2})(?:-.*)?$/;
 
-/** Where the spans of this parent belong. */
+/** The context of the parent; the root context if the parent is absent or malformed. */
 export function parentContext({ traceparent = '', tracestate = '' }: TraceParent): Context {
   const { traceId, spanId, flags } = WELL_FORMED.exec(traceparent.trim())?.groups ?? {};
   if (traceId === undefined || spanId === undefined) return ROOT_CONTEXT;
@@ -52,7 +51,7 @@ export function parentContext({ traceparent = '', tracestate = '' }: TraceParent
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true, ...traceState });
 }
 
-/** Begins the span of a run of a sync. */
+/** Starts the span of a run of a sync. */
 export function beginRunSpan(sync: string, endpoint: string, parent: TraceParent): RunSpans {
   const tracer = trace.getTracer('sluice');
   const outer = parentContext(parent);
@@ -96,7 +95,7 @@ async function ended<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // Its words may hold what belongs to nobody's traces.
+    // Only the name: the message may contain private data.
     span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'error' });
     throw error;
   } finally {
@@ -109,16 +108,16 @@ interface Flushing extends TracerProvider {
   readonly forceFlush?: () => Promise<void>;
 }
 
-/** Longer is not waited for whoever collects spans. */
+/** The longest wait for the collector of spans. */
 const FLUSH_WITHIN_MS = 5_000;
 
-/** Has an SDK send what it has, since the process ends without asking it. Rejects never. */
+/** Makes an SDK send its spans, because the process ends without a flush. Never rejects. */
 export async function flushSpans(sleep: (ms: number, signal: AbortSignal) => Promise<void>): Promise<void> {
   const provider: Flushing = trace.getTracerProvider();
   const sdk: Flushing = provider.getDelegate?.() ?? provider;
   if (!sdk.forceFlush) return;
   const over = new AbortController();
-  const patience = sleep(FLUSH_WITHIN_MS, over.signal).catch(() => undefined);
-  await Promise.race([sdk.forceFlush(), patience]).catch(() => undefined);
+  const timeout = sleep(FLUSH_WITHIN_MS, over.signal).catch(() => undefined);
+  await Promise.race([sdk.forceFlush(), timeout]).catch(() => undefined);
   over.abort();
 }

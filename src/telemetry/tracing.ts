@@ -1,19 +1,19 @@
-/** Finds out whether somebody traces this process; only then anything of tracing is loaded. */
+/** Loads the tracing code only if an OpenTelemetry SDK is registered in this process. */
 import type { RunSpans } from './spans.ts';
 
-/** Begins the span of a run of a sync. */
+/** Starts the span of a run of a sync. */
 export type BeginRunSpan = (sync: string, endpoint: string) => RunSpans;
 
 export interface Tracing {
   readonly beginSpan: BeginRunSpan;
-  /** Has what was traced sent, within seconds; the process ends without asking for it. Rejects never. */
+  /** Sends the remaining spans within seconds, because the process ends without a flush. Never rejects. */
   readonly flush: () => Promise<void>;
 }
 
-/** Where every copy of the OpenTelemetry API of this major version keeps what an SDK registered. */
+/** The global key under which every copy of this major version of the OpenTelemetry API keeps a registered SDK. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/** Tracing by the SDK that was loaded before this program, as with `node --import`; undefined without one. */
+/** Tracing with the SDK that was loaded before this program, for example by `node --import`; undefined without one. */
 export async function openTracing(
   { TRACEPARENT: traceparent, TRACESTATE: tracestate }: Readonly<Record<string, string | undefined>>,
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>,

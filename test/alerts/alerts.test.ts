@@ -286,9 +286,9 @@ eachWarehouse('alerts', (openWarehouse) => {
   it.each<[string, Hooks['answer'], RegExp]>([
     ['fails', (response) => void response.writeHead(500).end('nothing of this'), /answered 500/],
     [
-      'points elsewhere',
+      'redirects',
       (response, url) => void response.writeHead(307, { location: `${url}&again` }).end(),
-      /points elsewhere \(307\)/,
+      /the webhook redirects \(307\)/,
     ],
     ['cuts the connection', (response) => void response.destroy(), /can’t be reached/],
     ['hangs', () => undefined, /did not answer within 10 s/],
@@ -417,7 +417,7 @@ eachWarehouse('alerts', (openWarehouse) => {
       waits.at(-1)?.over();
     };
     teller.report(FAILED);
-    await expect.poll(() => notices).toEqual([expect.stringMatching(/could not be looked after/)]);
+    await expect.poll(() => notices).toEqual([expect.stringMatching(/could not be processed/)]);
     broken.ops = warehouse.ops;
     hooks.answer = (response) => void response.writeHead(503).end();
     await nextWait(1);
@@ -438,7 +438,7 @@ eachWarehouse('alerts', (openWarehouse) => {
       isRecorded: false,
       isDelivered: false,
     });
-    expect(notices).toEqual([expect.stringMatching(/could not be looked after/)]);
+    expect(notices).toEqual([expect.stringMatching(/could not be processed/)]);
   });
 });
 

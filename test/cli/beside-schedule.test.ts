@@ -82,7 +82,7 @@ it('query, status, costs and report go through it, and what would write is refus
     });
     const other = await run(['status'], { cwd: folder.path, env });
     expect({ code: other.code, err: other.err }).toEqual({ code: 0, err: '' });
-    expect(other.out).toMatch(/^schedule \S+, for .*\nsync jobs: 1 at work, 0 waiting, 0 for later$/m);
+    expect(other.out).toMatch(/^schedule \S+, for .*\nsync jobs: 1 running, 0 waiting, 0 delayed$/m);
     expect((await here('costs')).code).toBe(0);
     const page = join(folder.path, 'report.html');
     expect((await here('report', '--output', page)).code).toBe(0);

@@ -67,7 +67,7 @@ it('query, status, costs, report, check and quarantine answer beside a running s
     const listed = await run(['alerts'], options);
     expect(listed.out).toMatch(/^groups +failed +raised /m);
     const tested = await run(['alerts', 'test'], options);
-    expect(tested).toMatchObject({ code: 0, out: 'webhook: took the test alert\n' });
+    expect(tested).toMatchObject({ code: 0, out: 'webhook: accepted the test alert\n' });
     hooks.answer = (response) => void response.writeHead(404).end();
     const refused = await run(['alerts', 'test', '--json'], options);
     expect(refused.code).toBe(5);

@@ -57,13 +57,13 @@ it.each([
   [
     'the age that saves most',
     [saving(1, 20), saving(7, 60), saving(30, 90)],
-    'max_age: 30d for pages: it would have saved 90 of 200 points; none of the answers not bought had anything new',
+    'max_age: 30d for pages: it would have saved 90 of 200 points; none of the answers not bought contained anything new',
   ],
   ['the shortest of those that save as much', [saving(1, 60), saving(7, 60), saving(30, 60)], 'max_age: 1d'],
   [
     'one that makes little late',
     [saving(1, 20, 1), saving(7, 60, 5), saving(30, 90, 6)],
-    'max_age: 7d for pages: it would have saved 60 of 200 points; 5 of the 50 answers not bought had something new',
+    'max_age: 7d for pages: it would have saved 60 of 200 points; 5 of the 50 answers not bought contained something new',
   ],
   [
     'what is more than the age that is set saves',
@@ -97,7 +97,7 @@ it('warns of points that run out within a month, by our own tokens alone', () =>
   const at = new Date('2026-04-20T12:00:00Z');
   const told = (more: Partial<BalanceForecast>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
   expect(told({ runsOutAt7: at })).toEqual([
-    'get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they run out on 2026-04-20',
+    'get more points or set budget.per_day: at the recent mean rate (over at most 7 days) they run out on 2026-04-20',
   ]);
   expect(told({ runsOutAt7: new Date('2026-03-30T00:00:00Z') })).toEqual([
     expect.stringContaining('would have run out on 2026-03-30 already'),

@@ -59,7 +59,7 @@ const json = async <T>(...words: string[]): Promise<T> => JSON.parse((await cost
 describe('costs of nothing', () => {
   it.each(['of a warehouse without a schema', 'of one that holds nothing'])('are told, %s', async (what) => {
     if (what.includes('nothing')) await ensureSchema(warehouse);
-    expect(await costs()).toMatchObject({ code: 0, out: 'nothing was paid yet: sluice sync begins\n', err: '' });
+    expect(await costs()).toMatchObject({ code: 0, out: 'nothing was paid yet; run sluice sync\n', err: '' });
     expect((await costs(['--since', '2026-01-01'])).out).toBe('nothing was paid since 2026-01-01\n');
     expect((await costs(['--csv'])).out).toBe(
       'date,endpoint,plan,sync,requests,points,failed_requests,failed_points\n',
@@ -76,9 +76,9 @@ describe('costs of nothing', () => {
     );
     const { out } = await costs();
     expect(out).toMatch(
-      new RegExp(`^${ledger?.points} points by the ledger; the request log has nothing of this time\n`),
+      new RegExp(`^${ledger?.points} points according to the ledger; the request log has no rows for this time\n`),
     );
-    expect(out).toContain('next: run sluice sync costs: the request log has nothing of this time yet');
+    expect(out).toContain('next: run sluice sync costs: the request log has no rows for this time yet');
   });
 });
 
@@ -128,18 +128,18 @@ describe('costs of 90 days', () => {
     expect([code, err]).toEqual([0, '']);
     for (const title of [
       'by sync',
-      'points for items loaded and new rows',
+      'points by loaded item and new row',
       'by endpoint',
       'by plan',
       'by day',
-      'dearest runs',
+      'most expensive runs',
       'prices',
       'points left',
       'charged for nothing',
-      'what a max_age would have saved, over all answers',
+      'savings of a max_age, over all answers',
     ])
       expect(out).toContain(`\n\n${title}\n`);
-    expect(out).toMatch(/ a day over up to 7 +up to 30 days +run out on$/m);
+    expect(out).toMatch(/ a day \(7 days\) +a day \(30 days\) +run out on$/m);
     expect(out).toContain('(other programs)');
     expect(out).toMatch(/^and 76 days before; --csv and --json have all$/m);
     expect(out).toMatch(/^next: run sluice sync costs: the request log ends on 2026-03-31/m);
@@ -191,6 +191,6 @@ describe('prices', () => {
       samples: 25,
       sure: 'good',
     });
-    expect((await costs()).out).toMatch(/^pronet\.group +3 a call +yes +3 +3 +3 +0 % +25$/m);
+    expect((await costs()).out).toMatch(/^pronet\.group +3 a call +good +3 +3 +3 +0 % +25$/m);
   });
 });

@@ -23,7 +23,7 @@ describe('a bug', () => {
     expect(failure.exitCode).toBe(1);
     const told = failureText(failure, false);
     expect(told).toBe(
-      'sluice: this is a bug in Sluice: x is not [redacted]\nRun it again with --verbose for the stack, and report that with what you ran.\n',
+      'sluice: this is a bug in Sluice: x is not [redacted]\nRun it again with --verbose, and report the stack together with the command.\n',
     );
     const stack = failureText(failure, true);
     expect(stack).toMatch(/TypeError: x is not \[redacted\]\n {4}at /);

@@ -30,7 +30,7 @@ describe('at a terminal', () => {
       answers: ['2, pronet.group', 'postgres', '750'],
     });
     expect(code).toBe(0);
-    expect(err).toMatch(/^What shall be asked\?\n {2}1 {2}webparser\.parse +\S.*\n/);
+    expect(err).toMatch(/^Which endpoints should the config request\?\n {2}1 {2}webparser\.parse +\S.*\n/);
     expect(await endpointsIn(dir)).toEqual(['sec.search.companies', 'pronet.group', 'token.requests']);
     const text = await readFile(join(dir, 'sluice.yaml'), 'utf8');
     expect(text).toContain('url: ${DATABASE_URL:?set it to postgres://');
@@ -51,9 +51,9 @@ describe('at a terminal', () => {
     const answers = ['webparser.prase', '', 'mysql', '', 'many', '0', ''];
     const { code, err } = await runHere(['init', '--dir', dir], { columns: 80, answers });
     expect(code).toBe(0);
-    expect(err).toContain('"webparser.prase" is no endpoint to begin with; did you mean "webparser.parse"?');
-    expect(err).toContain('"mysql" is no kind of warehouse; allowed: embedded, postgres');
-    expect(err).toContain('"0" is no number of points; allowed is a whole number, 1 or more');
+    expect(err).toContain('"webparser.prase" is not an endpoint for a first config; did you mean "webparser.parse"?');
+    expect(err).toContain('"mysql" is not a kind of warehouse; allowed: embedded, postgres');
+    expect(err).toContain('"0" is not a number of points; allowed is a whole number, 1 or more');
     expect(await endpointsIn(dir)).toEqual(['webparser.parse', 'token.requests']);
   });
 
@@ -68,7 +68,7 @@ describe('at a terminal', () => {
     const dir = fresh();
     await runHere(['init', '--dir', dir]);
     const again = await runHere(['init', '--dir', dir], { columns: 80, answers: [] });
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining('there already; nothing was written')]);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('exist already; nothing was written')]);
   });
 });
 
@@ -84,8 +84,8 @@ describe('where nobody answers', () => {
   });
 
   it.each([
-    [['pronet.search'], '"pronet.search" is no endpoint to begin with'],
-    [['--warehouse', 'sqlite'], '"sqlite" is no kind of warehouse'],
+    [['pronet.search'], '"pronet.search" is not an endpoint for a first config'],
+    [['--warehouse', 'sqlite'], '"sqlite" is not a kind of warehouse'],
     [['--per-run', '0'], 'init: --per-run: found "0", allowed is a whole number, 1 or more'],
   ])('refuses what can’t be had, and writes nothing: %j', async (words, message) => {
     const dir = fresh();
@@ -112,7 +112,7 @@ describe('what it writes', () => {
     await runHere(['init', '--dir', dir]);
     await writeFile(join(dir, '.gitignore'), 'dist\n.sluice/\n');
     const { code, err } = await runHere(['init', '--dir', dir, '--force']);
-    expect([code, err]).toEqual([0, expect.stringContaining('.gitignore is kept as it is and lacks .env')]);
+    expect([code, err]).toEqual([0, expect.stringContaining('.gitignore is unchanged and lacks .env')]);
     expect(await readFile(join(dir, '.gitignore'), 'utf8')).toBe('dist\n.sluice/\n');
   });
 });

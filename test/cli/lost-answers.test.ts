@@ -104,8 +104,8 @@ describe('the lines of lost answers', () => {
     ['paid_and_lost', 3, 'paid, 3 points'],
     ['not_charged', 0, 'not charged'],
     ['not_sent', 0, 'never reached the service'],
-    ['unknown', null, 'the request log does not tell whether it was paid'],
-    [null, null, 'may have been paid; the request log was not looked into'],
+    ['unknown', null, 'the request log does not show whether it was paid'],
+    [null, null, 'may have been paid; the request log was not checked'],
   ] as const)('say of %s what it means', (verdict, points, said) => {
     expect(line({ verdict, points })).toBe(
       `lost: groups {"group":"g"}, attempt 2 at 2026-03-06T15:00:00.000Z (cut): ${said}\n`,

@@ -88,7 +88,7 @@ describe('what is not known', () => {
     const { code, out, err } = await sluice('sync', '--refesh');
     expect([code, out]).toEqual([2, '']);
     expect(err).toBe(
-      'sluice: sync: unknown flag --refesh; did you mean --refresh?\nRun sluice sync --help for what it takes.\n',
+      'sluice: sync: unknown flag --refesh; did you mean --refresh?\nRun sluice sync --help for its options.\n',
     );
   });
 });

@@ -38,8 +38,8 @@ async function planned(head: string, words: readonly string[] = [], syncs = SYNC
 describe('a plan', () => {
   it('says which syncs read what others bring first, and how to run it', async () => {
     expect((await planned('')).slice(3)).toEqual([
-      expect.stringMatching(/^2 syncs would send 3 requests for at most 6 points \(by a guess/),
-      'schools reads what people would bring first: it is planned on what is there now.',
+      expect.stringMatching(/^2 syncs would send 3 requests for at most 6 points \(a guess/),
+      'schools reads rows that people would load first: this plan uses the current rows.',
       'next: sluice sync',
     ]);
   });
@@ -47,7 +47,7 @@ describe('a plan', () => {
   it('names in the next step what it was asked for, and the limit that a run would reach', async () => {
     expect((await planned('budget: { per_run: 5 }\n', ['people'])).slice(2)).toEqual([
       expect.stringMatching(/^1 sync would send 3 requests for at most 6 points/),
-      'A run stops at 5 points, as budget.per_run says; what is left stays planned.',
+      'A run stops at 5 points (budget.per_run); the remaining requests stay planned.',
       'next: sluice sync people',
     ]);
     expect(await planned('budget: { per_run: 6 }\n', ['people'])).not.toContainEqual(
@@ -70,7 +70,7 @@ describe('a plan', () => {
     const [, , sentence] = await planned('', ['people'], growing);
     // Each of three inputs may be asked for 10, 40 and 100.
     expect(sentence).toMatch(
-      /^1 sync would send 3 requests for at most 18 points \(likely 6; by a guess: .*Full answers are asked for again in parts: at most 9 requests\.$/,
+      /^1 sync would send 3 requests for at most 18 points \(likely 6; a guess: .*Full answers are split and requested in parts: at most 9 requests\.$/,
     );
   });
 
@@ -82,6 +82,6 @@ describe('a plan', () => {
   });
 
   it('without an input has nothing to ask, and no next step', async () => {
-    expect((await planned('', ['schools'])).slice(2)).toEqual(['Nothing to ask: there are no inputs.']);
+    expect((await planned('', ['schools'])).slice(2)).toEqual(['Nothing to send: there are no inputs.']);
   });
 });

@@ -77,7 +77,7 @@ describe('what is not known', () => {
     [['quarantine', 'show', '1 or 1=1'], 'quarantine: show takes the number of one entry'],
     [['quarantine', 'retry', '3'], 'quarantine: show takes the number of one entry'],
     [[], 'no command given; allowed are init, check'],
-    [['sandbox', '--port', '99999'], 'sandbox: port 99999 can’t be listened on'],
+    [['sandbox', '--port', '99999'], 'sandbox: port 99999 is not available'],
     [['sandbox', '--faults', 'fire'], 'The fault "fire" is not valid'],
     [['sandbox', '--size', 'huge'], 'The sandbox has no size "huge"'],
   ])('is refused with exit code 2: %j', async (words, message) => {
@@ -98,7 +98,7 @@ describe('what is not known', () => {
     expect(code).toBe(2);
     expect(JSON.parse(err)).toMatchObject({ level: 'error', exitCode: 2, next: 'Leave out the names, or --rebuild.' });
     const inCi = await runHere(['replay', 'a', '--rebuild'], { env: { CI: 'true' } });
-    expect(inCi.err).toMatch(/^sluice: replay: --rebuild fills the tables of all syncs/);
+    expect(inCi.err).toMatch(/^sluice: replay: --rebuild rebuilds the tables of all syncs/);
   });
 });
 

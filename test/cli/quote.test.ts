@@ -66,16 +66,16 @@ describe.each(KINDS)('plan (%s)', (_, made) => {
 
   it('quotes a guess as a guess, then what the log teaches, and a run is scored by it', async () => {
     const guess = await sluice('plan');
-    expect(guess).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +a guess +2 ms$/m);
+    expect(guess).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +guess +2 ms$/m);
     expect(guess).toMatch(/^costs +token\.requests +0 +1 +0\+ +0\+ +0\+$/m);
     expect(guess).toContain(
-      '2 syncs would send 4 requests for 3 points or more (by a guess: the request log does not show all of these prices yet), in 3 ms or more.',
+      '2 syncs would send 4 requests for 3 points or more (a guess: the request log does not show all of these prices yet), in 3 ms or more.',
     );
     // The prices were guessed, and the guess was wrong; so far only the log knows.
-    expect(await sluice('sync')).toMatch(/^quoted 3 points by a guess, spent \d+: (within|above)$/m);
+    expect(await sluice('sync')).toMatch(/^quoted 3 points \(a guess\), spent \d+: (within|above)$/m);
 
     expect(await sluice('plan')).toContain(
-      '2 syncs would send 4 requests for 21 points or more (fairly sure: by 3 logged requests), in 3 ms or more.',
+      '2 syncs would send 4 requests for 21 points or more (fair confidence: based on 3 logged requests), in 3 ms or more.',
     );
     expect(JSON.parse(await sluice('plan', 'groups', '--json'))).toMatchObject({
       syncs: [
@@ -155,11 +155,11 @@ describe('the summary of runs that cost points', () => {
     [run(214, quoted(180, 260)), 'quoted 180 to 260 points, spent 214: within'],
     [run(1214, quoted(180, 260)), 'quoted 180 to 260 points, spent 1,214: above'],
     [run(20, quoted(180, 260)), 'quoted 180 to 260 points, spent 20: below'],
-    [run(20, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 20: so far'],
+    [run(20, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 20 so far'],
     [run(270, quoted(180, 260), { left: 9 }), 'quoted 180 to 260 points, spent 270: above'],
     [
       run(270, quoted(180, 260), { planned: 26, fresh: 4 }),
-      'quoted 180 to 260 points, spent 270: above, as answers led to 12 further requests',
+      'quoted 180 to 260 points, spent 270: above, because answers led to 12 further requests',
     ],
   ])('compares them with the quote', (sync, line) => {
     expect(lines(sync)).toEqual([line]);

@@ -70,7 +70,7 @@ describe('forget', () => {
   it('tells what would go where nobody can be asked, and removes nothing', async () => {
     const { code, out } = await sluice(['forget', 'pronet_groups', 'group', '1001']);
     expect(code).toBe(0);
-    expect(out).toMatch(/^table +rows to go or change$/m);
+    expect(out).toMatch(/^table +rows to remove or change$/m);
     expect(out).toMatch(/^pronet_groups +1$/m);
     expect(out).toMatch(/1 stored answer would be rewritten.*\nnothing was removed; add --yes to remove it\n$/);
     expect(await groups()).toEqual(['1001', '1002', '1003']);
@@ -93,7 +93,7 @@ describe('forget', () => {
       columns: 100,
     });
     expect(code).toBe(0);
-    expect(out).toMatch(/^receipt \S+: later answers will not bring it again\. Backups/m);
+    expect(out).toMatch(/^receipt \S+: later answers will not load it again\. Backups/m);
     expect(await groups()).toEqual(['1002', '1003']);
     const left = JSON.stringify(await rowsOf('select * from sluice_ops.erasures'));
     for (const word of [String(name), '1001']) expect(left + out).not.toContain(word);
@@ -125,10 +125,10 @@ describe('forget', () => {
     const ran = await sluice(words);
     expect({ code: ran.code, out: ran.out }).toEqual({
       code: 2,
-      out: 'nothing has this key: no row of pronet_groups, no stored answer, no request. Check the key with sluice query\nnothing was removed; add --yes to keep later answers from bringing it\n',
+      out: 'nothing has this key: no row of pronet_groups, no stored answer, no request. Check the key with sluice query\nnothing was removed; add --yes to keep later answers from loading it\n',
     });
     expect((await sluice(words, { answers: ['no'], columns: 100 })).err).toContain(
-      'Keep later answers from bringing it? Type yes: ',
+      'Keep later answers from loading it? Type yes: ',
     );
     expect(JSON.parse((await sluice([...words, '--json', '--yes'])).out)).toMatchObject({ found: false, rows: {} });
   });
@@ -166,11 +166,11 @@ describe('prune', () => {
     const bodies = async (): Promise<unknown> =>
       (await rowsOf('select count(*) filter (where pruned_at is null) as n from sluice_ops.answers'))[0]?.['n'];
     const before = await bodies();
-    expect((await sluice(['prune', '--older-than', '90d'])).out).toMatch(/^0 bodies of .* would be dropped/);
+    expect((await sluice(['prune', '--older-than', '90d'])).out).toMatch(/^0 bodies of .* would be deleted/);
     const dry = await sluice(['prune', '--older-than', '90d'], inAYear);
     expect(dry.code).toBe(0);
-    expect(dry.out).toMatch(/^[1-9]\d* bodies of answers received before \S+ would be dropped: /);
-    expect(dry.out).toMatch(/\nnothing was dropped; add --yes to drop it\n$/);
+    expect(dry.out).toMatch(/^[1-9]\d* bodies of answers received before \S+ would be deleted: /);
+    expect(dry.out).toMatch(/\nnothing was deleted; add --yes to delete it\n$/);
     expect(await bodies()).toBe(before);
     const told = JSON.parse((await sluice(['prune', '--older-than', '90d', '--json'], inAYear)).out) as {
       answers: number;
@@ -181,7 +181,7 @@ describe('prune', () => {
     expect(await bodies()).toBe(0);
     expect(await groups()).toEqual(['1003']);
     expect((await sluice(['prune', '--older-than', '90d', '--yes'], inAYear)).out).toMatch(
-      /^0 bodies of .* were dropped/,
+      /^0 bodies of .* were deleted/,
     );
   });
 });

@@ -69,7 +69,7 @@ describe('sluice report', () => {
   it('of a warehouse that was never used says what to do', async () => {
     const { code, out } = await sluice(['report'], `embedded:${join(folder.path, 'none')}`);
     expect(code).toBe(0);
-    expect(load(out)('#attention ~ p').text()).toBe('Nothing has run yet: sluice sync begins.');
+    expect(load(out)('#attention ~ p').text()).toBe('Nothing has run yet. Run sluice sync.');
   });
 
   it('names the file that it can’t write', async () => {

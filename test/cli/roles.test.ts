@@ -42,7 +42,7 @@ describe('schedule --explain', () => {
     expect(out).toMatch(/^Mon +2026-03-30 02:30 +2026-03-30T00:30:00\.000Z$/m);
     expect(out.match(/^\w{3} +2026-/gm)).toHaveLength(10);
     expect(out).toContain('microbloggers: when groups is done\n');
-    expect(out).toContain('photographers: fires never: it has no schedule\n');
+    expect(out).toContain('photographers: never: it has no schedule\n');
   });
 
   it('tells the same as JSON, of the syncs named', async () => {
@@ -66,14 +66,14 @@ it('status --watch tells it again until it is stopped, in place of the last at a
   const ran = await runHere(['status', '--watch'], { env, sleep, signal: stop.signal, columns: 80 });
   expect(ran.code).toBe(0);
   expect(waits).toEqual([2000, 2000, 2000]);
-  const shown = `\u001b[H\u001b[2Jnothing has run yet: sluice sync begins\nwarehouse: ${join(folder, 'watched')}\n`;
+  const shown = `\u001b[H\u001b[2Jnothing has run yet; run sluice sync\nwarehouse: ${join(folder, 'watched')}\n`;
   expect(ran.out).toBe(shown.repeat(3));
 });
 
 it.each([
-  [['worker'], {}, 2, 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.'],
+  [['worker'], {}, 2, 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.'],
   [['schedule', 'none'], {}, 2, 'Name one of groups, microbloggers, photographers.'],
-  [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some once, use sluice sync.'],
+  [['schedule', 'groups'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, 'to run some syncs once, use sluice sync.'],
   [['schedule'], {}, 3, 'SLUICE_SERVICE_TOKEN'],
   [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],
   [['schedule', '--calls', '0'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--calls'],

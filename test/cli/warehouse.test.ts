@@ -75,7 +75,7 @@ describe('before anything ran', () => {
   it('says so, and creates nothing', async () => {
     expect(await sluice(['status'], withoutToken)).toMatchObject({
       code: 0,
-      out: 'nothing has run yet: sluice sync begins\n',
+      out: 'nothing has run yet; run sluice sync\n',
     });
     expect((await sluice(['quarantine'], withoutToken)).out).toBe('nothing is in quarantine\n');
     expect((await sluice(['replay'], withoutToken)).out).toMatch(/^0 answers/);
@@ -101,8 +101,8 @@ describe('before anything ran', () => {
   it('plans in a table and a sentence, and spends nothing', async () => {
     const { code, out } = await sluice(['plan'], withoutToken);
     expect(code).toBe(0);
-    expect(out).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +a guess +2 ms$/m);
-    expect(out).toContain('2 syncs would send 4 requests for 3 points or more (by a guess');
+    expect(out).toMatch(/^groups +pronet\.group +0 +3 +3 +3 +3 +guess +2 ms$/m);
+    expect(out).toContain('2 syncs would send 4 requests for 3 points or more (a guess');
     expect(await result('plan', 'groups')).toMatchObject({
       syncs: [{ sync: 'groups', requests: 3, fresh: 0, mostPoints: 3 }],
       total: { requests: 3 },
@@ -219,7 +219,7 @@ describe('a schema that is not current', () => {
     const other = await freshDatabase();
     const env = { DATABASE_URL: other.url, CI: '1' };
     expect((await sluice(['migrate'], { env })).out).toMatch(/^applied 0001_operations, /);
-    expect((await sluice(['migrate', 'down'], { env })).out).toMatch(/^took back \w+\n$/);
+    expect((await sluice(['migrate', 'down'], { env })).out).toMatch(/^reverted \w+\n$/);
     for (const words of [['sync'], ['plan'], ['status'], ['replay'], ['check'], ['migrate', 'status']]) {
       const { code, out, err } = await sluice(words, { env });
       expect([words, code]).toEqual([words, 8]);

@@ -166,7 +166,7 @@ it('tell how they are, what their runs came to, and once whom it concerns', { ti
     });
 
     // The same trouble again is no news.
-    expect((await here('schedule', '--redrive', 'refused')).out).toBe('1 job put back: refused\n');
+    expect((await here('schedule', '--redrive', 'refused')).out).toBe('1 job requeued: refused\n');
     await expect.poll(() => pages(sandbox.requests()), SOON).toBe(2);
     await expect
       .poll(async () => (await here('status')).out, SOON)

@@ -86,7 +86,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync'],
     env: { SLUICE_SERVICE_TOKEN: '' },
     code: 3,
-    says: [/no token: service\.token of .*sluice\.yaml is empty/, 'SLUICE_SERVICE_TOKEN_FILE to a file that holds one'],
+    says: [/no token: service\.token of .*sluice\.yaml is empty/, 'SLUICE_SERVICE_TOKEN_FILE to a file with the token'],
   },
   'a file of a token that is not there': {
     words: ['sync'],
@@ -137,12 +137,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'a port that is taken': {
     words: () => ['sandbox', '--port', String(taken.port)],
     code: 2,
-    says: [/port \d+ can’t be listened on: another process has it \(EADDRINUSE\)/, 'Name another with --port'],
+    says: [/port \d+ is not available: another process uses it \(EADDRINUSE\)/, 'Set another with --port'],
   },
   'a port of another sandbox': {
     words: () => ['sandbox', '--port', new URL(sandbox.url).port],
     code: 2,
-    says: ['another process has it', '--port 0 takes a free one.'],
+    says: ['another process uses it', '--port 0 uses a free port.'],
   },
   'YAML that is broken': {
     words: ['sync', '--config', 'broken.yaml'],
@@ -226,19 +226,19 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['dbt', '--output', '/dev/null/sources.yml'],
     code: 2,
     says: [
-      '/dev/null/sources.yml can’t be written: a part of its path is no folder',
-      'Name another place with --output',
+      '/dev/null/sources.yml can’t be written: a part of its path is not a folder',
+      'Set another path with --output',
     ],
   },
   'a folder for a config that can’t be made': {
     words: ['init', '--dir', '/proc/none'],
     code: 2,
-    says: ['/proc/none/sluice.yaml can’t be written', 'Name another place with --dir'],
+    says: ['/proc/none/sluice.yaml can’t be written', 'Set another path with --dir'],
   },
   'a folder for a config that is a file': {
     words: ['init', '--dir', 'links.csv'],
     code: 2,
-    says: ['links.csv/sluice.yaml can’t be written: a part of its path is no folder', 'Name another place with --dir'],
+    says: ['links.csv/sluice.yaml can’t be written: a part of its path is not a folder', 'Set another path with --dir'],
   },
   'a folder for a warehouse that can’t be made': {
     words: ['sync'],
@@ -249,7 +249,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'a word that is no command': {
     words: ['snyc'],
     code: 2,
-    says: ['unknown command "snyc"; did you mean sync?', 'Run sluice --help for what there is.'],
+    says: ['unknown command "snyc"; did you mean sync?', 'Run sluice --help for the commands.'],
   },
 };
 

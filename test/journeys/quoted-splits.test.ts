@@ -87,7 +87,7 @@ it('three locations are in the quote before the first run, and expected after it
   const first = await plan();
   // Two of three locations may share a part, which may be full and asked for again one by one.
   expect(first).toMatchObject({ requests: 2, low: 2, high: 10, most: 10, mostRequests: 10, mayGrow: false });
-  expect(await text()).toContain('Full answers are asked for again in parts: at most 10 requests.');
+  expect(await text()).toContain('Full answers are split and requested in parts: at most 10 requests.');
   const { points } = await charged();
   expect(points).toBeGreaterThan(2);
   expect(points).toBeLessThanOrEqual(10);
@@ -100,7 +100,7 @@ it('a full answer that is fresh is quoted with the parts that are not', async ()
     PLACES.replace('split_by: { location_codes: [CA, NY, TX] }', 'max_age: 7d'),
   );
   expect(await charged()).toMatchObject({ requests: 2 });
-  expect(await text()).toMatch(/^Nothing to ask/m);
+  expect(await text()).toMatch(/^Nothing to send/m);
   await write(`${PLACES}    max_age: 7d\n`);
   const quoted = await plan();
   expect(quoted).toMatchObject({ fresh: 0, most: 8, mostRequests: 8, mayGrow: false });
@@ -108,7 +108,7 @@ it('a full answer that is fresh is quoted with the parts that are not', async ()
   const { points } = await charged();
   expect(points).toBeGreaterThanOrEqual(4);
   expect(points).toBeLessThanOrEqual(8);
-  expect(await text()).toMatch(/^Nothing to ask/m);
+  expect(await text()).toMatch(/^Nothing to send/m);
   expect(await charged()).toMatchObject({ requests: 0 });
 });
 
@@ -140,7 +140,7 @@ it('a stopped run is quoted at what it left, and its continuation spends no more
   const { plan, text, charged } = await setUp(WINDOW.replace('max_age: 7d', 'budget: { per_run: 3 }'));
   expect(await charged()).toMatchObject({ code: 6, points: 3 });
   for (let [left, runs] = [await plan(), 0]; left.continues !== null && runs < 20; left = await plan(), runs++) {
-    expect(await text()).toContain(`filings: what run ${left.continues} left when it was stopped.`);
+    expect(await text()).toContain(`filings: the remaining requests of run ${left.continues}, which was stopped.`);
     const { points } = await charged();
     expect(points).toBeGreaterThan(0);
     expect(points).toBeLessThanOrEqual(left.most);

@@ -23,7 +23,7 @@ describe('points', () => {
     const { summary } = await spend(service, warehouse, { budget: '{ per_run: 30 }', inputs: 40, inFlight: 2 });
 
     expect(only(summary)).toMatchObject({ exitCode: 6, points: 30, unverified: { requests: 0, points: 0 } });
-    expect(summaryText(summary, CHANNEL)).toContain('quoted 40 points by a guess, spent 30 by the log');
+    expect(summaryText(summary, CHANNEL)).toContain('quoted 40 points (a guess), spent 30 according to the log');
     const costs = await readCosts(warehouse, undefined, service.clock.now());
     expect(costs.verification).toMatchObject({ verifiedPoints: 30, unverifiedPoints: 0, quotedPoints: 40 });
     expect(costs.syncs).toMatchObject([{ ledgerPoints: 30 }, { endpoint: 'token.requests', ledgerPoints: 0 }]);
@@ -45,7 +45,7 @@ describe('points', () => {
 
     expect(only(summary)).toMatchObject({ continued: true, points: 6, pointsNow: 3 });
     expect(summaryText(summary, CHANNEL)).toContain(
-      'users: 3 points in this invocation, 6 since the run began; limits per run hold for one invocation',
+      'users: 3 points in this invocation, 6 since the run started; limits per run apply to one invocation',
     );
   });
 

@@ -306,7 +306,7 @@ it('says so when the address is taken: an error where it was asked for, a notice
   const { port } = other.address() as AddressInfo;
   await expect(startMonitor(`127.0.0.1:${port}`, never, () => undefined)).rejects.toMatchObject({
     exitCode: 2,
-    message: `Health and metrics can’t be told at 127.0.0.1:${port}: another process listens there.`,
+    message: `Health and metrics can’t be served at 127.0.0.1:${port}: another process uses the address.`,
     next: expect.stringContaining('--listen') as string,
   });
   other.close();
@@ -315,7 +315,7 @@ it('says so when the address is taken: an error where it was asked for, a notice
   await Promise.race([once(usual, 'listening'), once(usual, 'error')]);
   const notices: string[] = [];
   expect(await startMonitor(undefined, never, (message) => notices.push(message))).toBeUndefined();
-  expect(notices).toEqual([expect.stringMatching(/127\.0\.0\.1:9464: another process listens there.*--listen/)]);
+  expect(notices).toEqual([expect.stringMatching(/127\.0\.0\.1:9464: another process uses the address.*--listen/)]);
   usual.close();
 });
 

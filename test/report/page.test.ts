@@ -131,7 +131,7 @@ describe.each(PAGES)('the page %s', (_name, report) => {
 });
 
 describe('the page', () => {
-  it('tells first what somebody should look at', () => {
+  it('shows first what needs attention', () => {
     const $ = load(reportPage(SAMPLE));
     const items = $('#attention ~ ul li')
       .toArray()
@@ -144,21 +144,21 @@ describe('the page', () => {
 
   it('says after which day rows are new, and over how many days at the most a pace is', () => {
     const $ = load(reportPage(SAMPLE));
-    expect(textOf($, '.facts')).toContain(`new after ${SAMPLE.days[0] ?? ''}`);
-    expect(textOf($, '#growth figure:first-of-type .note')).toMatch(/of them new after 2026-08-24$/);
+    expect(textOf($, '.facts')).toContain(`first seen after ${SAMPLE.days[0] ?? ''}`);
+    expect(textOf($, '#growth figure:first-of-type .note')).toMatch(/of them first seen after 2026-08-24$/);
     expect(textOf($, '#balance .lead')).toMatch(
-      /^At the mean pace of late \(the last 7 days at the most\), 151\.4 points/,
+      /^At the recent mean rate of 151\.4 points a day \(over at most 7 days\), /,
     );
   });
 
-  it('says what is open of what was asked, and of truncated slices what was asked for', () => {
+  it('explains open slices, and shows the filters of truncated slices', () => {
     const [slice] = SAMPLE.truncated;
     if (!slice) throw new Error('the sample has a truncated slice');
     const filters = '{"title": "x", "keywords": "", "last_name": null, "location": [], "exact": false}';
     const others = ['{"title": <secret>}'].map((it) => ({ ...slice, filters: it }));
     const $ = load(reportPage({ ...SAMPLE, truncated: [{ ...slice, filters }, ...others] }));
     expect(textOf($, '#coverage .lead')).toContain(
-      'Open slices were asked again in parts, or their last day had not ended. An item may be in several slices.',
+      'Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.',
     );
     const told = $('#truncated-table tbody code').toArray();
     expect(told.map((it) => $(it).text())).toEqual(['{"title":"x","exact":false}', '{"title": <secret>}']);
@@ -166,7 +166,7 @@ describe('the page', () => {
 
   it('says what to do where there is nothing', () => {
     const $ = load(reportPage(EMPTY));
-    expect(textOf($, '#attention ~ p')).toBe('Nothing has run yet: sluice sync begins.');
+    expect(textOf($, '#attention ~ p')).toBe('Nothing has run yet. Run sluice sync.');
     const states = $('main section[id]')
       .toArray()
       .map((it) => [$(it).attr('id'), $(it).find('p.empty').length, $(it).find('svg').length]);
@@ -185,7 +185,7 @@ describe('the page', () => {
       $('#balance figure h3')
         .toArray()
         .map((it) => plain($(it).text())),
-    ).toEqual([`Points left of token ${balance.token}`, 'Points left of token other']);
+    ).toEqual([`Points left on token ${balance.token}`, 'Points left on token other']);
     expect($('#balance-figures tbody tr').first().children().last().text()).toBe('');
   });
 

@@ -1,4 +1,4 @@
-/** `sluice alerts`: which alerts stand, and whether those who are to be told can be. */
+/** `sluice alerts`: lists alerts, or sends a test alert to the configured channels. */
 import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
@@ -9,13 +9,14 @@ import { show } from '../terminal/show.ts';
 
 export const alerts = command({
   about:
-    'list (the default) tells the alerts that were ever raised, those that stand first. test sends one to the webhook and to the command of the config, ' +
-    'and ends with exit code 5 when one of them did not take it. What is sent, and when, docs/operations.md says. Needs no token.',
+    'List alerts, or send a test alert. docs/operations.md describes when Sluice sends alerts, and what they contain. Needs no token.\n\n' +
+    '- list (the default): show all alerts that were ever raised, active alerts first.\n' +
+    '- test: send a test alert to the webhook and to the command of the config. The exit code is 5 if one of them did not accept it.',
   options: configOption,
-  positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'What to do.' } },
+  positionals: { action: { takes: 'optional', choices: ['list', 'test'], about: 'The action.' } },
   examples: [
-    { line: 'sluice alerts', about: 'What stands.' },
-    { line: 'sluice alerts test', about: 'Whether an alert would arrive.' },
+    { line: 'sluice alerts', about: 'List alerts.' },
+    { line: 'sluice alerts test', about: 'Check that alerts arrive.' },
   ],
   run: async ({ action = 'list', config: flag }, context) => {
     const config = await readConfig(context, flag);
@@ -32,8 +33,8 @@ export const alerts = command({
       return EXIT.complete;
     }
     if (!config.alerts) {
-      throw new UsageError(`alerts: ${config.file} names nobody to be told`, {
-        next: 'Give it alerts: { webhook: "${SLUICE_ALERT_WEBHOOK}" } and set that variable, or a command.',
+      throw new UsageError(`alerts: ${config.file} has no webhook and no command for alerts`, {
+        next: 'Add alerts: { webhook: "${SLUICE_ALERT_WEBHOOK}" } and set that variable, or add a command.',
       });
     }
     const [{ channelsOf }, { testPayload }] = await Promise.all([
@@ -41,13 +42,15 @@ export const alerts = command({
       import('../../alerts/payload.ts'),
     ]);
     const { sleep, env, redactor } = context;
-    const told: DeliveryTest[] = [];
+    const results: DeliveryTest[] = [];
     for (const { name, send } of channelsOf(config.alerts, { sleep, env, redact: redactor.redact })) {
       const delivery = await send(testPayload(context.now()));
-      told.push({ channel: name, ok: delivery.ok, because: delivery.ok ? null : delivery.because });
+      results.push({ channel: name, ok: delivery.ok, because: delivery.ok ? null : delivery.because });
     }
-    show(context, told, () => told.map((it) => `${it.channel}: ${it.because ?? 'took the test alert'}\n`).join(''));
-    return told.every(({ ok }) => ok) ? EXIT.complete : EXIT.transient;
+    show(context, results, () =>
+      results.map((it) => `${it.channel}: ${it.because ?? 'accepted the test alert'}\n`).join(''),
+    );
+    return results.every(({ ok }) => ok) ? EXIT.complete : EXIT.transient;
   },
 });
 
@@ -58,8 +61,8 @@ interface DeliveryTest {
 }
 
 function listText(found: readonly AlertState[], { out }: Context): string {
-  if (found.length === 0) return 'no alert was ever raised\n';
-  const columns = ['sync', 'about', 'state', 'since', 'because'].map((name) => ({ name }));
+  if (found.length === 0) return 'no alert has been raised\n';
+  const columns = ['sync', 'kind', 'state', 'since', 'reason'].map((name) => ({ name }));
   const rows = found.map((it) => [it.sync, it.kind.replaceAll('_', ' '), it.state, it.since, it.because]);
   return table(columns, rows, out);
 }

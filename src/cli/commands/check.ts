@@ -1,4 +1,4 @@
-/** `sluice check`: whether config, inputs, token, warehouse and schema are fit for a run, at no cost. */
+/** `sluice check`: checks at no cost that config, inputs, token, warehouse and schema are ready for a run. */
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config/definition.ts';
 import { EXIT, SchemaError, SluiceError } from '../../errors.ts';
@@ -17,11 +17,12 @@ import { show } from '../terminal/show.ts';
 
 export const check = command({
   about:
-    'Checks that the config is valid and its inputs can be read, that there is a token that a header can carry, that the warehouse answers, ' +
-    'that its schema is the declared one, and that the queries of for_each give columns that their endpoints take. The service is asked nothing. The exit code is 2, 3, 8, 7 or 5, the first of them that a check failed with.',
+    'Check that the config is valid, that its inputs can be read, and that there is a token that an HTTP header can carry. ' +
+    'Check that the warehouse answers, that its schema is the declared one, and that the queries of for_each return columns that their endpoints accept. ' +
+    'No request goes to the service. If checks fail, the exit code is the first of 2, 3, 8, 7 and 5 that one of them failed with.',
   options: configOption,
   positionals: {},
-  examples: [{ line: 'sluice check', about: 'Before the first sync, and after each change of the config.' }],
+  examples: [{ line: 'sluice check', about: 'Check before the first sync, and after each change of the config.' }],
   run: async ({ config: flag }, context) => {
     const checks: Check[] = [];
     const warnings: string[] = [];
@@ -60,7 +61,7 @@ const passed = (name: string, message: string): Check => ({
   next: null,
 });
 
-/** A check that failed with this error; bugs are thrown on. */
+/** A check that failed with this error. Throws the error again if it is a bug. */
 function failed(name: string, error: unknown): Check {
   if (!(error instanceof SluiceError)) throw error;
   return { name, ok: false, exitCode: error.exitCode, message: error.message, next: error.next ?? null };
@@ -91,7 +92,7 @@ async function checkAll({ checks, warnings }: Findings, config: Config, context:
 }
 
 const SUPERUSER =
-  'the database user is a superuser, who can read and write files of the server; connect as a role that owns the two schemas alone';
+  'the database user is a superuser, who can read and write files of the server; connect as a role that only owns the two schemas';
 
 async function isSuperuser(warehouse: Warehouse): Promise<boolean> {
   const { readOnlyQuery } = await import('../../warehouse/connect/query.ts');
@@ -107,11 +108,8 @@ async function checkInputs({ syncs }: Config): Promise<Check> {
   const effects = { readFile: (path: string) => readFile(path, 'utf8'), query: () => Promise.resolve([]) };
   try {
     const inputs = await Promise.all(syncs.map((sync) => readInputs(sync, effects)));
-    const many = inputs.reduce((sum, it) => sum + it.length, 0);
-    return passed(
-      'inputs',
-      `${withNoun(many, 'input')} in lists and files; those of queries are read when a sync is planned`,
-    );
+    const count = inputs.reduce((sum, it) => sum + it.length, 0);
+    return passed('inputs', `${withNoun(count, 'input')} in lists and files; queries are run when a sync is planned`);
   } catch (error) {
     return failed('inputs', error);
   }
@@ -120,7 +118,10 @@ async function checkInputs({ syncs }: Config): Promise<Check> {
 function checkToken(config: Config): Check {
   try {
     requireToken(config);
-    return passed('token', 'present, printable, without spaces; whether the service takes it, the first request tells');
+    return passed(
+      'token',
+      'present, printable, without spaces; the first request shows whether the service accepts it',
+    );
   } catch (error) {
     return failed('token', error);
   }
@@ -131,8 +132,8 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
   const { state, steps, unknown } = await migrationStatus(warehouse);
   const waiting = steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
   const migrates = state === 'empty' || (state === 'older' && warehouse.kind === 'embedded');
-  const lacking = state === 'empty' ? await missingRight(warehouse) : undefined;
-  if (lacking) return failed('schema', lacking);
+  const missing = state === 'empty' ? await missingRight(warehouse) : undefined;
+  if (missing) return failed('schema', missing);
   if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
   if (state === 'older')
     return failed('schema', new SchemaError(`older: it lacks ${waiting.join(', ')}`, { next: 'Run sluice migrate.' }));
@@ -144,36 +145,36 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
     ? passed('schema', `current, ${withNoun(steps.length, 'migration')}, and equal to the declared one`)
     : failed(
         'schema',
-        new SchemaError(driftText(drift), { next: 'Undo by hand what was changed by hand; data is safe.' }),
+        new SchemaError(driftText(drift), { next: 'Revert the manual changes of the schema; the data is safe.' }),
       );
 }
 
-/** The queries of `for_each`, where the tables that they read are there. */
+/** Checks the queries of `for_each`, if the tables that they read exist. */
 async function checkForEach(warehouse: Warehouse, { syncs }: Config): Promise<Check[]> {
   const { checkQueries, queriesOf } = await import('../../flow/queries/check-queries.ts');
-  const many = syncs.reduce((sum, sync) => sum + queriesOf(sync).length, 0);
-  if (many === 0) return [];
+  const count = syncs.reduce((sum, sync) => sum + queriesOf(sync).length, 0);
+  if (count === 0) return [];
   const { migrationStatus } = await import('../../warehouse/migrate/migrate.ts');
-  const queries = many === 1 ? '1 query' : `${many} queries`;
+  const queries = count === 1 ? '1 query' : `${count} queries`;
   if ((await migrationStatus(warehouse)).state !== 'current')
     return [
       passed(
         'queries',
-        `${queries} not checked, as the schema is not current; sluice plan brings it about, checks them and buys nothing`,
+        `${queries} not checked, because the schema is not current; sluice plan updates it and checks them, at no cost`,
       ),
     ];
   try {
     await checkQueries(warehouse, syncs);
-    return [passed('queries', `${queries} of for_each give the columns that the endpoints take`)];
+    return [passed('queries', `${queries} of for_each return columns that the endpoints accept`)];
   } catch (error) {
     return [failed('queries', error)];
   }
 }
 
-/** Rows that were deleted by hand are no error, but stay away as long as their answers are fresh. */
+/** Reports rows that were deleted by hand. They are no error, but they stay missing while their answers are fresh. */
 async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   if (!(await hasSchema(warehouse))) return [];
-  // Most starts do without what reads answers.
+  // Without answers, the modules that read them are not loaded.
   const any = await operationsOf(warehouse).selectFrom('answers').select('id').limit(1).executeTakeFirst();
   if (!any) return [];
   const [{ deletedRows }, { deletedRowsText }] = await Promise.all([
@@ -183,7 +184,7 @@ async function checkRows(warehouse: Warehouse): Promise<Check[]> {
   return (await deletedRows(warehouse)).map((deleted) => passed('rows', deletedRowsText(deleted)));
 }
 
-/** More are not read by anybody at once. */
+/** The greatest number of differences that is listed. */
 const SHOWN = 20;
 
 function driftText(drift: readonly SchemaFinding[]): string {
@@ -201,6 +202,6 @@ const warningLine = (warning: string, channel: Channel): string =>
 
 function lineOf({ name, ok, message, next }: Check, channel: Channel): string {
   const mark = ok ? paint(channel, 'green', 'ok    ') : paint(channel, 'red', 'failed');
-  const told = next === null ? message : `${message}\n${next}`;
-  return `${mark}  ${name}: ${told.split('\n').map(escapeControls).join('\n        ')}\n`;
+  const text = next === null ? message : `${message}\n${next}`;
+  return `${mark}  ${name}: ${text.split('\n').map(escapeControls).join('\n        ')}\n`;
 }

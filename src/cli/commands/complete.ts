@@ -1,4 +1,4 @@
-/** `sluice complete`: asked by the shells' scripts at each press of the tab key; quick, and silent about trouble. */
+/** `sluice complete`: called by the completion scripts at each press of the tab key. It is fast, and prints no errors. */
 import { existsSync } from 'node:fs';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { command } from '../command.ts';
@@ -7,11 +7,13 @@ import type { Context } from '../context.ts';
 
 export const complete = command({
   about:
-    'For the scripts of sluice completion. Prints a line for each word that may come next, with a tab and its meaning, ' +
-    'or :files or :folders where a path may. Of the config it reads only the names of the syncs, and it never tells an error.',
+    'Used by the scripts of sluice completion. Print one line for each possible next word: the word, a tab and its meaning. ' +
+    'The line :files or :folders means that a path can follow. The command reads only the names of the syncs from the config, and prints no errors.',
   options: {},
-  positionals: { words: { takes: 'many', about: 'What stands after the program’s name; the last word may be empty.' } },
-  examples: [{ line: 'sluice complete -- sync --max', about: 'What may come of a flag that is being typed.' }],
+  positionals: {
+    words: { takes: 'many', about: 'The words after the name of the program; the last one can be empty.' },
+  },
+  examples: [{ line: 'sluice complete -- sync --max', about: 'Complete a flag.' }],
   run: async ({ words }, context) => {
     const [{ offerFor }, { allCommands }] = await Promise.all([
       import('../completion/candidates.ts'),
@@ -25,14 +27,14 @@ export const complete = command({
   },
 });
 
-/** The names that were not said yet. */
+/** The names that start with the typed prefix and are not on the command line yet. */
 async function namesFor({ names }: CompletionOffer, context: Context): Promise<CompletionWord[]> {
   if (!names) return [];
   const all = names.kind === 'syncs' ? await syncsOf(names.config, context) : await endpoints();
   return all.filter(({ word }) => word.startsWith(names.prefix) && !names.typed.includes(word));
 }
 
-/** A person who is typing is not to be told what is wrong with a file. */
+/** The names of the syncs; none if the config cannot be read, because errors would disturb typing. */
 async function syncsOf(config: string | undefined, { env }: Context): Promise<CompletionWord[]> {
   const [{ configPath }, { syncNames }] = await Promise.all([
     import('../../config/find.ts'),

@@ -1,4 +1,4 @@
-/** `sluice costs`: what was paid, for what, what it brought, what is left, and what to do about it. */
+/** `sluice costs`: shows spending with its results, the balance and the forecast, and advises what to do. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { CostCell, Costs, Verification } from '../../insight/costs.ts';
@@ -22,20 +22,26 @@ const COLUMNS = [
 
 export const costs = command({
   about:
-    'Adds up the service’s own request log (a sync of token.requests reads it) by sync, endpoint, plan, day and run. Points are those charged; (other programs) are requests that no sync here sent, ' +
-    'for failed are points for requests that failed, for nothing new those for answers that said what was known, by ledger what this program noted itself. Below come learned prices with their spread, points left with the day they run out at the present pace, what was charged for nothing, what a max_age would have saved, ' +
-    'how the log agrees with the ledger, and what to do next. With --csv the sums by day, endpoint, plan and sync, of which all others are made. Needs no token.',
+    'Add up the request log of the service by sync, endpoint, plan, day and run. A sync of token.requests reads the log. Needs no token.\n\n' +
+    '- points: points that the service charged.\n' +
+    '- (other programs): requests that no sync of this warehouse sent.\n' +
+    '- for failed: points for requests that failed.\n' +
+    '- for nothing new: points for answers that contained nothing new.\n' +
+    '- by ledger: points that Sluice recorded itself.\n\n' +
+    'Further tables show learned prices with their spread, points left with the day on which they run out at the recent rate, points charged for nothing, and what a max_age would have saved. ' +
+    'The last lines show how the log agrees with the ledger, and what to do next. ' +
+    '--csv prints the sums by day, endpoint, plan and sync, from which all others are derived.',
   options: {
     ...configOption,
-    since: { type: 'day', value: 'DAY', about: 'Count from this UTC day on; else from the beginning.' },
+    since: { type: 'day', value: 'DAY', about: 'Count from this UTC day on (default: from the beginning).' },
     csv: { type: 'flag', about: 'Print points by day, endpoint, plan and sync as CSV.' },
   },
   positionals: {},
   examples: [
-    { line: 'sluice costs', about: 'All that was paid so far.' },
-    { line: 'sluice costs --since 2026-03-01', about: 'From a day on.' },
-    { line: 'sluice costs --csv > costs.csv', about: 'By day, endpoint, plan and sync, for a spreadsheet.' },
-    { line: 'sluice costs --json', about: 'Every figure, for a program.' },
+    { line: 'sluice costs', about: 'Show all costs so far.' },
+    { line: 'sluice costs --since 2026-03-01', about: 'Show costs from a day on.' },
+    { line: 'sluice costs --csv > costs.csv', about: 'Export sums by day, endpoint, plan and sync to a spreadsheet.' },
+    { line: 'sluice costs --json', about: 'Print every figure for a program.' },
   ],
   run: async ({ config: flag, since, csv: asCsv }, context) => {
     if (asCsv && context.json) throw new UsageError('costs: --csv and --json were both given; one is allowed');

@@ -1,29 +1,33 @@
-/** `sluice dbt`: the warehouse as sources of dbt. */
+/** `sluice dbt`: prints the tables and views of the warehouse as dbt sources. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command, configOption } from '../command.ts';
 import { readConfig } from '../open.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 
-/** A day and a half: a daily sync may run late without a warning. */
+/** A day and a half, so that a late daily sync causes no warning. */
 const WARN_AFTER_HOURS = 36;
 
 export const dbt = command({
   about:
-    'Prints every table and view for analysts as a source of dbt, or writes it to a file: descriptions, tests of keys and of references between tables, and freshness as the run ledger has it. ' +
-    'For dbt 1.10.5 or later. Needs neither a token nor the database.',
+    'Print every table and view for analysts as a dbt source, or write them to a file. The output has descriptions, tests of keys and references, and freshness from the run ledger. ' +
+    'It needs dbt 1.10.5 or later, but neither a token nor the database.',
   options: {
     ...configOption,
-    output: { type: 'text', value: 'FILE', about: 'Write it there instead; into a folder as sources.yml.' },
+    output: {
+      type: 'text',
+      value: 'FILE',
+      about: 'Write to this file instead of standard output; in a folder, to sources.yml.',
+    },
     'warn-after': {
       type: 'number',
       value: 'HOURS',
       min: 1,
-      about: `Hours without a finished sync after which a table counts as stale; else ${WARN_AFTER_HOURS}.`,
+      about: `Hours without a finished sync after which a table is stale (default: ${WARN_AFTER_HOURS}).`,
     },
   },
   positionals: {},
-  examples: [{ line: 'sluice dbt --output models/sluice/sources.yml', about: 'Into a project of dbt.' }],
+  examples: [{ line: 'sluice dbt --output models/sluice/sources.yml', about: 'Write the sources into a dbt project.' }],
   run: async ({ config: flag, output, 'warn-after': warnAfterHours = WARN_AFTER_HOURS }, context) => {
     const { warehouse } = await readConfig(context, flag);
     const { dbtSources } = await import('../reference/dbt.ts');

@@ -1,4 +1,4 @@
-/** `sluice docs`: the reference and the editor’s schema, written from the code or compared with it. */
+/** `sluice docs`: writes the reference and the JSON Schema for editors from the code, or compares them with the code. */
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { insteadOf } from '../../config/document/nearest.ts';
@@ -11,9 +11,9 @@ import { show } from '../terminal/show.ts';
 
 export const docs = command({
   about:
-    'In a checkout of Sluice, or with --output: writes the reference to docs/ (commands, endpoints, errors, tables, dictionary.html, entities.md, schema.dbml) and configs/sync.schema.json, all from the code. ' +
-    'Elsewhere, or with the names of pages: prints pages of the reference as Markdown and writes nothing. ' +
-    'With --check nothing is written: missing and stale files are listed, and the exit code is 1 if there are any.',
+    'In a checkout of Sluice, or with --output, write the reference to docs/ (commands, endpoints, entities, errors, tables, dictionary.html, schema.dbml) and the JSON Schema to configs/sync.schema.json. ' +
+    'Elsewhere, or with names of pages, print pages of the reference as Markdown and write nothing. ' +
+    'With --check, list missing and stale files and write nothing; the exit code is 1 if there are any.',
   options: {
     check: { type: 'flag', about: 'Compare the files with the code; write nothing.' },
     output: { type: 'text', value: 'DIR', about: 'Folder that holds docs/ and configs/ (default: the checkout).' },
@@ -60,23 +60,23 @@ export const docs = command({
   },
 });
 
-const FRESH = 'every generated file is as the code says\n';
+const FRESH = 'all generated files are up to date\n';
 
-/** The Markdown pages with these names; all of them when none is named. Throws a UsageError for a name that is no page. */
+/** The Markdown pages with these names; all pages if there are no names. Throws a UsageError for an unknown name. */
 function pagesOf(files: readonly GeneratedFile[], names: readonly string[]): GeneratedFile[] {
   const pages = files.filter(({ path }) => path.endsWith('.md'));
   const nameOf = ({ path }: GeneratedFile): string => basename(path, '.md');
   const known = pages.map(nameOf);
   for (const name of names)
     if (!known.includes(name))
-      throw new UsageError(`docs: ${JSON.stringify(name)} is no page${insteadOf(name, known)}`, {
+      throw new UsageError(`docs: ${JSON.stringify(name)} is not a page${insteadOf(name, known)}`, {
         next: 'Name pages of the reference, or none for all of them.',
       });
   return names.length === 0 ? pages : pages.filter((page) => names.includes(nameOf(page)));
 }
 
-/** The files that are missing in that folder or hold something else. */
+/** The files that are missing in the folder or have other contents. */
 async function staleOf(files: readonly GeneratedFile[], folder: string): Promise<GeneratedFile[]> {
   const found = await Promise.all(files.map(({ path }) => readFile(join(folder, path), 'utf8').catch(() => undefined)));
-  return files.filter(({ content }, at) => found[at] !== content);
+  return files.filter(({ content }, index) => found[index] !== content);
 }

@@ -1,4 +1,4 @@
-/** `sluice forget`: removes an entity from everything that Sluice keeps. */
+/** `sluice forget`: removes an entity from all data that Sluice stores. */
 import type { Config } from '../../config/definition.ts';
 import { UsageError } from '../../errors.ts';
 import type { ForgetOptions, ForgetSummary } from '../../flow/erasure/forget.ts';
@@ -13,25 +13,25 @@ import { withProgress } from '../terminal/with-progress.ts';
 
 export const forget = command({
   about:
-    'Takes one row’s entity out of tables, history, ledger, quarantine, stored answers and the spool, under all its names, and leaves a receipt without the data. ' +
-    'Stored answers are rewritten without it, so that no replay brings it back; later answers and inputs that name it are told by salted digests and left out. ' +
-    'Without --yes it tells what would be removed and, at a terminal, asks. Backups, copies in BI tools and the database’s own logs are not reached. ' +
-    'A key that matches nothing ends with exit code 2. Refused with exit code 7 while a sync runs. Needs no token.',
+    'Remove the entity of one row, under all its names, from tables, history, ledger, quarantine, stored answers and the spool. A receipt without the data remains. ' +
+    'Stored answers are rewritten without the entity, so no replay restores it. Salted digests recognize it in later answers and inputs, which are loaded without it. ' +
+    'Without --yes, the command shows what it would remove, and asks for confirmation at a terminal. It does not reach backups, copies in BI tools and logs of the database. ' +
+    'The exit code is 2 if the key matches nothing, and 7 while a sync runs. Needs no token.',
   options: {
     ...configOption,
     yes: { type: 'flag', about: 'Remove without asking.' },
     'allow-again': {
       type: 'flag',
-      about: 'Let later answers bring it again; lifts an earlier ban on it.',
+      about: 'Let later answers load it again; removes an earlier ban on it.',
     },
   },
   positionals: {
-    table: { takes: 'one', about: 'The table that has a row of it, such as pronet_users.' },
-    key: { takes: 'many', about: 'Its key: the values of the key’s columns, in their order.' },
+    table: { takes: 'one', about: 'A table with a row of the entity, such as pronet_users.' },
+    key: { takes: 'many', about: 'The key of the row: the values of the key columns, in their order.' },
   },
   examples: [
-    { line: 'sluice forget pronet_users fsd_profile ACoAAB1', about: 'What would be removed of a person.' },
-    { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove it.' },
+    { line: 'sluice forget pronet_users fsd_profile ACoAAB1', about: 'Show what would be removed for a person.' },
+    { line: 'sluice forget photoshare_users 2000007919 --yes', about: 'Remove a user.' },
   ],
   run: async ({ table, key, yes, 'allow-again': comesAgain, config: flag }, context) => {
     const { targetOf } = await import('../../flow/erasure/forget.ts');
@@ -39,21 +39,21 @@ export const forget = command({
     const config = await readConfig(context, flag);
     return withWarehouse(context, config, async (warehouse) => {
       if (!(await hasSchema(warehouse)))
-        throw new UsageError('forget: the warehouse is empty, so nothing is kept of anybody.', {
+        throw new UsageError('forget: the warehouse is empty, so it holds no data about any entity.', {
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
       const options = { table, key, comesAgain };
-      if (yes) return told(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
+      if (yes) return finish(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
       const preview = await forgotten(context, config, warehouse, { ...options, dryRun: true });
       const asks = context.json ? undefined : context.ask;
-      if (!asks) return told(context, preview);
+      if (!asks) return finish(context, preview);
       context.err.write(forgetText(preview, context));
-      const question = preview.found ? 'Remove all of it?' : 'Keep later answers from bringing it?';
+      const question = preview.found ? 'Remove all of it?' : 'Keep later answers from loading it?';
       if ((await asks(`${question} Type yes: `)) !== 'yes') {
         context.err.write('nothing was removed\n');
         return preview.exitCode;
       }
-      return told(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
+      return finish(context, await forgotten(context, config, warehouse, { ...options, dryRun: false }));
     });
   },
 });
@@ -81,7 +81,7 @@ async function forgotten(
   );
 }
 
-function told(context: Context, summary: ForgetSummary): number {
+function finish(context: Context, summary: ForgetSummary): number {
   show(context, summary, () => forgetText(summary, context));
   return summary.exitCode;
 }
@@ -91,20 +91,20 @@ function forgetText(it: ForgetSummary, { out }: Context): string {
   const lines = it.found
     ? [
         laidOut(
-          [{ name: 'table' }, { name: it.dryRun ? 'rows to go or change' : 'rows gone or changed' }],
+          [{ name: 'table' }, { name: it.dryRun ? 'rows to remove or change' : 'rows removed or changed' }],
           Object.entries(it.rows),
           out,
         ),
-        `${withNoun(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased whole; ${withNoun(it.requests, 'request')} ${does} given a pseudonym; ${withNoun(it.spooled, 'answer')} in the spool\n`,
+        `${withNoun(it.answers, 'stored answer')} ${does} rewritten, ${it.bodies} of them erased completely; ${withNoun(it.requests, 'request')} ${does} given a pseudonym; ${withNoun(it.spooled, 'answer')} in the spool\n`,
       ]
     : [
         it.wasForgotten
-          ? 'nothing of it is left; it was forgotten before\n'
+          ? 'nothing is left of it; it was removed before\n'
           : `nothing has this key: no row of ${it.table}, no stored answer, no request. Check the key with sluice query\n`,
       ];
-  const later = it.comesAgain ? 'later answers may bring it again' : 'later answers will not bring it again';
+  const later = it.comesAgain ? 'later answers can load it again' : 'later answers will not load it again';
   const end = it.dryRun
-    ? `nothing was removed; add --yes to ${it.found ? 'remove it' : 'keep later answers from bringing it'}\n`
-    : `receipt ${it.receipt}: ${later}. Backups, extracts of BI tools and the write-ahead log still hold it until they expire\n`;
+    ? `nothing was removed; add --yes to ${it.found ? 'remove it' : 'keep later answers from loading it'}\n`
+    : `receipt ${it.receipt}: ${later}. Backups, extracts of BI tools and the write-ahead log contain it until they expire\n`;
   return [...lines, end].join('');
 }

@@ -1,4 +1,4 @@
-/** `sluice grants`: a role for analysts that reads and nothing else, as SQL or applied. */
+/** `sluice grants`: prints or applies the SQL of a read-only role for analysts. */
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
@@ -6,18 +6,22 @@ import { show } from '../terminal/show.ts';
 
 export const grants = command({
   about:
-    'Prints the statements that make a role which reads every table and view for analysts, those of later migrations too, and which can neither write nor see the machinery. ' +
-    'Run them as the role that migrates. With --apply they are run on the warehouse’s server, for whoever owns its tables. ' +
-    'The role can’t log in: grant it to those who can. Needs no token.',
+    'Print the statements that create a read-only role for analysts. The role can read every table and view for analysts, including those of later migrations. It can neither write nor read the internal tables. ' +
+    'Run the statements as the role that migrates. With --apply, the command runs them on the server of the warehouse, for the owner of its tables. ' +
+    'The role cannot log in: grant it to roles that can. Needs no token.',
   options: {
     ...configOption,
-    role: { type: 'text', value: 'NAME', about: 'Name of the role; else sluice_reader. One that is there is kept.' },
+    role: {
+      type: 'text',
+      value: 'NAME',
+      about: 'Name of the role (default: sluice_reader). An existing role is kept.',
+    },
     apply: { type: 'flag', about: 'Run the statements instead of only printing them.' },
   },
   positionals: {},
   examples: [
-    { line: 'sluice grants > reader.sql', about: 'The statements, for an administrator.' },
-    { line: 'sluice grants --role analysts --apply', about: 'Make the role.' },
+    { line: 'sluice grants > reader.sql', about: 'Save the statements for an administrator.' },
+    { line: 'sluice grants --role analysts --apply', about: 'Create the role.' },
   ],
   run: async ({ config: flag, role = 'sluice_reader', apply }, context) => {
     const config = await readConfig(context, flag);

@@ -1,4 +1,4 @@
-/** `sluice init`: a first config, with what belongs beside it. */
+/** `sluice init`: writes a first config with its schema, .env.example and .gitignore. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,41 +12,48 @@ import { show } from '../terminal/show.ts';
 
 export const init = command({
   about:
-    'Writes sluice.yaml, .env.example and sync.schema.json, and a .gitignore where there is none. ' +
-    'On a terminal it asks for what the flags leave open; elsewhere, in CI and with --json it takes what is usual: webparser.parse, an embedded warehouse, 100 points. ' +
-    'Endpoints that are not taken are in the config as comments. ' +
-    'What is there already is left alone, and nothing is written, unless --force is given.',
+    'Write sluice.yaml, .env.example and sync.schema.json, and a .gitignore if there is none. ' +
+    'On a terminal, the command asks for values that no flag sets. Without a terminal, in CI and with --json, it uses the defaults: webparser.parse, an embedded warehouse, 100 points. ' +
+    'The config contains the other endpoints as comments. ' +
+    'If one of the files exists, nothing is written without --force.',
   options: {
-    dir: { type: 'text', value: 'DIR', about: 'The folder to write to; else the working directory.' },
-    warehouse: { type: 'text', value: 'KIND', about: 'embedded, or postgres for the one that DATABASE_URL names.' },
-    'per-run': { type: 'number', value: 'POINTS', min: 1, about: 'The most points that a run may spend.' },
-    force: { type: 'flag', about: 'Write over what is there.' },
+    dir: { type: 'text', value: 'DIR', about: 'Folder to write to (default: the working directory).' },
+    warehouse: {
+      type: 'text',
+      value: 'KIND',
+      about: 'embedded or postgres (default: embedded); postgres uses the server in DATABASE_URL.',
+    },
+    'per-run': {
+      type: 'number',
+      value: 'POINTS',
+      min: 1,
+      about: 'Maximum number of points that a run may spend (default: 100).',
+    },
+    force: { type: 'flag', about: 'Overwrite existing files.' },
   },
   positionals: {
     endpoints: {
       takes: 'many',
       completes: 'endpoints',
-      about: 'Endpoints to begin with, such as pronet.search.users; all takes every one.',
+      about: 'Endpoints to include, such as pronet.search.users; all includes every endpoint.',
     },
   },
   examples: [
-    { line: 'sluice init', about: 'In this folder.' },
-    { line: 'sluice init --dir warehouse', about: 'In another, which is made when it is not there.' },
+    { line: 'sluice init', about: 'Write to this folder.' },
+    { line: 'sluice init --dir warehouse', about: 'Write to another folder, and create it if necessary.' },
     {
       line: 'sluice init sec.search.companies webparser.parse --warehouse postgres --per-run 500',
-      about: 'Without questions.',
+      about: 'Skip the questions.',
     },
   ],
   run: async ({ dir = '.', force, endpoints, warehouse, 'per-run': pointsPerRun }, context) => {
-    // Before the first question: whoever has answered them all should not be refused.
+    // Checked before the first question, so that no answers are lost to a refusal.
     const names = ['sluice.yaml', '.env.example', 'sync.schema.json'];
-    const there = names.map((name) => join(dir, name)).filter((path) => existsSync(path));
-    if (there.length > 0 && !force) {
+    const existing = names.map((name) => join(dir, name)).filter((path) => existsSync(path));
+    if (existing.length > 0 && !force) {
       throw new UsageError(
-        `init: ${there.join(', ')} ${there.length === 1 ? 'is' : 'are'} there already; nothing was written`,
-        {
-          next: 'Name another folder with --dir, or write over what is there with --force.',
-        },
+        `init: ${existing.join(', ')} ${existing.length === 1 ? 'exists' : 'exist'} already; nothing was written`,
+        { next: 'Set another folder with --dir, or overwrite existing files with --force.' },
       );
     }
     const [{ initAnswers }, { configTemplate, envExample, GITIGNORE }, { schemaText }] = await Promise.all([
@@ -55,12 +62,12 @@ export const init = command({
       import('../reference/schema-text.ts'),
     ]);
     const ask = context.json || isCi(context.env) ? undefined : context.ask;
-    const wishes = await initAnswers({ endpoints, warehouse, pointsPerRun }, ask);
+    const answers = await initAnswers({ endpoints, warehouse, pointsPerRun }, ask);
     const ignore = join(dir, '.gitignore');
     const keepsIgnore = existsSync(ignore);
     const files = [
-      { path: join(dir, 'sluice.yaml'), content: configTemplate(wishes, './sync.schema.json') },
-      { path: join(dir, '.env.example'), content: envExample(wishes.warehouse) },
+      { path: join(dir, 'sluice.yaml'), content: configTemplate(answers, './sync.schema.json') },
+      { path: join(dir, '.env.example'), content: envExample(answers.warehouse) },
       { path: join(dir, 'sync.schema.json'), content: schemaText() },
       ...(keepsIgnore ? [] : [{ path: ignore, content: GITIGNORE }]),
     ];
@@ -78,22 +85,22 @@ export const init = command({
   },
 });
 
-/** A token that is committed is known to whoever reads the repository. */
+/** Warns if an existing .gitignore does not cover the files with secrets: everyone who reads the repository could read a committed token. */
 async function warnOfSecrets(path: string, wanted: string, { log }: Context): Promise<void> {
   const lines = (await readFile(path, 'utf8').catch(() => '')).split(/\r?\n/).map((it) => it.trim());
   const missing = wanted.split('\n').filter((it) => it !== '' && !lines.includes(it));
   if (missing.length > 0)
-    log.warn(`${path} is kept as it is and lacks ${missing.join(' and ')}: add what is to stay out of git`);
+    log.warn(`${path} is unchanged and lacks ${missing.join(' and ')}: add the files that must stay out of git`);
 }
 
 function nextSteps(dir: string): string {
-  // From there, since the embedded warehouse lies where commands are run.
+  // The commands find the config in the working folder.
   const enter = dir === '.' ? [] : [`  cd ${shellWord(dir)}`];
   return [
     'next:',
     ...enter,
     '  cp .env.example .env',
-    '    and fill in the token; sluice sandbox prints the one that it takes',
+    '    and fill in the token; sluice sandbox prints the token that it accepts',
     '  set -a; . ./.env; set +a',
     '  sluice check',
     '  sluice plan',
@@ -102,6 +109,6 @@ function nextSteps(dir: string): string {
   ].join('\n');
 }
 
-/** The text as one word of a shell. */
+/** The text, quoted as one word for a shell. */
 const shellWord = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${escapeControls(text).replaceAll("'", `'\\''`)}'`;

@@ -1,4 +1,4 @@
-/** `sluice migrate`: the warehouse’s schema, brought up to date, a step back, or told. */
+/** `sluice migrate`: updates the schema of the warehouse, reverts its last migration, or shows its status. */
 import { EXIT } from '../../errors.ts';
 import type { MigrationStatus } from '../../warehouse/migrate/migrate.ts';
 import { command, configOption } from '../command.ts';
@@ -8,14 +8,15 @@ import { show } from '../terminal/show.ts';
 
 export const migrate = command({
   about:
-    'up (the default) applies the migrations that wait, down takes the last one back unless rows would be lost, ' +
-    'status tells which are applied and ends with exit code 8 when the schema is not that of this version. ' +
-    'Migrators that run at the same time wait for each other. Needs no token.',
+    'Migrate the schema of the warehouse, or show its status. Concurrent migrations wait for each other. Needs no token.\n\n' +
+    '- up (the default): apply pending migrations.\n' +
+    '- down: revert the last migration, unless rows would be lost.\n' +
+    '- status: show which migrations are applied. The exit code is 8 if the schema is older or newer than this version.',
   options: configOption,
-  positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'What to do.' } },
+  positionals: { action: { takes: 'optional', choices: ['up', 'down', 'status'], about: 'The action.' } },
   examples: [
-    { line: 'sluice migrate', about: 'Apply what waits.' },
-    { line: 'sluice migrate status', about: 'Which migrations are applied.' },
+    { line: 'sluice migrate', about: 'Apply pending migrations.' },
+    { line: 'sluice migrate status', about: 'Show which migrations are applied.' },
   ],
   run: async ({ action = 'up', config: flag }, context) => {
     const config = await readConfig(context, flag);
@@ -34,18 +35,18 @@ export const migrate = command({
 });
 
 const NOTHING = 'nothing to do\n';
-const VERBS: Readonly<Record<string, string>> = { up: 'applied', down: 'took back' };
+const VERBS: Readonly<Record<string, string>> = { up: 'applied', down: 'reverted' };
 const COLUMNS = [{ name: 'migration' }, { name: 'applied' }];
 
 const rowsOf = ({ steps, unknown }: MigrationStatus): unknown[][] => [
-  ...steps.map(({ name, appliedAt }) => [name, appliedAt ?? 'waits']),
-  ...unknown.map((name) => [name, 'not known to this version']),
+  ...steps.map(({ name, appliedAt }) => [name, appliedAt ?? 'pending']),
+  ...unknown.map((name) => [name, 'unknown to this version']),
 ];
 
-const SAID: Readonly<Record<MigrationStatus['state'], string>> = {
+const TEXTS: Readonly<Record<MigrationStatus['state'], string>> = {
   empty: 'The warehouse is empty; the first sync creates the schema.\n',
   older: 'The schema is older than this version: run sluice migrate.\n',
   current: 'The schema is current.\n',
   newer: 'The schema is newer than this version: update Sluice.\n',
 };
-const statusText = ({ state }: MigrationStatus): string => SAID[state];
+const statusText = ({ state }: MigrationStatus): string => TEXTS[state];

@@ -1,4 +1,4 @@
-/** `sluice plan`: what a sync would ask, what that would cost, and how sure this is. */
+/** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import type { Level } from '../../plan/pricing/price-book.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -9,19 +9,21 @@ import { show } from '../terminal/show.ts';
 
 export const plan = command({
   about:
-    'Makes the plan of each sync as a run would make it now, and asks nothing. Prices are learned from the request log (token.requests); until it shows any, they are guesses. ' +
-    'Nine times in ten the points lie within the range, if answers go on as they did. The most is what all requests can cost, with the parts of full answers. A run spends no more, unless a request fails or its answer is lost and it is sent and billed again (service.retries). ' +
-    'A sync that reads what another one fills is planned on what is there now. An empty warehouse gets its schema first. Needs no token.',
+    'Plan each sync as a run would plan it now, without requests to the service. Needs no token.\n\n' +
+    '- low, likely: the lower end of the range that holds nine of ten costs, and the likely cost, if future answers resemble past ones.\n' +
+    '- most: the cost of all requests, with all parts into which full answers can be split. A run spends no more, unless a request fails or its answer is lost, and it is sent and billed again (service.retries).\n' +
+    '- confidence: guess until the request log (token.requests) shows the prices, then fair or good.\n\n' +
+    'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
     ...configOption,
-    refresh: { type: 'flag', about: 'As sync --refresh: count what is fresh too.' },
-    from: { type: 'day', value: 'DAY', about: 'As sync --from.' },
-    to: { type: 'day', value: 'DAY', about: 'As sync --to.' },
+    refresh: { type: 'flag', about: 'As for sync --refresh: plan requests with fresh answers too.' },
+    from: { type: 'day', value: 'DAY', about: 'As for sync --from.' },
+    to: { type: 'day', value: 'DAY', about: 'As for sync --to.' },
   },
-  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan; none means all.' } },
+  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to plan (default: all).' } },
   examples: [
-    { line: 'sluice plan', about: 'Every sync of the config.' },
-    { line: 'sluice plan --json filings', about: 'One, for a program.' },
+    { line: 'sluice plan', about: 'Plan every sync of the config.' },
+    { line: 'sluice plan --json filings', about: 'Plan one sync, for a program.' },
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
@@ -38,7 +40,7 @@ export const plan = command({
   },
 });
 
-/** The `sluice sync` with the same names and flags, so that it asks what was planned. */
+/** The `sluice sync` command with the same names and flags, which sends the planned requests. */
 function syncCommandOf(given: {
   readonly names: readonly string[];
   readonly config: string | undefined;
@@ -131,10 +133,10 @@ async function quote(
   };
 }
 
-/** Requests sent so long ago are looked at for what the log has not confirmed. */
+/** How far back the plan looks for requests that the log has not confirmed. */
 const UNVERIFIED_MS = 30 * 24 * 3_600_000;
 
-/** What the warehouse knows of the balance, without asking the service. */
+/** The balance and the unverified points that the warehouse knows, without a request to the service. */
 async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
   const [{ lastBalance, readBalance }, { unverifiedPoints }, { spentSince }, { operationsOf }] = await Promise.all([
     import('../../control/budget/balance.ts'),
@@ -148,12 +150,12 @@ async function readPlanned(warehouse: Warehouse, token: string, now: Date) {
   const [read, logged] = [await readBalance(warehouse, token), await lastBalance(warehouse)];
   const newest = read && (!logged || logged.at <= read.readAt) ? { ...read, at: read.readAt } : logged;
   if (!newest) return { balance: null, unverified };
-  // The request that shows the balance is in it.
+  // The balance includes the request that shows it, so the count starts one millisecond later.
   const { points } = await spentSince(warehouse, new Date(newest.at.getTime() + 1));
   return { balance: { points: newest.points - Number(points), at: newest.at.toISOString() }, unverified };
 }
 
-/** The parents that have something to ask, of a sync that reads its inputs from the warehouse. */
+/** The parents that have requests to send, if the sync reads its inputs from the warehouse. */
 function parentsAmong(planned: readonly SyncQuote[], { after, forEach }: SyncDefinition): string[] {
   if (forEach?.some(({ from }) => from === 'query') !== true) return [];
   return planned.filter((it) => after.includes(it.sync) && it.requests > it.fresh).map(({ sync }) => sync);

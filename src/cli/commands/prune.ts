@@ -1,4 +1,4 @@
-/** `sluice prune`: drops what is old and needed by nothing. */
+/** `sluice prune`: deletes old data that nothing needs. */
 import { UsageError } from '../../errors.ts';
 import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
@@ -9,26 +9,33 @@ import { withProgress } from '../terminal/with-progress.ts';
 
 export const prune = command({
   about:
-    'Takes away the bytes of stored answers that are older than the age, loaded, outside every max_age of the config, and without open entries in quarantine; their rows stay, and so do tables, costs and history. ' +
-    'Also deletes old requests that were served from the vault or given up unsent, when a later one speaks for their question. ' +
-    'What is pruned can’t be replayed, and replay --rebuild refuses from then on. Without --yes it only tells what would go. Runs beside syncs, in small steps. Needs no token.',
+    'Delete the bytes of old stored answers. An answer is old if it is loaded, older than --older-than and every max_age of the config, and without open entries in quarantine. Its rows remain, as do costs and history. ' +
+    'Also delete old requests that a stored answer served or that were given up unsent, if a later request covers the same question.\n\n' +
+    'Pruned answers cannot be replayed, and replay --rebuild is no longer possible. Without --yes, the command only shows what it would delete. It works in small steps, also while syncs run. Needs no token.',
   options: {
     ...configOption,
-    'older-than': { type: 'text', value: 'AGE', about: 'The age, such as 90d or 26w; at least 1d.' },
-    quarantined: { type: 'flag', about: 'Also answers with open entries in quarantine, which can’t be retried then.' },
-    yes: { type: 'flag', about: 'Drop it.' },
+    'older-than': {
+      type: 'text',
+      value: 'AGE',
+      about: 'Minimum age of answers to prune, such as 90d or 26w (required; at least 1d).',
+    },
+    quarantined: {
+      type: 'flag',
+      about: 'Also prune answers with open entries in quarantine, which then cannot be retried.',
+    },
+    yes: { type: 'flag', about: 'Delete the data.' },
   },
   positionals: {},
   examples: [
-    { line: 'sluice prune --older-than 90d', about: 'What would go.' },
-    { line: 'sluice prune --older-than 90d --yes', about: 'Let it go; for a monthly schedule.' },
+    { line: 'sluice prune --older-than 90d', about: 'Show what would be deleted.' },
+    { line: 'sluice prune --older-than 90d --yes', about: 'Delete it, for example on a monthly schedule.' },
   ],
   run: async ({ 'older-than': age, quarantined, yes, config: flag }, context) => {
     const olderThanMs = await ageOf(age);
     const config = await readConfig(context, flag);
     return withWarehouse(context, config, async (warehouse) => {
       if (!(await hasSchema(warehouse)))
-        throw new UsageError('prune: the warehouse is empty, so nothing is kept there.', {
+        throw new UsageError('prune: the warehouse is empty, so there is nothing to prune.', {
           next: 'Name the warehouse with DATABASE_URL or warehouse.url.',
         });
       const { prune: drop } = await import('../../flow/retention/prune.ts');
@@ -49,7 +56,7 @@ export const prune = command({
   },
 });
 
-/** A younger answer may be of a run that is still under way. */
+/** The minimum age: a younger answer may belong to a run in progress. */
 const LEAST_MS = 86_400_000;
 
 async function ageOf(text: string | undefined): Promise<number> {
@@ -58,14 +65,14 @@ async function ageOf(text: string | undefined): Promise<number> {
   if (age.success && age.data >= LEAST_MS) return age.data;
   throw new UsageError(
     `prune: --older-than is ${text === undefined ? 'missing' : text}; allowed is an age of a day or more, such as 90d or 26w`,
-    { next: 'Say how long answers are to be kept: sluice prune --older-than 90d.' },
+    { next: 'Set how long answers are kept, for example: sluice prune --older-than 90d.' },
   );
 }
 
 function pruneText({ dryRun, before, answers, bytes, requests }: PruneSummary): string {
   const does = dryRun ? 'would be' : 'were';
-  const told =
-    `${withNoun(answers, 'body', 'bodies')} of answers received before ${before} ${does} dropped: ${withThousands(Math.round(bytes / 1024))} KiB as they rest\n` +
+  const counts =
+    `${withNoun(answers, 'body', 'bodies')} of answers received before ${before} ${does} deleted: ${withThousands(Math.round(bytes / 1024))} KiB as stored\n` +
     `${withNoun(requests, 'row')} of the ledger ${does} deleted\n`;
-  return told + (dryRun ? 'nothing was dropped; add --yes to drop it\n' : '');
+  return counts + (dryRun ? 'nothing was deleted; add --yes to delete it\n' : '');
 }

@@ -1,4 +1,4 @@
-/** `sluice quarantine`: what could not be understood, listed, shown and loaded again. */
+/** `sluice quarantine`: lists, shows and reloads the items and answers in quarantine. */
 import { EXIT, UsageError } from '../../errors.ts';
 import type { QuarantineEntry } from '../../ledger/quarantine.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -10,22 +10,24 @@ import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { replayText, replayWithProgress } from './replay.ts';
 
-/** More is not read at once; the newest come first. */
+/** The greatest number of listed entries, newest first. */
 const LISTED = 200;
 
 export const quarantine = command({
   about:
-    `list (the default) tells the newest ${LISTED} entries with place and reason, show ID prints one with the item as the service sent it, ` +
-    'retry loads the answers that hold such entries again from the vault, with no request to the service. Needs no token.',
+    'List, show or reload the items and answers that Sluice could not load. Needs no token.\n\n' +
+    `- list (the default): show the newest ${LISTED} entries with their position and reason.\n` +
+    '- show ID: print one entry with the item as the service sent it.\n' +
+    '- retry: load the stored answers of open entries again, without requests to the service.',
   options: configOption,
   positionals: {
-    action: { takes: 'optional', choices: ['list', 'show', 'retry'], about: 'What to do.' },
-    id: { takes: 'optional', about: 'The entry to show.' },
+    action: { takes: 'optional', choices: ['list', 'show', 'retry'], about: 'The action.' },
+    id: { takes: 'optional', about: 'Number of the entry to show.' },
   },
   examples: [
-    { line: 'sluice quarantine', about: 'What could not be understood.' },
-    { line: 'sluice quarantine show 12', about: 'One entry with its item.' },
-    { line: 'sluice quarantine retry', about: 'Load it again, after an update of Sluice.' },
+    { line: 'sluice quarantine', about: 'List the entries.' },
+    { line: 'sluice quarantine show 12', about: 'Show one entry with its item.' },
+    { line: 'sluice quarantine retry', about: 'Load the entries again, after an update of Sluice.' },
   ],
   run: async ({ action = 'list', id, config: flag }, context) => {
     if (action === 'show' ? id === undefined || !/^\d{1,18}$/.test(id) : id !== undefined) {
@@ -34,12 +36,12 @@ export const quarantine = command({
       });
     }
     const config = await readConfig(context, flag);
-    const withIt = action === 'retry' ? withWarehouse : withWarehouseToRead;
-    return withIt(context, config, async (warehouse) => {
-      const there = await hasSchema(warehouse);
-      if (action === 'show') return showOne(context, warehouse, there, id ?? '');
-      if (action === 'list') return list(context, warehouse, there);
-      const summary = await replayWithProgress(context, warehouse, there, {
+    const open = action === 'retry' ? withWarehouse : withWarehouseToRead;
+    return open(context, config, async (warehouse) => {
+      const isCreated = await hasSchema(warehouse);
+      if (action === 'show') return showOne(context, warehouse, isCreated, id ?? '');
+      if (action === 'list') return list(context, warehouse, isCreated);
+      const summary = await replayWithProgress(context, warehouse, isCreated, {
         names: [],
         rebuild: false,
         quarantined: true,
@@ -50,21 +52,21 @@ export const quarantine = command({
   },
 });
 
-async function list(context: Context, warehouse: Warehouse, there: boolean): Promise<number> {
+async function list(context: Context, warehouse: Warehouse, isCreated: boolean): Promise<number> {
   const { listQuarantine } = await import('../../ledger/quarantine.ts');
-  const entries = there ? await listQuarantine(warehouse, LISTED) : [];
+  const entries = isCreated ? await listQuarantine(warehouse, LISTED) : [];
   show(context, entries, () => listText(entries, context));
   return EXIT.complete;
 }
 
 function listText(entries: readonly QuarantineEntry[], { out }: Context): string {
   if (entries.length === 0) return 'nothing is in quarantine\n';
-  const columns = ['id', 'sync', 'resource', 'place', 'reason', 'since'].map((name) => ({ name }));
+  const columns = ['id', 'sync', 'resource', 'position', 'reason', 'since'].map((name) => ({ name }));
   const rows = entries.map((it) => [
     it.id,
     it.sync,
     it.resource,
-    it.pointer === '' ? 'whole answer' : it.pointer,
+    it.pointer === '' ? 'the answer' : it.pointer,
     it.reason,
     it.at,
   ]);
@@ -75,15 +77,15 @@ function listText(entries: readonly QuarantineEntry[], { out }: Context): string
   return table(columns, rows, out) + more;
 }
 
-async function showOne(context: Context, warehouse: Warehouse, there: boolean, id: string): Promise<number> {
+async function showOne(context: Context, warehouse: Warehouse, isCreated: boolean, id: string): Promise<number> {
   const [{ showQuarantine }, { itemAt }] = await Promise.all([
     import('../../ledger/quarantine.ts'),
     import('../terminal/pointer.ts'),
   ]);
-  const found = there ? await showQuarantine(warehouse, id) : undefined;
+  const found = isCreated ? await showQuarantine(warehouse, id) : undefined;
   if (!found) {
     throw new UsageError(`quarantine: there is no entry ${id}`, {
-      next: 'Run sluice quarantine list for what there is.',
+      next: 'Run sluice quarantine list for the entries.',
     });
   }
   const item = found.body === undefined ? null : itemAt(found.body, found.entry.pointer);

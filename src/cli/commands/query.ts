@@ -1,4 +1,4 @@
-/** `sluice query`: read-only SQL on the warehouse, as a table, JSON or CSV. */
+/** `sluice query`: runs read-only SQL on the warehouse and prints a table, JSON or CSV. */
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { QueryResult } from '../../warehouse/connect/query.ts';
@@ -11,20 +11,20 @@ import { withNoun, table } from '../terminal/print.ts';
 
 export const query = command({
   about:
-    'Runs one statement that reads, and prints its rows: a table, with --json an array of objects, with --csv comma-separated values, one line a row. ' +
-    'Names without a schema are looked up in the warehouse’s own schema. Needs no token.',
+    'Run one read-only statement and print its rows: as a table, with --json as an array of objects, or with --csv as comma-separated values. ' +
+    'Names without a schema refer to the schema of the warehouse. Needs no token.',
   options: {
     ...configOption,
-    csv: { type: 'flag', about: 'Print CSV: exact values, null as an empty field, empty text as a quoted one.' },
+    csv: { type: 'flag', about: 'Print CSV with exact values; null is an empty field, an empty text is "".' },
   },
-  positionals: { sql: { takes: 'one', about: 'The statement; - reads it from standard input.' } },
+  positionals: { sql: { takes: 'one', about: 'The statement, or - to read it from standard input.' } },
   examples: [
     {
       line: 'sluice query "select endpoint, sum(requests), sum(points) from daily_costs group by 1 order by 3 desc"',
-      about: 'What the requests cost, by endpoint.',
+      about: 'Show the cost of requests by endpoint.',
     },
-    { line: 'sluice query --csv "table sec_filings" > filings.csv', about: 'A whole table as a file.' },
-    { line: 'sluice query --json - < report.sql', about: 'A statement from a file.' },
+    { line: 'sluice query --csv "table sec_filings" > filings.csv', about: 'Export a table.' },
+    { line: 'sluice query --json - < report.sql', about: 'Run a statement from a file.' },
   ],
   run: async ({ sql, csv: asCsv, config: flag }, context) => {
     if (asCsv && context.json) throw new UsageError('query: --csv and --json were both given; one is allowed');
@@ -52,7 +52,7 @@ async function ask(warehouse: Warehouse, statement: string, signal: AbortSignal)
   }
 }
 
-/** Data is exact, secrets in it included: it is what was asked for. */
+/** The rows in the requested format. Data is exact and not redacted, because the user requested it. */
 function textOf({ columns, rows }: QueryResult, asCsv: boolean, { json, out }: Context): string {
   if (json) return asJson(rows);
   const cells = rows.map((row) => columns.map((name) => row[name]));

@@ -1,4 +1,4 @@
-/** `sluice replay`: stored answers, loaded again. */
+/** `sluice replay`: loads stored answers again. */
 import { UsageError } from '../../errors.ts';
 import type { ReplayOptions, ReplaySummary } from '../../flow/replay/replay.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -12,21 +12,21 @@ import { withProgress } from '../terminal/with-progress.ts';
 
 export const replay = command({
   about:
-    'Loads the stored answers of all syncs, or of those named, again in the order in which they came. In place, what did not change is only read; ' +
-    '--rebuild fills new tables from all answers, then brings the present ones to the same rows in one transaction. ' +
+    'Load the stored answers of all syncs, or of the named ones, again in the order of their receipt. Unchanged rows are not written. ' +
+    '--rebuild fills new tables from all answers, and then gives the existing tables the same rows in one transaction. ' +
     'It keeps columns, views and references that users added, and refuses to delete rows that they depend on. Needs no token.',
   logs: true,
-  options: { ...configOption, rebuild: { type: 'flag', about: 'Fill all tables anew; takes no names.' } },
+  options: { ...configOption, rebuild: { type: 'flag', about: 'Rebuild all tables; accepts no names.' } },
   positionals: {
-    names: { takes: 'many', completes: 'syncs', about: 'Syncs whose answers are loaded again; none means all.' },
+    names: { takes: 'many', completes: 'syncs', about: 'Syncs whose answers are loaded again (default: all).' },
   },
   examples: [
-    { line: 'sluice replay pages', about: 'The answers of one sync, in place.' },
-    { line: 'sluice replay --rebuild', about: 'Every table anew, after an update of Sluice.' },
+    { line: 'sluice replay pages', about: 'Load the answers of one sync again.' },
+    { line: 'sluice replay --rebuild', about: 'Rebuild every table, after an update of Sluice.' },
   ],
   run: async ({ names, rebuild, config: flag }, context) => {
     if (rebuild && names.length > 0) {
-      throw new UsageError('replay: --rebuild fills the tables of all syncs, so no names are allowed with it', {
+      throw new UsageError('replay: --rebuild rebuilds the tables of all syncs, so it accepts no names', {
         next: 'Leave out the names, or --rebuild.',
       });
     }
@@ -34,8 +34,8 @@ export const replay = command({
     const { selectSyncs } = await import('../../plan/order.ts');
     selectSyncs(config.syncs, names);
     return withWarehouse(context, config, async (warehouse) => {
-      const there = await hasSchema(warehouse);
-      const summary = await replayWithProgress(context, warehouse, there, { names, rebuild, quarantined: false });
+      const isCreated = await hasSchema(warehouse);
+      const summary = await replayWithProgress(context, warehouse, isCreated, { names, rebuild, quarantined: false });
       show(context, summary, () => replayText(summary, context.out));
       return summary.exitCode;
     });
@@ -56,14 +56,14 @@ const NOTHING: ReplaySummary = {
   tookMs: 0,
 };
 
-/** Replays with the progress shown; a warehouse where nothing was ever put has nothing to replay. */
+/** Replays answers and shows the progress. A warehouse without the schema has nothing to replay. */
 export async function replayWithProgress(
   context: Context,
   warehouse: Warehouse,
-  there: boolean,
+  isCreated: boolean,
   options: ReplayOptions,
 ): Promise<ReplaySummary> {
-  if (!there) return NOTHING;
+  if (!isCreated) return NOTHING;
   const { replayAnswers } = await import('../../flow/replay/replay.ts');
   const { sleep, random, newId, signal } = context;
   const { now } = warehouse.clock;
@@ -77,14 +77,14 @@ export async function replayWithProgress(
   );
 }
 
-/** What a replay did, in a sentence and by table. */
+/** The result of a replay: a sentence, and the rows written by table. */
 export function replayText(summary: ReplaySummary, channel: Channel): string {
   const { answers, received, loaded, unchanged, superseded, quarantined, left, tookMs } = summary;
   const written = Object.entries(summary.written).filter(([, rows]) => rows > 0);
   const counts = `${withNoun(received, 'item')}: ${loaded} loaded, ${unchanged} unchanged, ${superseded} superseded, ${quarantined} quarantined`;
-  const rest = left === 0 ? '' : `; ${withNoun(left, 'answer')} left as before`;
+  const rest = left === 0 ? '' : `; ${withNoun(left, 'answer')} not replayed`;
   const lost = summary.gone
-    ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows stand as they were\n`
+    ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows are unchanged\n`
     : '';
   const sentence = `${withNoun(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
   if (written.length === 0) return sentence;

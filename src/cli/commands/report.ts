@@ -1,4 +1,4 @@
-/** `sluice report`: a page to look at, from the warehouse alone. */
+/** `sluice report`: writes an HTML page from the warehouse alone. */
 import { command, configOption } from '../command.ts';
 import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
@@ -6,15 +6,19 @@ import { writeOutputFile } from '../terminal/output-file.ts';
 
 export const report = command({
   about:
-    'Writes a page that needs no network and runs no script: spend by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
-    'growth of tables, quality and quarantine, slowest calls; up to the last 90 UTC days, with the figures behind each chart. ' +
-    'Without --output it goes to standard output; with --json the figures do. Needs no token.',
+    'Write an HTML page about up to the last 90 UTC days. It shows spending by endpoint, balance and forecast, syncs, coverage with truncated slices, ' +
+    'growth of tables, quality and quarantine, and the slowest calls, with the figures of each chart. The page needs no network and runs no script. ' +
+    'With --json, the command writes the figures instead. Needs no token.',
   options: {
     ...configOption,
-    output: { type: 'text', value: 'FILE', about: 'Write it there instead; a file that is there is replaced.' },
+    output: {
+      type: 'text',
+      value: 'FILE',
+      about: 'Write to this file instead of standard output; an existing file is replaced.',
+    },
   },
   positionals: {},
-  examples: [{ line: 'sluice report --output report.html', about: 'A page to open in a browser.' }],
+  examples: [{ line: 'sluice report --output report.html', about: 'Write a page for the browser.' }],
   run: async ({ config: flag, output }, context) => {
     const config = await readConfig(context, flag);
     const { emptyReport, readReport } = await import('../../report/read-report.ts');

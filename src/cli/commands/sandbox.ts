@@ -1,4 +1,4 @@
-/** `sluice sandbox`: the local emulator of the service, till a signal ends it. */
+/** `sluice sandbox`: runs the local emulator of the service until a signal ends it. */
 import { once } from 'node:events';
 import { UsageError } from '../../errors.ts';
 import type { Sandbox } from '../../sandbox/serve.ts';
@@ -11,35 +11,38 @@ const DEFAULT_HOST = '127.0.0.1';
 
 export const sandbox = command({
   about:
-    'Serves every endpoint from a made-up world, prices and logs each request as the service would, and runs until a signal ends it. ' +
-    'Prints its address and the variables to set where syncs run. Equal seeds make equal worlds. ' +
-    'A fault is KIND[=VALUE][:RATE][@NTH][/ENDPOINT]: a status such as 503 (429=2 also sends Retry-After: 2), slow=MS, cut[=BYTES], ' +
-    'reset[=before|headers|body], malformed, html, empty, out-of-points[=401|402|403] or revoked; several are parted by commas.',
+    'Serve every endpoint with generated data, and price and log each request like the service, until a signal ends the command. ' +
+    'Print the address and the variables to set for syncs. The same seed generates the same data.\n\n' +
+    'A fault is KIND[=VALUE][:RATE][@NTH][/ENDPOINT]. KIND is a status such as 503 (429=2 also sends Retry-After: 2), slow=MS, cut[=BYTES], ' +
+    'reset[=before|headers|body], malformed, html, empty, out-of-points[=401|402|403] or revoked. Commas separate several faults.',
   options: {
     port: {
       type: 'number',
       value: 'PORT',
-      about: `Port to listen on; 0 takes a free one. ${DEFAULT_PORT} unless given.`,
+      about: `Port to listen on (default: ${DEFAULT_PORT}); 0 uses a free port.`,
     },
     host: {
       type: 'text',
       value: 'HOST',
-      about: `Address to listen on; ${DEFAULT_HOST}, which only this machine reaches, unless given.`,
+      about: `Address to listen on (default: ${DEFAULT_HOST}, which only this machine can reach).`,
     },
-    seed: { type: 'number', value: 'N', about: 'The world and the faults; 1 unless given.' },
-    size: { type: 'text', value: 'SIZE', about: 'demo, small or large; demo unless given.' },
-    faults: { type: 'text', value: 'LIST', about: 'What goes wrong, such as 503:0.05,slow=2000:0.1.' },
-    points: { type: 'number', value: 'POINTS', about: 'The balance at the start; it never runs out unless given.' },
-    token: { type: 'text', value: 'TOKEN', about: 'The one token that is accepted; it is no secret.' },
-    latency: { type: 'number', value: 'MS', about: 'How long each answer takes; no time unless given.' },
+    seed: { type: 'number', value: 'N', about: 'Seed of the data and the faults (default: 1).' },
+    size: { type: 'text', value: 'SIZE', about: 'Size of the data: demo, small or large (default: demo).' },
+    faults: { type: 'text', value: 'LIST', about: 'Faults to inject, such as 503:0.05,slow=2000:0.1.' },
+    points: { type: 'number', value: 'POINTS', about: 'Balance at the start (default: unlimited).' },
+    token: { type: 'text', value: 'TOKEN', about: 'The only token that is accepted; it is not secret.' },
+    latency: { type: 'number', value: 'MS', about: 'Delay of each answer (default: 0).' },
   },
   positionals: {},
   examples: [
-    { line: 'sluice sandbox', about: 'On the port that the shipped configs name.' },
-    { line: 'sluice sandbox --port 0 --latency 200', about: 'On a free port, as slow as a service far away.' },
+    { line: 'sluice sandbox', about: 'Run on the port that the shipped configs use.' },
+    {
+      line: 'sluice sandbox --port 0 --latency 200',
+      about: 'Run on a free port, with the latency of a distant service.',
+    },
     {
       line: 'sluice sandbox --faults 503:5%,cut:1%,out-of-points@200',
-      about: 'Now and then failing, and out of points in the end.',
+      about: 'Fail now and then, and run out of points at request 200.',
     },
   ],
   run: async ({ port = DEFAULT_PORT, host = DEFAULT_HOST, ...args }, context) => {
@@ -68,16 +71,16 @@ export const sandbox = command({
   },
 });
 
-/** What a shell takes to send syncs there. */
+/** The shell commands that make syncs use the sandbox. */
 const exportLines = (url: string, token: string): string =>
   `export SLUICE_SERVICE_URL=${url}\nexport SLUICE_SERVICE_TOKEN=${quoted(token)}`;
 
 const quoted = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
-/** Why a port can't be listened on, by what the system says. */
+/** Why a port is not available, by error code of the system. */
 const UNFIT: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process has it',
-  EACCES: 'this account may not',
+  EADDRINUSE: 'another process uses it',
+  EACCES: 'this account may not use it',
   ERR_SOCKET_BAD_PORT: 'allowed are 0 to 65535',
   EADDRNOTAVAIL: 'this machine does not have the address',
   ENOTFOUND: 'there is no such host',
@@ -93,9 +96,9 @@ async function listening(
     const { code } = cause as NodeJS.ErrnoException;
     const because = code === undefined ? undefined : UNFIT[code];
     if (because === undefined) throw cause;
-    const place = options.host === DEFAULT_HOST ? '' : ` of ${options.host ?? ''}`;
-    throw new UsageError(`sandbox: port ${options.port ?? 0}${place} can’t be listened on: ${because} (${code})`, {
-      next: 'Name another with --port or --host; --port 0 takes a free one.',
+    const suffix = options.host === DEFAULT_HOST ? '' : ` of ${options.host ?? ''}`;
+    throw new UsageError(`sandbox: port ${options.port ?? 0}${suffix} is not available: ${because} (${code})`, {
+      next: 'Set another with --port or --host; --port 0 uses a free port.',
       cause,
     });
   }

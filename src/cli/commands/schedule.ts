@@ -1,4 +1,4 @@
-/** `sluice schedule`: fires syncs by their schedules and works on them, or tells when they fire. */
+/** `sluice schedule`: fires syncs by their schedules and works on them, or prints when they fire. */
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import type { Config } from '../../config/definition.ts';
@@ -9,44 +9,48 @@ import { hasSchema, readConfig, withWarehouse } from '../open.ts';
 import { withNoun, table } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
-/** Firings of each sync that are told. */
+/** The number of firings that `--explain` prints for each sync. */
 const FIRINGS = 10;
 
 export const schedule = command({
   about:
-    'Keeps the clock for every sync that has a schedule in the config, and works like sluice worker; an embedded warehouse needs nothing else. ' +
-    'Of firings that were missed while nobody kept the clock, the last is made up for at the start. A sync never overlaps itself, and any number of clocks fire it once. ' +
-    'A sync without a schedule that names others in after begins when all of these are done; one with a schedule waits for those that are at work. ' +
-    'Trouble that passes is tried again after longer and longer waits; what somebody has to mend is given up, shown by sluice status, and put back by --redrive. ' +
-    'The config is read at the start: restart it after a change.',
+    'Run the syncs that have a schedule in the config when they are due, and work on jobs like sluice worker. An embedded warehouse needs no other process.\n\n' +
+    '- If firings were missed while no scheduler ran, only the last one runs, at the start.\n' +
+    '- A sync never overlaps itself, and any number of schedulers fire it once.\n' +
+    '- A sync can name other syncs in its key after. Without a schedule, it starts when all of them are done. With a schedule, it waits while they are running.\n' +
+    '- Transient errors are retried after increasing waits. Jobs with errors that need a person are given up: sluice status lists them, and --redrive requeues them.\n' +
+    '- The config is read only at the start: restart the process after a change.',
   logs: true,
   options: {
     ...configOption,
     ...engineOptions,
-    explain: { type: 'flag', about: 'Tell the next ten firings of each sync and end; needs no database and no token.' },
-    redrive: { type: 'flag', about: 'Put the jobs back that were given up, all or those of the syncs named, and end.' },
+    explain: {
+      type: 'flag',
+      about: 'Print the next ten firings of each sync and exit; needs no database and no token.',
+    },
+    redrive: { type: 'flag', about: 'Requeue the jobs that were given up, all or those of the named syncs, and exit.' },
   },
   positionals: {
-    names: { takes: 'many', completes: 'syncs', about: 'With --explain or --redrive: these syncs alone.' },
+    names: { takes: 'many', completes: 'syncs', about: 'Only these syncs, with --explain or --redrive.' },
   },
   examples: [
-    { line: 'sluice schedule', about: 'Serves until it is stopped.' },
-    { line: 'sluice schedule --explain', about: 'When each sync fires next.' },
-    { line: 'sluice schedule --redrive pages', about: 'Tries pages again that were given up.' },
+    { line: 'sluice schedule', about: 'Run until stopped.' },
+    { line: 'sluice schedule --explain', about: 'Show when each sync fires next.' },
+    { line: 'sluice schedule --redrive pages', about: 'Requeue the jobs of pages that were given up.' },
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
     const { names } = args;
     const unknown = names.find((name) => !config.syncs.some((it) => it.name === name));
     if (unknown !== undefined)
-      throw new UsageError(`The config names no sync ${JSON.stringify(unknown)}.`, {
+      throw new UsageError(`The config has no sync ${JSON.stringify(unknown)}.`, {
         next: `Name one of ${config.syncs.map(({ name }) => name).join(', ')}.`,
       });
     if (args.explain) return explain(context, config, names);
     if (args.redrive) return redrive(context, config, names);
     if (names.length > 0)
-      throw new UsageError('schedule: it keeps the clock for every sync of the config.', {
-        next: 'Leave the names out; to run some once, use sluice sync.',
+      throw new UsageError('schedule: it runs every sync of the config that has a schedule, and accepts no names.', {
+        next: 'Leave out the names; to run some syncs once, use sluice sync.',
       });
     requireToken(config);
     if (config.syncs.every(({ schedule: own }) => own === undefined))
@@ -60,14 +64,14 @@ async function explain(context: Context, { syncs }: Config, names: readonly stri
   const { firingsOf } = await import('../../engine/firings.ts');
   const from = context.now();
   const wanted = syncs.filter(({ name }) => names.length === 0 || names.includes(name));
-  const told = wanted.map(({ name, schedule: own, after }) => ({
+  const lines = wanted.map(({ name, schedule: own, after }) => ({
     sync: name,
     cron: own?.cron ?? null,
     timezone: own?.timezone ?? null,
     after: [...after],
     firings: own ? firingsOf(own, from, FIRINGS).map((at) => at.toISOString()) : [],
   }));
-  show(context, told, () => told.map((it) => explained(it, context)).join('\n'));
+  show(context, lines, () => lines.map((it) => explained(it, context)).join('\n'));
   return 0;
 }
 
@@ -82,20 +86,20 @@ interface ScheduleLine {
 function explained({ sync, cron, timezone, after, firings }: ScheduleLine, { out }: Context): string {
   const parents = after.join(', ');
   if (cron === null || timezone === null)
-    return `${sync}: ${after.length > 0 ? `when ${parents} ${after.length === 1 ? 'is' : 'are'} done` : 'fires never: it has no schedule'}\n`;
-  const there = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
+    return `${sync}: ${after.length > 0 ? `when ${parents} ${after.length === 1 ? 'is' : 'are'} done` : 'never: it has no schedule'}\n`;
+  const localTime = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'short' });
   const weekday = new Intl.DateTimeFormat('en', { timeZone: timezone, weekday: 'short' });
   const rows = firings.map((text) => {
     const at = new Date(text);
-    return [weekday.format(at), there.format(at), text];
+    return [weekday.format(at), localTime.format(at), text];
   });
-  const wait = after.length > 0 ? `, and waits while ${parents} ${after.length === 1 ? 'is' : 'are'} at work` : '';
+  const wait = after.length > 0 ? `, and waits while ${parents} ${after.length === 1 ? 'is' : 'are'} running` : '';
   return `${sync}: ${cron} in ${timezone}${wait}\n${table([{ name: '' }, { name: timezone }, { name: 'UTC' }], rows, out)}`;
 }
 
 async function redrive(context: Context, config: Config, names: readonly string[]): Promise<number> {
   const { openJobs } = await import('../../engine/boss.ts');
-  const put = await withWarehouse(context, config, async (warehouse) => {
+  const requeued = await withWarehouse(context, config, async (warehouse) => {
     if (!(await hasSchema(warehouse))) return [];
     const jobs = await openJobs(warehouse, { onError: ({ message }) => context.log.warn(message), retry: context });
     try {
@@ -104,11 +108,11 @@ async function redrive(context: Context, config: Config, names: readonly string[
       await jobs.close();
     }
   });
-  const syncs = put.map(({ sync }) => sync);
+  const syncs = requeued.map(({ sync }) => sync);
   show(
     context,
     { redriven: syncs },
-    () => `${withNoun(syncs.length, 'job')} put back${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
+    () => `${withNoun(syncs.length, 'job')} requeued${syncs.length > 0 ? `: ${syncs.join(', ')}` : ''}\n`,
   );
   return 0;
 }

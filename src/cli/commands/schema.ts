@@ -1,15 +1,18 @@
-/** `sluice schema`: the JSON Schema of a config. */
+/** `sluice schema`: prints the JSON Schema of a config. */
 import { command } from '../command.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
 
 export const schema = command({
   about:
-    'Prints the JSON Schema of a config, or writes it to a file. ' +
-    'Editors check a config by it that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',
-  options: { output: { type: 'text', value: 'FILE', about: 'Write it there instead.' } },
+    'Print the JSON Schema of a config, or write it to a file. ' +
+    'Editors use it to check a config that begins with the line "# yaml-language-server: $schema=./sync.schema.json".',
+  options: { output: { type: 'text', value: 'FILE', about: 'Write to this file instead of standard output.' } },
   positionals: {},
   examples: [
-    { line: 'sluice schema --output sync.schema.json', about: 'Beside the config, where its first line names it.' },
+    {
+      line: 'sluice schema --output sync.schema.json',
+      about: 'Write it beside the config, whose first line names it.',
+    },
   ],
   run: async ({ output }, context) => {
     const { schemaText } = await import('../reference/schema-text.ts');

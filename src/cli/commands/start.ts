@@ -1,4 +1,4 @@
-/** `npm start`: the quickstart, against a sandbox of its own. */
+/** `npm start`: runs the quickstart against a temporary sandbox. */
 import { join } from 'node:path';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -8,23 +8,23 @@ import { show } from '../terminal/show.ts';
 import { summaryText } from '../text/summary.ts';
 import { runWithProgress } from './sync.ts';
 
-/** What a first look at the result can be. */
+/** The query that the command suggests for a first look at the result. */
 const FIRST_QUERY =
   'select endpoint, sum(requests) as requests, sum(points) as points from daily_costs group by endpoint order by points desc';
 
-/** Points to begin with, so that balance and forecast have something to show. */
+/** Points at the start, so that balance and forecast have data to show. */
 const BALANCE = 10_000;
 
 export const start = command({
   about:
-    'Starts a sandbox on a free port of 127.0.0.1, runs configs/quickstart.yaml against it, prints the summary and a query to try, and closes the sandbox. ' +
-    'The warehouse is the embedded one in .sluice/ of the checkout (of an installed package: of the working folder), or that of DATABASE_URL. ' +
-    'The sandbox’s world is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
+    'Start a sandbox on a free port of 127.0.0.1, run configs/quickstart.yaml against it, print the summary and a query to try, and close the sandbox. ' +
+    'The warehouse is that of DATABASE_URL (default: an embedded warehouse in .sluice/ of the checkout, or of the working folder for an installed package). ' +
+    'The data of the sandbox is the same each time, so a second run buys nothing that is fresh. SLUICE_SERVICE_URL and SLUICE_SERVICE_TOKEN are not used.',
   logs: true,
   options: {},
   positionals: {},
-  examples: [{ line: 'npm start', about: 'In a checkout.' }],
-  run: async (_said, context) => {
+  examples: [{ line: 'npm start', about: 'Run it in a checkout.' }],
+  run: async (_args, context) => {
     const [{ serveSandbox }, { loadConfig }] = await Promise.all([
       import('../../sandbox/serve.ts'),
       import('../../config/load.ts'),
@@ -45,7 +45,10 @@ export const start = command({
   },
 });
 
-/** The folder of an installed package is replaced by the next version: there, the warehouse is in the working folder. */
+/**
+ * The environment with DATABASE_URL. For an installed package, the default is a warehouse in the working folder, because
+ * the next version replaces the folder of the package.
+ */
 function databaseEnv({ env, cwd }: Context): Context['env'] {
   const isSet = [env['DATABASE_URL'], env['DATABASE_URL_FILE']].some((it) => it !== undefined && it !== '');
   return isSet || isCheckout(packageFolder()) ? env : { ...env, DATABASE_URL: `embedded:${join(cwd, '.sluice')}` };

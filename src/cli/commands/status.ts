@@ -1,4 +1,4 @@
-/** `sluice status`: how things stand, from the warehouse alone. */
+/** `sluice status`: shows the status of all syncs, from the warehouse alone. */
 import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../insight/status.ts';
 import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
@@ -20,48 +20,52 @@ import { type DeletedRows, deletedRowsText } from '../../text/deleted-rows.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 
 interface FullStatus extends Status {
-  /** Rows that the newest answers brought and that are not there; absent of a status that is watched. */
+  /** Rows of the newest answers that are missing from their tables; absent with `--watch`. */
   readonly deleted?: readonly DeletedRows[];
-  /** Absent when the request log was never read. */
+  /** Absent if the request log was never read. */
   readonly reconciliation?: Reconciliation;
-  /** Absent when no engine ever ran here. */
+  /** Absent if no engine ever ran on this warehouse. */
   readonly engine?: EngineStatus;
 }
 
 export const status = command({
   about:
-    'Reads how things stand from the warehouse alone. open are requests still planned or in doubt, unloaded are stored answers that wait, ' +
-    'quarantined is what could not be understood, truncated are slices of which more may exist than was returned, as things stand: ' +
-    'also those of earlier runs that no later answer made good. ' +
-    'Below come some of these, the requests of the last runs that failed, with the reason, and where answers differ from the contract. Requests whose answer could not be read are listed with what follows, and rows that the newest answers brought and that are not in their tables any more. Needs no token. ' +
-    'Where schedule or worker ran, they follow: the processes that are alive, jobs that wait, runs whose chunks are at work, what was given up, and when each sync fires next.',
+    'Show the status of all syncs, from the warehouse alone. Needs no token.\n\n' +
+    '- open: requests that are planned, in flight or in doubt.\n' +
+    '- in doubt: requests whose answer was lost.\n' +
+    '- unloaded: stored answers that are not loaded yet.\n' +
+    '- quarantined: items and answers in quarantine.\n' +
+    '- failed: inputs that failed in the newest run.\n' +
+    '- truncated: slices that are lower bounds because more may exist, also from earlier runs, until a later answer completes them.\n\n' +
+    'Lists below the table show truncated slices, requests of the newest runs that failed or whose answer could not be read, rows of the newest answers that are missing from their tables, and differences from the contract. ' +
+    'If schedule or worker ran, the output also shows the live processes, waiting jobs, runs in progress, jobs that were given up, and the next firing of each sync.',
   options: {
     ...configOption,
-    watch: { type: 'flag', about: 'Tell it again every two seconds until stopped.' },
+    watch: { type: 'flag', about: 'Show the status again every two seconds until stopped.' },
   },
   positionals: {},
   examples: [
-    { line: 'sluice status', about: 'How things stand.' },
-    { line: 'sluice status --json', about: 'The same for a monitor.' },
-    { line: 'sluice status --watch', about: 'The same, again and again.' },
+    { line: 'sluice status', about: 'Show the status.' },
+    { line: 'sluice status --json', about: 'Print the status for a monitor.' },
+    { line: 'sluice status --watch', about: 'Watch the status.' },
   ],
   run: async ({ config: flag, watch }, context) => {
     const config = await readConfig(context, flag);
     for (;;) {
       const { found, now } = await readAll(config, context, watch);
-      // Home and clear: what a terminal shows is replaced, and a file gets one after the other.
+      // Clear the terminal, so that each status replaces the one before. In a file, they follow one another.
       if (watch && context.out.isTerminal) context.out.write('\u001b[H\u001b[2J');
-      show(context, found, () => wholeText(found, { ...context, now }));
-      if (!watch || !(await rested(context))) return 0;
+      show(context, found, () => fullText(found, { ...context, now }));
+      if (!watch || !(await waited(context))) return 0;
     }
   },
 });
 
-/** Time to look, and a database is not kept busy by being looked at. */
+/** The interval of `--watch`: short enough for people, and long enough to keep the load on the database low. */
 const WATCH_EVERY_MS = 2000;
 
-/** Waits for the next look; false when the signal ended it. */
-const rested = ({ sleep, signal }: Context): Promise<boolean> =>
+/** Waits until the next status is due; false if the signal ended the wait. */
+const waited = ({ sleep, signal }: Context): Promise<boolean> =>
   sleep(WATCH_EVERY_MS, signal).then(
     () => true,
     () => false,
@@ -75,7 +79,7 @@ type Found = FullStatus & {
 
 async function readAll(config: Config, context: Context, isWatched: boolean) {
   let { now } = context;
-  // Opened for each look, so that between two looks an embedded warehouse is another's to use.
+  // Opened each time, so that other processes can use an embedded warehouse in between.
   const read = await withWarehouseToRead(context, config, async (warehouse): Promise<FullStatus> => {
     ({ now } = warehouse.clock);
     if (!(await hasSchema(warehouse))) return { syncs: [], failures: [], gaps: [], lowerBounds: [], drift: [] };
@@ -86,7 +90,7 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
     ]);
     const reconciliation = await readReconciliation(warehouse, now());
     const engine = await readEngineStatus(warehouse, now());
-    // It reads answers from the vault, which is too much for every two seconds.
+    // Missing rows are found by reading stored answers, which is too slow for every two seconds.
     const found = await readStatus(warehouse);
     const isCompared = !isWatched && found.syncs.length > 0;
     const deleted = isCompared
@@ -101,13 +105,13 @@ async function readAll(config: Config, context: Context, isWatched: boolean) {
   });
   const { spoolCounts } = await import('../../recovery/spool/files.ts');
   const folder = spoolFolder(context, config);
-  const place = embeddedFolder(config.warehouse.url.reveal());
+  const warehouseFolder = embeddedFolder(config.warehouse.url.reveal());
   const spool = { folder, ...(await spoolCounts(folder)) };
-  const found: Found = { ...read, ...(place !== undefined && { warehouse: place }), spool };
+  const found: Found = { ...read, ...(warehouseFolder !== undefined && { warehouse: warehouseFolder }), spool };
   return { found, now };
 }
 
-const wholeText = (found: Found, context: Context): string =>
+const fullText = (found: Found, context: Context): string =>
   [
     statusText(found, context),
     ...(found.deleted ?? []).map((it) => `${escapeControls(`${it.sync}: ${deletedRowsText(it)}`)}\n`),
@@ -118,7 +122,7 @@ const wholeText = (found: Found, context: Context): string =>
   ].join('');
 
 function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
-  if (syncs.length === 0) return 'nothing has run yet: sluice sync begins\n';
+  if (syncs.length === 0) return 'nothing has run yet; run sluice sync\n';
   const columns = ['sync', 'state', 'exit', 'last run', 'complete', 'newest answer', ...COUNTS].map((name) => ({
     name,
   }));
@@ -142,7 +146,7 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, conte
     table(columns, rows, context.out),
     ...errors,
     ...lowerBoundLines(
-      // The gaps of the newest runs have lines of their own.
+      // The gaps of the newest runs have their own lines.
       others,
       syncs.reduce((sum, { truncated }) => sum + truncated, 0) - (lowerBounds.length - others.length),
     ),
@@ -183,7 +187,7 @@ const ago = (at: Date | null, { now }: Context): string =>
 
 function failuresText(failures: readonly FailureStatus[], context: Context): string {
   if (failures.length === 0) return '';
-  const columns = ['sync', 'request', 'state', 'because', 'next'].map((name) => ({ name }));
+  const columns = ['sync', 'request', 'state', 'reason', 'next'].map((name) => ({ name }));
   const rows = failures.map((it) => [
     it.sync,
     JSON.stringify(it.input),
@@ -196,7 +200,7 @@ function failuresText(failures: readonly FailureStatus[], context: Context): str
 
 function driftText(drift: readonly DriftStatus[], context: Context): string {
   if (drift.length === 0) return '';
-  const columns = ['differs from the contract', 'how', 'times', 'last seen'].map((name) => ({ name }));
+  const columns = ['differs from the contract', 'difference', 'times', 'last seen'].map((name) => ({ name }));
   const rows = drift.map(({ resource, path, kind, count, lastSeenAt }) => [
     `${resource}.${path}`,
     kind,

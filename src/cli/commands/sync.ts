@@ -1,4 +1,4 @@
-/** `sluice sync`: the syncs of a config, run and summed up. */
+/** `sluice sync`: runs the syncs of a config and prints a summary. */
 import type { Summary } from '../../ledger/summary.ts';
 import type { SyncOptions } from '../../flow/run/sync-run.ts';
 import { command, configOption } from '../command.ts';
@@ -14,31 +14,35 @@ import { withProgress } from '../terminal/with-progress.ts';
 
 export const sync = command({
   about:
-    'Asks the service for what is not fresh, keeps every answer, and loads it. A run that was interrupted is taken up where it stopped. ' +
-    'An empty warehouse gets its schema first. The exit code is the gravest of the syncs’. ' +
-    'Answers that the database can’t take are kept in the spool until the next sync: in SLUICE_SPOOL, else in spool/ of the embedded warehouse’s folder, else in .sluice/spool beside the config.',
+    'Send the requests that no fresh answer serves, store every answer, and load it. Continue runs that were interrupted. ' +
+    'If the warehouse is empty, create its schema first. If syncs end differently, the exit code is the most severe one. ' +
+    'The spool keeps answers that the database does not accept until the next sync. It is in SLUICE_SPOOL (default: spool/ in the folder of an embedded warehouse, otherwise .sluice/spool beside the config).',
   logs: true,
   options: {
     ...configOption,
-    refresh: { type: 'flag', about: 'Ask even for what was asked within max_age.' },
+    refresh: { type: 'flag', about: 'Send requests even if a fresh answer exists within max_age.' },
     'fail-on-truncated': {
       type: 'flag',
-      about: 'End with exit code 4 when more may exist than was returned.',
+      about: 'End with exit code 4 if more items may exist than the service returned.',
     },
     'abandon-spool': {
       type: 'flag',
       about:
-        'Give up spool folders that can’t be found: answers in them count as lost, and their requests may be paid twice.',
+        'Give up spool folders that cannot be found. Answers in them count as lost, and their requests may be paid twice.',
     },
-    from: { type: 'day', value: 'DAY', about: 'First day, YYYY-MM-DD, in place of the window’s.' },
-    to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, in place of the window’s.' },
-    'max-points': { type: 'number', value: 'POINTS', about: 'Most points that this invocation may spend.' },
+    from: { type: 'day', value: 'DAY', about: 'First day, YYYY-MM-DD, instead of the start of the window.' },
+    to: { type: 'day', value: 'DAY', about: 'Last day, YYYY-MM-DD, instead of the end of the window.' },
+    'max-points': {
+      type: 'number',
+      value: 'POINTS',
+      about: 'Maximum number of points that this invocation may spend.',
+    },
   },
-  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run; none means all.' } },
+  positionals: { names: { takes: 'many', completes: 'syncs', about: 'Syncs to run (default: all).' } },
   examples: [
-    { line: 'sluice sync', about: 'Every sync of the config.' },
-    { line: 'sluice sync pages costs --max-points 50', about: 'Two of them, for at most 50 points.' },
-    { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'A quarter again.' },
+    { line: 'sluice sync', about: 'Run every sync of the config.' },
+    { line: 'sluice sync pages costs --max-points 50', about: 'Run two syncs, for at most 50 points.' },
+    { line: 'sluice sync filings --from 2024-01-01 --to 2024-03-31', about: 'Run a sync for one quarter.' },
   ],
   run: async (args, context) => {
     const config = await readConfig(context, args.config);
@@ -58,7 +62,7 @@ export const sync = command({
   },
 });
 
-/** Runs syncs with their progress shown; the schema is brought about first where that is allowed, and alerts are told last. */
+/** Runs syncs and shows their progress. First it creates or updates the schema if that is allowed; last it sends alerts. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
   const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
     import('../../syncs.ts'),

@@ -1,4 +1,4 @@
-/** `sluice worker`: takes jobs in hand, on as many machines as one likes. */
+/** `sluice worker`: works on jobs, together with any number of other workers. */
 import { UsageError } from '../../errors.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
@@ -7,24 +7,24 @@ import { readConfig } from '../open.ts';
 
 export const worker = command({
   about:
-    'Takes syncs that are due in hand, and chunks of large ones, which all workers share. The limits of the token and the budgets hold over all of them. ' +
-    'A worker that dies is replaced within a minute, and nothing is bought twice. SIGTERM lets what is in flight be stored, and hands the rest to others. ' +
-    'Needs a Postgres warehouse; an embedded one has one process: sluice schedule.',
+    'Run due syncs and chunks of large syncs. Any number of workers can share the work. Limits of the token and budgets hold across all workers. ' +
+    'If a worker dies, others continue its work within a minute, and no stored answer is bought again. On SIGTERM, the worker stores the answers in flight and leaves the rest to others. ' +
+    'A worker needs a Postgres warehouse; for an embedded warehouse, use sluice schedule.',
   logs: true,
   options: { ...configOption, ...engineOptions },
   positionals: {},
   examples: [
-    { line: 'sluice worker', about: 'Works until it is stopped.' },
+    { line: 'sluice worker', about: 'Work until stopped.' },
     {
       line: 'sluice worker --calls 8 --json',
-      about: 'At most 8 calls at once; each run that ends here as a line of JSON.',
+      about: 'Send at most 8 concurrent calls, and print each run that ends here as a line of JSON.',
     },
   ],
   run: async ({ config: flag, ...args }, context) => {
     const config = await readConfig(context, flag);
     if (config.warehouse.url.reveal().startsWith('embedded:'))
-      throw new UsageError('The embedded warehouse has one process, so no worker can join it.', {
-        next: 'Run sluice schedule, which works too, or name a Postgres server in DATABASE_URL.',
+      throw new UsageError('An embedded warehouse has only one process, so no worker can share its work.', {
+        next: 'Run sluice schedule, which also works on jobs, or set DATABASE_URL to a Postgres server.',
       });
     requireToken(config);
     await runEngine(context, config, 'worker', args);

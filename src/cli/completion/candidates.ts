@@ -1,4 +1,4 @@
-/** What may come next on a command line that is being typed, from the declarations of the commands. Pure. */
+/** Candidates for the completion of a command line, derived from the declarations of the commands. Pure. */
 import { type Command, commonOptions, type Options, type Positional } from '../command.ts';
 
 export interface CompletionWord {
@@ -6,13 +6,13 @@ export interface CompletionWord {
   readonly about: string;
 }
 
-/** What the shell offers by itself. */
+/** The kind of paths that the shell completes itself. */
 export type Paths = 'files' | 'folders';
 
 export interface CompletionOffer {
   readonly candidates: readonly CompletionWord[];
   readonly paths?: Paths;
-  /** Names are wanted: of endpoints, or of the syncs of the config that the line names, if it names one. */
+  /** Names that complete the word: of endpoints, or of syncs in the config that the command line names, if any. */
   readonly names?: {
     readonly kind: NonNullable<Positional['completes']>;
     readonly config: string | undefined;
@@ -23,33 +23,33 @@ export interface CompletionOffer {
 
 const NOTHING: CompletionOffer = { candidates: [] };
 
-/** Every command takes these besides what it declares. */
+/** The options that every command accepts in addition to its own. */
 const everywhere: Options = {
   ...commonOptions,
-  help: { type: 'flag', about: 'Show what a command does and takes.' },
+  help: { type: 'flag', about: 'Show help.' },
 };
 
-/** The offer for the words after the program's name; the last of them is being typed and may be empty. */
+/** The candidates for the last of the words after the name of the program, which can be empty. */
 export function offerFor(typed: readonly string[], commands: readonly Command[]): CompletionOffer {
   const words = joined(typed);
   const before = words.slice(0, -1);
   const current = words.at(-1) ?? '';
-  const at = before.findIndex((word) => !word.startsWith('-'));
-  if (at < 0) return beforeCommand(before, current, commands);
-  const command = commands.find(({ name }) => name === before[at]);
-  return command ? afterCommand(command, before, at, current) : NOTHING;
+  const commandIndex = before.findIndex((word) => !word.startsWith('-'));
+  if (commandIndex < 0) return beforeCommand(before, current, commands);
+  const command = commands.find(({ name }) => name === before[commandIndex]);
+  return command ? afterCommand(command, before, commandIndex, current) : NOTHING;
 }
 
-/** Some shells part a word at its `=`. */
+/** The words, with those rejoined that the shell split at `=`. */
 function joined(words: readonly string[]): string[] {
-  const whole: string[] = [];
+  const result: string[] = [];
   for (const word of words) {
-    const last = whole.at(-1) ?? '';
+    const last = result.at(-1) ?? '';
     const isPart = word === '=' ? /^--[^=]+$/.test(last) : /^--[^=]+=$/.test(last);
-    if (isPart) whole[whole.length - 1] = last + word;
-    else whole.push(word);
+    if (isPart) result[result.length - 1] = last + word;
+    else result.push(word);
   }
-  return whole;
+  return result;
 }
 
 function beforeCommand(before: readonly string[], current: string, commands: readonly Command[]): CompletionOffer {
@@ -67,9 +67,14 @@ function beforeCommand(before: readonly string[], current: string, commands: rea
   };
 }
 
-function afterCommand(command: Command, before: readonly string[], at: number, current: string): CompletionOffer {
+function afterCommand(
+  command: Command,
+  before: readonly string[],
+  commandIndex: number,
+  current: string,
+): CompletionOffer {
   const options: Options = { ...command.options, ...everywhere };
-  const { plain, pending, config, isOver } = read(before, at, options);
+  const { plain, pending, config, isOver } = read(before, commandIndex, options);
   if (pending !== undefined) return { candidates: [], ...pathsOf(pending) };
   if (!isOver && current.startsWith('--') && current.includes('=')) {
     return { candidates: [], ...pathsOf(options[flagOf(current)]) };
@@ -88,22 +93,22 @@ function afterCommand(command: Command, before: readonly string[], at: number, c
 }
 
 interface Read {
-  /** Words that are neither the command nor of a flag. */
+  /** The words that are neither the command nor a flag or its value. */
   readonly plain: readonly string[];
-  /** The flag whose value is being typed. */
+  /** The flag whose value is the current word. */
   readonly pending: Options[string] | undefined;
   readonly config: string | undefined;
-  /** Flags are over: there was a `--`. */
+  /** True after `--`, which ends the flags. */
   readonly isOver: boolean;
 }
 
-function read(before: readonly string[], at: number, options: Options): Read {
+function read(before: readonly string[], commandIndex: number, options: Options): Read {
   const plain: string[] = [];
   let name: string | undefined;
   let config: string | undefined;
   let isOver = false;
-  for (const [place, word] of before.entries()) {
-    if (place === at) continue;
+  for (const [index, word] of before.entries()) {
+    if (index === commandIndex) continue;
     if (name !== undefined) {
       if (name === 'config') config = word;
       name = undefined;
@@ -117,8 +122,8 @@ function read(before: readonly string[], at: number, options: Options): Read {
 
 const flagOf = (word: string): string => word.replace(/^--/, '').split('=')[0] ?? '';
 
-const positionalAt = (positionals: readonly Positional[], at: number): Positional | undefined =>
-  positionals[at] ?? (positionals.at(-1)?.takes === 'many' ? positionals.at(-1) : undefined);
+const positionalAt = (positionals: readonly Positional[], index: number): Positional | undefined =>
+  positionals[index] ?? (positionals.at(-1)?.takes === 'many' ? positionals.at(-1) : undefined);
 
 const PATHS: Readonly<Record<string, Paths>> = { FILE: 'files', DIR: 'folders' };
 function pathsOf(option: Options[string] | undefined): { readonly paths?: Paths } {
@@ -126,13 +131,13 @@ function pathsOf(option: Options[string] | undefined): { readonly paths?: Paths 
   return paths === undefined ? {} : { paths };
 }
 
-/** The flags that were not said yet. */
-const flags = (options: Options, said: readonly string[], current: string): CompletionWord[] =>
+/** The flags that are not on the command line yet. */
+const flags = (options: Options, typed: readonly string[], current: string): CompletionWord[] =>
   begun(
     current,
     Object.entries(options)
       .map(([name, { about }]) => ({ word: `--${name}`, about }))
-      .filter(({ word }) => !said.some((it) => it === word || it.startsWith(`${word}=`))),
+      .filter(({ word }) => !typed.some((it) => it === word || it.startsWith(`${word}=`))),
   );
 
 const begun = (current: string, candidates: readonly CompletionWord[]): CompletionWord[] =>

@@ -1,7 +1,7 @@
 /**
- * The scripts that teach a shell to complete. They know no command: at each press of the tab key they ask the program
- * itself, by `complete`, so they never go stale. A line of its answer is a word, a tab and what the word means, or
- * `:files` or `:folders`, where the shell offers paths.
+ * The completion scripts of the shells. They contain no commands: at each press of the tab key they call `complete` of
+ * the program, so they are never out of date. A line of its output is a word, a tab and the meaning of the word, or
+ * `:files` or `:folders`, which makes the shell complete paths.
  */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;

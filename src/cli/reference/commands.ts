@@ -1,17 +1,17 @@
-/** The reference of commands, from the same data as the help. */
+/** Renders the reference of commands from the same data as the help. */
 import { answeredOptions, type Command, commonOptions, type Options, usageOf } from '../command.ts';
 import { anchor, code, generated, markdownTable, page, plain } from './markdown.ts';
 
-/** `docs/commands.md`. */
+/** The contents of `docs/commands.md`. */
 export function commandsPage(commands: readonly Command[]): string {
   return page([
     generated('Commands'),
-    'In a checkout: `npm run -s sluice -- COMMAND`. Results go to standard output; progress, logs and errors go to standard error. What a run’s exit code means is in [errors](errors.md).',
+    'In a checkout, run `npm run -s sluice -- COMMAND`. Results go to standard output; progress, logs and errors go to standard error. [Errors](errors.md) explains the exit codes.',
     markdownTable(
-      ['Command', 'Does'],
+      ['Command', 'Purpose'],
       commands.map((it) => [`[${code(it.name)}](#${anchor(it.name)})`, it.summary]),
     ),
-    'Every command takes:',
+    'Every command accepts these options:',
     optionsTable({ ...commonOptions, ...answeredOptions }),
     ...commands.flatMap(commandBlocks),
   ]);
@@ -26,7 +26,7 @@ function commandBlocks(it: Command): (string | undefined)[] {
     `## ${it.name}`,
     code(`sluice ${usageOf(it)}`),
     plain(it.about),
-    positionals.length > 0 ? markdownTable(['Word', 'Meaning'], positionals) : undefined,
+    positionals.length > 0 ? markdownTable(['Argument', 'Meaning'], positionals) : undefined,
     Object.keys(it.options).length > 0 ? optionsTable(it.options) : undefined,
     `\`\`\`sh\n${it.examples.map(({ line, about }) => `# ${about}\n${line}`).join('\n\n')}\n\`\`\``,
   ];

@@ -1,4 +1,4 @@
-/** The tables and views for analysts as sources of dbt: descriptions, keys, tests and freshness. */
+/** Renders the tables and views for analysts as dbt sources, with descriptions, keys, tests and freshness. */
 import { stringify } from 'yaml';
 import { catalog } from '../../service/catalog.ts';
 import { type DictionaryEntry, type DictionaryReference, dictionary } from '../../warehouse/schema/dictionary.ts';
@@ -9,11 +9,11 @@ import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
 export interface DbtOptions {
   /** The schema for analysts. */
   readonly schema: string;
-  /** A table counts as stale when no sync that feeds it came to its end within so many hours. */
+  /** A table is stale if no sync that feeds it finished within this many hours. */
   readonly warnAfterHours: number;
 }
 
-/** `sources.yml`, for dbt 1.10.5 or later. */
+/** The contents of `sources.yml`, for dbt 1.10.5 or later. */
 export function dbtSources({ schema, warnAfterHours }: DbtOptions): string {
   const tables = dictionary()
     .filter(({ area }) => area === 'analyst')
@@ -56,7 +56,7 @@ function tableOf(entry: DictionaryEntry, options: DbtOptions): Readonly<Record<s
   };
 }
 
-/** Columns as one value, the same for the same cells only; null when one of them is, as a foreign key has it. */
+/** The columns as one value that is equal only for equal cells; null if one of them is null, as in a foreign key. */
 const together = (columns: readonly string[]): string =>
   `case when ${columns.map((it) => `${quoted(it)} is not null`).join(' and ')} then row(${columns.map(quoted).join(', ')})::text end`;
 
@@ -77,7 +77,7 @@ const referTo = ({ table, references }: DictionaryReference): Test => ({
 
 const sourceOf = (table: string): string => `source('sluice', '${table}')`;
 
-/** When the syncs of the endpoints that feed a table last came to an end; undefined of what none feeds. */
+/** The freshness of a table by the last end of the syncs that feed it; undefined if no endpoint feeds it. */
 function freshnessOf(
   table: string,
   { schema, warnAfterHours }: DbtOptions,
@@ -91,7 +91,7 @@ function freshnessOf(
   };
 }
 
-/** Names of the endpoints whose answers fill a table. */
+/** The names of the endpoints whose answers fill a table. */
 function endpointsFeeding(table: string): string[] {
   const bridge = bridgeTables.find(({ name }) => name === table)?.bridge.table;
   const root = rootTables.find(({ name, children, daily, changes }) =>

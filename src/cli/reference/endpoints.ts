@@ -5,7 +5,7 @@ import type { Field, Fields, Resource } from '../../service/model.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 import { requestFields } from './request-type.ts';
 
-/** `docs/endpoints.md`. */
+/** The contents of `docs/endpoints.md`. */
 export function endpointsPage(): string {
   const resources = [...new Set(catalog.flatMap(({ returns }) => withNested(returns, [])))];
   return page([

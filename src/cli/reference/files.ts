@@ -1,4 +1,4 @@
-/** The files that are made from the code, committed, and compared with it by `docs --check`. */
+/** The files that are generated from the code and committed. `docs --check` compares them with the code. */
 import type { Command } from '../command.ts';
 import { commandsPage } from './commands.ts';
 import { entitiesPage, schemaDbml } from './diagram.ts';
@@ -8,12 +8,12 @@ import { errorsPage } from './errors.ts';
 import { tablesPage } from './tables.ts';
 
 export interface GeneratedFile {
-  /** From the root of the checkout. */
+  /** Relative to the root of the checkout. */
   readonly path: string;
   readonly content: string;
 }
 
-/** Every generated file as it should be. `schemaText` is the editor's schema of a config. */
+/** Every generated file with its current contents. `schemaText` is the JSON Schema of a config for editors. */
 export const generatedFiles = (commands: readonly Command[], schemaText: string): readonly GeneratedFile[] => [
   { path: 'docs/commands.md', content: commandsPage(commands) },
   { path: 'docs/dictionary.html', content: dictionaryPage() },

@@ -1,11 +1,11 @@
-/** The type of a request field in words, from its declared bounds. */
+/** Describes the types of request fields in words, from their schemas. */
 import * as z from 'zod';
 import { instant, isoDay } from '../../service/request.ts';
 import { code } from './markdown.ts';
 
 type Schema = z.core.JSONSchema.BaseSchema;
 
-/** Declared once and recognized by their pattern, which no reader wants to see. */
+/** Types that are recognized by their pattern and shown by name, because the pattern is hard to read. */
 const NAMED = new Map([
   [patternOf(instant), 'date-time (RFC 3339)'],
   [patternOf(isoDay), 'day (YYYY-MM-DD)'],
@@ -15,7 +15,7 @@ function patternOf(schema: z.ZodType): string | undefined {
   return z.toJSONSchema(schema, { io: 'input' }).pattern;
 }
 
-/** A field in words: its type and bounds, its default, whether it must be set, its meaning. */
+/** A field of a request, described in words. */
 export interface RequestField {
   readonly name: string;
   readonly type: string;
@@ -24,7 +24,7 @@ export interface RequestField {
   readonly about: string;
 }
 
-/** The fields of an endpoint's request, in declared order. */
+/** The fields of an endpoint's request, in the order of their declaration. */
 export function requestFields(request: z.ZodObject): RequestField[] {
   const { properties = {}, required = [] } = z.toJSONSchema(request, { io: 'input' });
   return Object.entries(properties).map(([name, it]) => {

@@ -1,20 +1,20 @@
-/** The reference of tables and views: what analysts query, and what the machinery keeps, column by column. */
+/** Renders the reference of tables and views, for analysts and for internal use, with every column. */
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 
-/** `docs/tables.md`. */
+/** The contents of `docs/tables.md`. */
 export function tablesPage(): string {
   const entries = dictionary();
   const analyst = entries.filter(({ area }) => area === 'analyst');
   const operations = entries.filter(({ area }) => area === 'operations');
   return page([
     generated('Tables'),
-    'The same texts are comments on the tables and columns of the database, where BI tools show them.',
+    'The database has the same texts as comments on tables and columns, which BI tools show.',
     '## For analysts',
-    'In the schema `sluice`, unless `warehouse.schema` names another.',
+    'These tables and views are in the schema `sluice`, or in the schema that `warehouse.schema` names.',
     overview(analyst),
-    '## Of the machinery',
-    'In `sluice_ops`, or the name of the other schema with `_ops`: to be read, not written.',
+    '## Internal tables',
+    'These tables are in the schema `sluice_ops`, or in the other schema’s name with `_ops`. Read them, but do not write to them.',
     overview(operations),
     ...entries.flatMap(entryBlocks),
   ]);
@@ -24,7 +24,7 @@ const link = (table: string): string => `[${code(table)}](#${anchor(table)})`;
 
 const overview = (entries: readonly DictionaryEntry[]): string =>
   markdownTable(
-    ['Name', 'Holds'],
+    ['Name', 'Contents'],
     entries.map(({ table, about }) => [link(table), about]),
   );
 

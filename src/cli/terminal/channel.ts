@@ -1,21 +1,21 @@
-/** A stream of the process as a channel. */
+/** Channels to which commands write, made from the streams of the process. */
 import type { WriteStream } from 'node:tty';
 
 export interface ProcessChannel extends Channel {
-  /** Waits until everything is written; gives the error that kept it from being written, if any. */
+  /** Waits until all output is written, and returns the error that prevented it, if any. */
   readonly flush: () => Promise<Error | undefined>;
 }
 
-/** What a stream says of itself; only a terminal has a width. */
+/** The part of a stream that a channel uses; only a terminal has a width. */
 type Stream = Pick<WriteStream, 'write' | 'on'> & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>;
 
-/** Colour is for terminals, unless NO_COLOR is set (https://no-color.org) or the terminal has none. */
+/** The stream as a channel. A terminal has colour, unless NO_COLOR is set (https://no-color.org) or it is a dumb terminal. */
 export function channelOf(stream: Stream, env: Readonly<Record<string, string | undefined>>): ProcessChannel {
   const isTerminal = stream.isTTY === true;
   let failure: Error | undefined;
   let isGone = false;
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    // `| head` took what it wanted and left: the work goes on, unheard.
+    // A reader such as `| head` closed the pipe: the work continues without output.
     isGone = true;
     if (error.code !== 'EPIPE') failure ??= error;
   });
@@ -23,7 +23,7 @@ export function channelOf(stream: Stream, env: Readonly<Record<string, string | 
     isTerminal,
     color: isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb',
     get columns() {
-      // A terminal without a window tells 0.
+      // A terminal without a window reports 0 columns.
       return isTerminal && stream.columns !== undefined && stream.columns > 0 ? stream.columns : undefined;
     },
     write: (text) => {
@@ -39,11 +39,11 @@ export function channelOf(stream: Stream, env: Readonly<Record<string, string | 
 
 /** One of the two streams that a command writes to. */
 export interface Channel {
-  /** Writes text as it is; a reader that went away is no error. */
+  /** Writes the text unchanged. A reader that closed the stream is not an error. */
   readonly write: (text: string) => void;
   readonly isTerminal: boolean;
-  /** Width of the terminal; undefined off one, where nothing is cut. */
+  /** The width of the terminal; undefined without a terminal, where no text is cut. */
   readonly columns: number | undefined;
-  /** Whether colour is wanted there. */
+  /** True if the output may have colour. */
   readonly color: boolean;
 }

@@ -1,5 +1,5 @@
-/** Whether a machine of continuous integration runs the program: there is output that people read, and nobody to answer. */
+/** Detects continuous integration, where people read the output but no person answers questions. */
 
-/** True where `CI` is set and not `false`, as every such system sets it. */
+/** True if `CI` is set and not `false`: every CI system sets it. */
 export const isCi = (env: Readonly<Record<string, string | undefined>>): boolean =>
   (env['CI'] ?? '') !== '' && env['CI'] !== 'false';

@@ -1,15 +1,15 @@
-/** Rows as comma-separated values. */
+/** Formats rows as comma-separated values. */
 import { displayText } from './print.ts';
 
-/** What shell tools expect; RFC 4180 has CRLF, which puts a carriage return into the last field of each line in a pipe. */
+/** The line break of shell tools. CRLF, as in RFC 4180, would leave a carriage return in the last field of each line. */
 const LINE_BREAK = '\n';
 
 /**
- * A head and one record a row, quoted where a comma, a quote or a line break stands. Null is an empty field, the empty
- * text a quoted one, so that the two stay apart. Values are exact: what a terminal would obey is kept.
+ * A header and one record for each row. Fields with a comma, a quote or a line break are quoted. Null is an empty field
+ * and an empty text is `""`, so that the two differ. Values are exact: control characters are kept.
  */
 export function csv(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  const records = [columns.map(field), ...rows.map((row) => columns.map((_, at) => field(row[at])))];
+  const records = [columns.map(field), ...rows.map((row) => columns.map((_, index) => field(row[index])))];
   return records.map((fields) => fields.join(',') + LINE_BREAK).join('');
 }
 

@@ -1,4 +1,4 @@
-/** Writes the files that a command was told to write. */
+/** Writes the output files of commands. */
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
@@ -7,25 +7,25 @@ import { makeFolders } from '../../warehouse/lock/folder.ts';
 export interface OutputFile {
   readonly path: string;
   readonly content: string;
-  /** False refuses to write over a file that is there; true unless given. */
+  /** False refuses to overwrite an existing file (default: true). */
   readonly overwrites?: boolean;
-  /** Makes the folders that the path names. */
+  /** True creates missing folders of the path (default: false). */
   readonly makesFolders?: boolean;
 }
 
-/** What the system says, in words; anything else is told by its code alone. */
+/** The error codes of the system in words; other errors are shown by their code alone. */
 const BECAUSE: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder is not there',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is not a folder',
   EISDIR: 'it is a folder',
-  EEXIST: 'it is there already',
+  EEXIST: 'it exists already',
   EACCES: 'this account may not write there',
   EPERM: 'this account may not write there',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 };
 
-/** Writes a file. Throws a UsageError that names the path and, as the way out, the flag with which the command was given it. */
+/** Writes a file. Throws a UsageError with the path, and with the flag that sets another path as the next step. */
 export async function writeOutputFile(command: string, flag: string, file: OutputFile): Promise<void> {
   const { path, content, overwrites = true, makesFolders = false } = file;
   try {
@@ -33,11 +33,11 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
     await writeFile(path, content, { flag: overwrites ? 'w' : 'wx' });
   } catch (cause) {
     const { code = '', syscall } = cause as NodeJS.ErrnoException;
-    // A folder can't be made where a file is.
-    const said = code === 'EEXIST' && syscall === 'mkdir' ? BECAUSE['ENOTDIR'] : BECAUSE[code];
-    const because = said === undefined ? code : `${said} (${code})`;
+    // For `mkdir`, this code means that a file has the name of the folder.
+    const words = code === 'EEXIST' && syscall === 'mkdir' ? BECAUSE['ENOTDIR'] : BECAUSE[code];
+    const because = words === undefined ? code : `${words} (${code})`;
     throw new UsageError(`${command}: ${path} can’t be written: ${because}`, {
-      next: `Name another place with ${flag}, or mend this one.`,
+      next: `Set another path with ${flag}, or make this one writable.`,
       cause,
     });
   }

@@ -1,7 +1,7 @@
-/** Finds the part of a stored answer that a JSON pointer names. */
+/** Finds the part of a stored answer at a JSON pointer. */
 import { parseJson } from '../../warehouse/sql/values.ts';
 
-/** The part of the body at an RFC 6901 pointer; the whole text when it is no JSON, null when it holds no such part. */
+/** The part of the body at an RFC 6901 pointer; null if there is no such part. The complete text if it is not JSON. */
 export function itemAt(body: Uint8Array, pointer: string): unknown {
   const text = new TextDecoder('utf-8').decode(body);
   const steps = pointer

@@ -1,4 +1,4 @@
-/** Lays values out for people: tables, harmless to the terminal, cut to its width only where there is one. */
+/** Formats values for people: tables without control characters, cut to the width of the terminal, if there is one. */
 import { styleText } from 'node:util';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from './channel.ts';
@@ -6,18 +6,18 @@ import { cutTo, pad, widthOf } from './width.ts';
 
 export interface TableColumn {
   readonly name: string;
-  /** Told from the values when absent: columns of numbers are set right. */
+  /** The default depends on the values: columns of numbers are right-aligned. */
   readonly align?: 'left' | 'right';
 }
 
 const GAP = '  ';
-/** A column is not cut below this, or what is left of it says nothing. */
+/** The minimum width to which a column is cut; less would be unreadable. */
 const LEAST_COLUMNS = 8;
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 /**
- * A table with a head and one line a row. Numbers are set right. Where the channel is a terminal, the widest columns are
- * cut until a line fits; when too many columns can't fit, each row is told field by field.
+ * A table with a header and one line for each row. Numbers are right-aligned. On a terminal, the widest columns are cut
+ * until a line fits; if the columns cannot fit, each row is printed as a list of its fields.
  */
 export function table(
   columns: readonly TableColumn[],
@@ -25,14 +25,14 @@ export function table(
   channel: Channel,
 ): string {
   const heads = columns.map(({ name }) => escapeControls(name));
-  const cells = rows.map((row) => columns.map((_, at) => displayText(row[at])));
-  const wanted = heads.map((head, at) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[at] ?? ''))));
+  const cells = rows.map((row) => columns.map((_, index) => displayText(row[index])));
+  const wanted = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
   const widths = channel.columns === undefined ? wanted : fitted(wanted, channel.columns);
   if (channel.columns !== undefined && lineWidth(widths) > channel.columns) return fieldByField(heads, cells, channel);
-  const sides = columns.map(({ align }, at) => align ?? (isNumeric(rows, at) ? 'right' : 'left'));
+  const sides = columns.map(({ align }, index) => align ?? (isNumeric(rows, index) ? 'right' : 'left'));
   const line = (texts: readonly string[]): string =>
     texts
-      .map((text, at) => pad(cutTo(text, widths[at] ?? 0), widths[at] ?? 0, sides[at] ?? 'left'))
+      .map((text, index) => pad(cutTo(text, widths[index] ?? 0), widths[index] ?? 0, sides[index] ?? 'left'))
       .join(GAP)
       .trimEnd();
   const rule = widths.map((width) => '-'.repeat(width)).join(GAP);
@@ -46,8 +46,8 @@ const lineWidth = (widths: readonly number[]): number =>
 function fieldByField(heads: readonly string[], rows: readonly (readonly string[])[], channel: Channel): string {
   const width = Math.max(...heads.map(widthOf));
   const room = (channel.columns ?? 0) - width - GAP.length;
-  const records = rows.map((row, at) => [
-    paint(channel, 'dim', `-- row ${at + 1}`),
+  const records = rows.map((row, index) => [
+    paint(channel, 'dim', `-- row ${index + 1}`),
     ...row.map(
       (cell, field) => `${pad(heads[field] ?? '', width, 'left')}${GAP}${cutTo(cell, Math.max(LEAST_COLUMNS, room))}`,
     ),
@@ -55,7 +55,7 @@ function fieldByField(heads: readonly string[], rows: readonly (readonly string[
   return records.map((lines) => `${lines.join('\n')}\n`).join('');
 }
 
-/** A value as one line of harmless text. */
+/** The value as one line of text without control characters. */
 export function displayText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') return escapeControls(value);
@@ -64,12 +64,12 @@ export function displayText(value: unknown): string {
   return escapeControls(JSON.stringify(value) ?? 'null');
 }
 
-function isNumeric(rows: readonly (readonly unknown[])[], at: number): boolean {
-  const told = rows.map((row) => row[at]).filter((value) => value !== null && value !== undefined);
-  return told.length > 0 && told.every((value) => NUMBER.test(displayText(value)));
+function isNumeric(rows: readonly (readonly unknown[])[], index: number): boolean {
+  const values = rows.map((row) => row[index]).filter((value) => value !== null && value !== undefined);
+  return values.length > 0 && values.every((value) => NUMBER.test(displayText(value)));
 }
 
-/** Narrows the widest column a step at a time, so that narrow ones stay whole. */
+/** The widths of the columns after narrowing the widest column step by step, so that narrow columns stay complete. */
 function fitted(wanted: readonly number[], columns: number): number[] {
   const widths = [...wanted];
   for (let over = lineWidth(widths) - columns; over > 0; over--) {
@@ -82,22 +82,22 @@ function fitted(wanted: readonly number[], columns: number): number[] {
 
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
-/** The text in that style where the channel shows colour, else as it is. */
+/** The text in the style if the channel has colour, otherwise unchanged. */
 export const paint = (channel: Channel, style: Style, text: string): string =>
   channel.color ? styleText(style, text, { validateStream: false }) : text;
 
-/** Number with its word: `1 request`, `2 requests`, digits grouped. */
+/** The number with its noun and grouped digits: `1 request`, `2,000 requests`. */
 export const withNoun = (count: number, one: string, many = `${one}s`): string =>
   `${withThousands(count)} ${count === 1 ? one : many}`;
 
-/** Digits in groups of three, with at most three after the point. */
+/** The number with digits in groups of three and at most three decimals. */
 export function withThousands(count: number): string {
   const [whole = '', ...fraction] = String(Math.round(count * 1000) / 1000).split('.');
-  // By hand: the first number that is laid out for a language takes twice as long as Node takes to start.
+  // Not with Intl: its first number takes twice as long as the start of Node.
   return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
 }
 
-/** A length of time in the two largest units that say it: `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+/** A duration in its two largest units: `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${Math.floor(ms / 100) / 10} s`;

@@ -1,58 +1,58 @@
-/** Tells how far a run has come: one live line on a terminal, a plain line now and then elsewhere. */
+/** Shows the progress of a run: as one live line on a terminal, otherwise as occasional plain lines. */
 import type { LogFacts } from '../../telemetry/log.ts';
 import type { Progress } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { withNoun, duration, withThousands } from './print.ts';
 import type { StatusLine } from './status-line.ts';
 
-/** `live` rewrites one line, `lines` writes plain ones, `facts` hands them to a log, `none` tells nothing. */
+/** `live` rewrites one line, `lines` writes plain lines, `facts` logs fields, `none` shows nothing. */
 export type ProgressStyle = 'live' | 'lines' | 'facts' | 'none';
 
-/** What is known of the work under way; what is absent is left out of the line. */
+/** The state of the work in progress. Absent fields are left out of the line. */
 export type ProgressUpdate = Pick<Progress, 'sync' | 'done' | 'total'> & Partial<Progress>;
 
 export interface ProgressReporter {
-  /** Takes in the newest state of the work. */
+  /** Sets the newest state of the work. */
   readonly update: (reading: ProgressUpdate) => void;
-  /** Called by a timer, so that ages go on while nothing ends. */
+  /** Called by a timer, so that ages are updated while no request ends. */
   readonly tick: () => void;
-  /** Tells nothing more. */
+  /** Ends the display. */
   readonly end: () => void;
 }
 
 export interface ProgressOptions {
   readonly style: ProgressStyle;
-  /** Takes the line of the `live` style. */
+  /** Shows the line of the `live` style. */
   readonly status: StatusLine;
-  /** Takes each line of the `lines` style, with its line break. */
+  /** Writes a line of the `lines` style, with its line break. */
   readonly write: (line: string) => void;
   readonly now: () => Date;
   readonly redact: (text: string) => string;
-  /** Takes a state in the `facts` style. */
+  /** Logs a state in the `facts` style. */
   readonly log: (message: string, facts: LogFacts) => void;
 }
 
-/** More often, and the line flickers and a slow terminal slows the run; less often, and it looks stuck. */
+/** A shorter interval makes the line flicker and slows the run on a slow terminal; with a longer one, it looks stuck. */
 const LIVE_EVERY_MS = 100;
-/** More often, and the log of a short run is all progress. */
+/** The shortest interval between lines, so that the log of a short run is not mostly progress. */
 const LINES_EVERY_MS = 5_000;
-/** Of the time gone by, the part that lies between two lines: so a run of an hour writes some tens of them, not hundreds. */
+/** The interval grows to this fraction (1 / 20) of the elapsed time: an hour of work writes tens of lines, not hundreds. */
 const LINES_EVERY_PART = 20;
-/** A job that says nothing for some minutes is taken for dead by some runners; calls may take 25 minutes. */
+/** The longest interval: calls can take 25 minutes, and some CI runners end a job that is silent for some minutes. */
 const STILL_HERE_EVERY_MS = 60_000;
 
 export function createProgress({ style, status, write, now, redact, log }: ProgressOptions): ProgressReporter {
-  /** When each sync was first seen, to tell the time left from. */
+  /** When each sync was first seen, for the estimate of the time left. */
   const since = new Map<string, { readonly at: number; readonly done: number }>();
   let latest: ProgressUpdate | undefined;
   let begunAt: number | undefined;
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let isNews = false;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  let isNew = false;
 
-  const tell = (progress: ProgressUpdate): void => {
+  const show = (progress: ProgressUpdate): void => {
     const leftMs = timeLeftMs(progress, since.get(progress.sync), now());
-    toldAt = now().getTime();
-    isNews = false;
+    shownAt = now().getTime();
+    isNew = false;
     if (style === 'facts') return log('progress', factsOf(progress, leftMs, now()));
     const line = escapeControls(redact(progressLine(progress, leftMs, now())));
     if (style === 'live') status.show(line);
@@ -60,17 +60,17 @@ export function createProgress({ style, status, write, now, redact, log }: Progr
   };
   const tick = (): void => {
     if (style === 'none' || !latest) return;
-    const quietMs = now().getTime() - toldAt;
+    const quietMs = now().getTime() - shownAt;
     const due =
-      style === 'live' ? LIVE_EVERY_MS : isNews ? linesEveryMs(now().getTime() - (begunAt ?? 0)) : STILL_HERE_EVERY_MS;
-    if (quietMs >= due) tell(latest);
+      style === 'live' ? LIVE_EVERY_MS : isNew ? linesEveryMs(now().getTime() - (begunAt ?? 0)) : STILL_HERE_EVERY_MS;
+    if (quietMs >= due) show(latest);
   };
   return {
     update: (progress) => {
       if (!since.has(progress.sync)) since.set(progress.sync, { at: now().getTime(), done: progress.done });
       latest = progress;
       begunAt ??= now().getTime();
-      isNews = true;
+      isNew = true;
       tick();
     },
     tick,
@@ -81,10 +81,13 @@ export function createProgress({ style, status, write, now, redact, log }: Progr
   };
 }
 
-const linesEveryMs = (goneMs: number): number =>
-  Math.min(STILL_HERE_EVERY_MS, Math.max(LINES_EVERY_MS, goneMs / LINES_EVERY_PART));
+const linesEveryMs = (elapsedMs: number): number =>
+  Math.min(STILL_HERE_EVERY_MS, Math.max(LINES_EVERY_MS, elapsedMs / LINES_EVERY_PART));
 
-/** Assumed: the requests left take as long as those done so far, each. Nothing is known before the first is done. */
+/**
+ * The estimated time left, assuming that each remaining request takes as long as the completed ones. Undefined before the
+ * first request is done.
+ */
 export function timeLeftMs(
   { done, total }: Pick<Progress, 'done' | 'total'>,
   since: { readonly at: number; readonly done: number } | undefined,

@@ -1,8 +1,8 @@
-/** Writes a command's result to standard output: JSON when asked for, else text, without secrets either way. */
+/** Writes the result of a command to standard output. */
 import type { Context } from '../context.ts';
 import { asJson } from './json.ts';
 
-/** Writes the result; `text` makes what people read. */
+/** Writes the result as JSON with `--json`, otherwise as the text that `text` returns. Both are redacted. */
 export function show(context: Context, result: unknown, text: () => string): void {
   context.status.clear();
   context.out.write(context.redactor.redact(context.json ? asJson(result) : text()));

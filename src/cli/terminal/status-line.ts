@@ -1,28 +1,28 @@
-/** The one line of a terminal that is rewritten while a command works, and that gives way to whatever else is written. */
+/** The status line of a terminal, which is rewritten while a command works. Other output goes above it. */
 import type { Channel } from './channel.ts';
 import { paint } from './print.ts';
 import { cutTo } from './width.ts';
 
 export interface StatusLine {
-  /** Shows the text in place of what was shown. */
+  /** Replaces the text of the line. */
   readonly show: (text: string) => void;
-  /** Takes the line away, writes, and puts the line back. */
+  /** Removes the line, calls `write`, and shows the line again. */
   readonly around: (write: () => void) => void;
-  /** Takes the line away. */
+  /** Removes the line. */
   readonly clear: () => void;
 }
 
-/** To the beginning of the line, and everything after it away. */
+/** Moves to the start of the line and clears it. */
 const ERASE = '\r\u001b[K';
 
-/** Assumed of a terminal that does not tell its width. */
+/** The width of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 
 export function createStatusLine(channel: Channel): StatusLine {
   let shown = '';
   const show = (text: string): void => {
     shown = text;
-    // A line that fills the last column wraps on some terminals, and only its second half would be taken away.
+    // On some terminals, a line that fills the last column wraps, and only its second half would be cleared.
     channel.write(ERASE + paint(channel, 'dim', cutTo(text, (channel.columns ?? USUAL_COLUMNS) - 1)));
   };
   const clear = (): void => {

@@ -1,9 +1,9 @@
-/** Shows how work comes along while it is under way. */
+/** Shows the progress of work while it runs. */
 import type { Notice } from '../../ledger/summary.ts';
 import type { Context } from '../context.ts';
 import { createProgress, type ProgressUpdate } from './progress.ts';
 
-/** How often ages are brought up to date; what is shown has limits of its own. */
+/** How often ages are updated. The styles limit how often they show them. */
 const TICK_MS = 250;
 
 export interface ProgressCallbacks {
@@ -11,18 +11,18 @@ export interface ProgressCallbacks {
   readonly onNotice: (notice: Notice) => void;
 }
 
-/** What the work gives, its progress shown as the context wants it. */
+/** The result of the work. Its progress is shown in the style of the context. */
 export async function withProgress<T>(context: Context, work: (watch: ProgressCallbacks) => Promise<T>): Promise<T> {
   const { err, log, now, progressStyle: style, redactor, status } = context;
-  const teller = createProgress({ style, status, write: err.write, now, redact: redactor.redact, log: log.info });
-  const timer = setInterval(teller.tick, TICK_MS);
+  const reporter = createProgress({ style, status, write: err.write, now, redact: redactor.redact, log: log.info });
+  const timer = setInterval(reporter.tick, TICK_MS);
   try {
     return await work({
-      onProgress: teller.update,
+      onProgress: reporter.update,
       onNotice: ({ level, message, sync }) => log[level](message, sync === undefined ? {} : { sync }),
     });
   } finally {
     clearInterval(timer);
-    teller.end();
+    reporter.end();
   }
 }

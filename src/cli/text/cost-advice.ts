@@ -1,20 +1,20 @@
-/** What to do about costs, in sentences. Pure. */
+/** Derives advice about costs, in sentences. Pure. */
 import type { Config } from '../../config/definition.ts';
 import type { MaxAgeSaving } from '../../insight/cost-details.ts';
 import type { Costs } from '../../insight/costs.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 
 const DAY_MS = 86_400_000;
-/** A log read longer ago tells little of today. */
+/** A request log whose newest row is older than this is out of date. */
 const STALE_MS = 7 * DAY_MS;
-/** Points that run out later are nobody's concern yet. */
+/** The advice warns of points that run out within this time. */
 const SOON_MS = 30 * DAY_MS;
-/** Less is not worth a change. */
+/** The smallest share of the points whose saving justifies a change. */
 const LEAST_SHARE = 0.05;
-/** Of the answers not bought, more that had something new would be felt. */
+/** The greatest tolerable share of saved answers that contained something new. */
 const MOST_LATE = 0.1;
 
-/** Next steps, the most pressing first; none when all is well. */
+/** Next steps, most urgent first; empty if there is nothing to do. */
 export function adviceOf(costs: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
   return [
     ...logAdvice(costs, config, now),
@@ -31,7 +31,7 @@ function logAdvice({ balances, syncs, verification }: Costs, config: Pick<Config
   const newest = Math.max(...balances.map(({ newestAt }) => newestAt.getTime()));
   if (balances.length === 0)
     return verification.unverifiedRequests > 0 && syncs.some(({ ledgerPoints }) => ledgerPoints > 0)
-      ? [`${read}: the request log has nothing of this time yet, so points are only known by the price list`]
+      ? [`${read}: the request log has no rows for this time yet, so points are known only from the price list`]
       : [];
   return now.getTime() - newest > STALE_MS
     ? [`${read}: the request log ends on ${dayOf(new Date(newest))}, and later requests are not counted`]
@@ -43,12 +43,12 @@ function balanceAdvice({ balances }: Costs, now: Date): string[] {
   const at = new Date(Math.min(...dates));
   if (dates.length === 0 || at.getTime() - now.getTime() > SOON_MS) return [];
   const when = at > now ? `run out on ${dayOf(at)}` : `would have run out on ${dayOf(at)} already`;
-  return [`get more points or set budget.per_day: at the mean pace of late (the last 7 days at the most) they ${when}`];
+  return [`get more points or set budget.per_day: at the recent mean rate (over at most 7 days) they ${when}`];
 }
 
 /**
- * The age that would have saved most without much being late, of several the shortest: they come in this order. What the
- * age that is set saves is no reason for a longer one.
+ * Advises the max_age that would have saved most with few late answers, and the shortest of equal ones: `savings` is in
+ * this order. Savings of the current max_age are subtracted.
  */
 function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving[]): string[] {
   const ofSync = savings.filter((it) => it.sync === sync);
@@ -68,8 +68,8 @@ function savingAdvice(sync: string, maxAgeMs = 0, savings: readonly MaxAgeSaving
   const { maxAgeDays, savedPoints, points, savedAnswers, lateAnswers } = best;
   const late =
     lateAnswers === 0
-      ? 'none of the answers not bought had anything new'
-      : `${withThousands(lateAnswers)} of the ${withNoun(savedAnswers, 'answer')} not bought had something new`;
+      ? 'none of the answers not bought contained anything new'
+      : `${withThousands(lateAnswers)} of the ${withNoun(savedAnswers, 'answer')} not bought contained something new`;
   return [
     `set max_age: ${maxAgeDays}d for ${sync}: it would have saved ${withThousands(savedPoints)}${set ? ' more' : ''} of ${withNoun(points, 'point')}; ${late}`,
   ];

@@ -1,9 +1,10 @@
-/** What `costs` tells people: a sentence, tables that hold something, and what to do next. */
+/** Formats the output of `costs` for people: a sentence, the tables that have rows, and the next steps. */
 import type { BalanceForecast } from '../../insight/cost-details.ts';
 import type { Costs, CostSums } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
+import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
 
@@ -14,22 +15,22 @@ export interface CostsTextInput {
   readonly now: Date;
 }
 
-/** A screenful; --json and --csv have all days, --json all runs and failures. */
+/** Limits for one screen. --json has all days, runs and failures; --csv has all days. */
 const MOST_DAYS = 14;
 const MOST_RUNS = 5;
 const MOST_FAILURES = 10;
 
-/** The text, ended by a line break. */
+/** The text, with a line break at the end. */
 export function costsText({ costs, prices, advice, now }: CostsTextInput, channel: Channel): string {
   const { total, syncs, since } = costs;
   const from = since === null ? '' : ` since ${since}`;
   if (total.requests === 0 && syncs.length === 0)
-    return `nothing was paid${from}${since === null ? ' yet: sluice sync begins' : ''}\n${nextLines(advice)}`;
+    return `nothing was paid${from}${since === null ? ' yet; run sluice sync' : ''}\n${nextLines(advice)}`;
   return [
     headline(costs),
     verified(costs),
     section('by sync', syncTable(costs, channel), channel),
-    section('points for items loaded and new rows', broughtTable(costs, channel), channel),
+    section('points by loaded item and new row', yieldTable(costs, channel), channel),
     section(
       'by endpoint',
       sumsTable('endpoint', costs.endpoints, ({ endpoint }) => endpoint, channel),
@@ -41,11 +42,11 @@ export function costsText({ costs, prices, advice, now }: CostsTextInput, channe
       channel,
     ),
     section('by day', dayTable(costs, channel), channel),
-    section('dearest runs', runTable(costs, channel), channel),
+    section('most expensive runs', runTable(costs, channel), channel),
     section('prices', priceTable(prices, channel), channel),
     section('points left', balanceTable(costs.balances, now, channel), channel),
     section('charged for nothing', failureTable(costs, channel), channel),
-    section('what a max_age would have saved, over all answers', savingTable(costs, channel), channel),
+    section('savings of a max_age, over all answers', savingTable(costs, channel), channel),
     reconciliationLine(costs.reconciliation),
     advice.length > 0 ? `\n${nextLines(advice)}` : '',
   ].join('');
@@ -56,7 +57,7 @@ const nextLines = (advice: readonly string[]): string => advice.map((it) => `nex
 const section = (title: string, text: string, channel: Channel): string =>
   text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`;
 
-/** How far the log confirms the ledger's points; nothing where it confirms all. */
+/** The points of the ledger that the log does not confirm; empty if it confirms all. */
 function verified({ verification: it }: Costs): string {
   if (it.unverifiedRequests === 0) return '';
   return `${withNoun(it.unverifiedPoints, 'point')} for ${withNoun(it.unverifiedRequests, 'request')} not verified by the log\n`;
@@ -69,11 +70,11 @@ function headline({ total, syncs, since, verification }: Costs): string {
     const from = since === null ? '' : ` since ${since}`;
     const { verifiedRequests, verifiedPoints, quotedPoints } = verification;
     return verifiedRequests === 0
-      ? `${withNoun(known, 'point')}${from} by the ledger; the request log has nothing of this time\n`
-      : `${withNoun(known, 'point')}${from} by the ledger, ${withThousands(verifiedPoints)} of them verified by the log for ${withNoun(verifiedRequests, 'request')}; quoted ${withThousands(quotedPoints)}\n`;
+      ? `${withNoun(known, 'point')}${from} according to the ledger; the request log has no rows for this time\n`
+      : `${withNoun(known, 'point')}${from} according to the ledger, ${withThousands(verifiedPoints)} of them verified by the log for ${withNoun(verifiedRequests, 'request')}; quoted ${withThousands(quotedPoints)}\n`;
   }
   const failed = failedPoints === 0 ? '' : `, ${withThousands(failedPoints)} of them for requests that failed`;
-  return `${withNoun(points, 'point')} for ${withNoun(requests, 'request')} of the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
+  return `${withNoun(points, 'point')} for ${withNoun(requests, 'request')} in the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
 }
 
 const columnsOf = (left: readonly string[], right: readonly string[]) => [
@@ -81,8 +82,8 @@ const columnsOf = (left: readonly string[], right: readonly string[]) => [
   ...right.map((name) => ({ name, align: 'right' as const })),
 ];
 
-const share = (part: number, whole: number): string =>
-  whole > 0 ? `${withThousands(Math.round((part / whole) * 1000) / 10)} %` : '';
+const share = (part: number, total: number): string =>
+  total > 0 ? `${withThousands(Math.round((part / total) * 1000) / 10)} %` : '';
 const each = (points: number | null): string => (points === null ? '' : withThousands(points));
 
 function syncTable({ syncs, total }: Costs, channel: Channel): string {
@@ -109,7 +110,7 @@ function syncTable({ syncs, total }: Costs, channel: Channel): string {
   return table(columns, [...rows, last], channel);
 }
 
-function broughtTable({ syncs }: Costs, channel: Channel): string {
+function yieldTable({ syncs }: Costs, channel: Channel): string {
   const rows = syncs
     .filter(({ answers }) => answers > 0)
     .map((it) => [
@@ -130,13 +131,13 @@ function broughtTable({ syncs }: Costs, channel: Channel): string {
 function sumsTable<T extends CostSums>(
   name: string,
   sums: readonly T[],
-  of: (it: T) => string,
+  nameOf: (it: T) => string,
   channel: Channel,
 ): string {
   if (sums.length === 0) return '';
   const all = sums.reduce((total, it) => total + it.points, 0);
   const rows = sums.map((it) => [
-    of(it),
+    nameOf(it),
     withThousands(it.requests),
     withThousands(it.points),
     share(it.points, all),
@@ -149,7 +150,7 @@ function sumsTable<T extends CostSums>(
 function dayTable({ days, balances }: Costs, channel: Channel): string {
   if (days.length === 0) return '';
   const shown = days.slice(-MOST_DAYS);
-  // What is left with several tokens is no one figure.
+  // With several tokens, there is no single balance to show.
   const [own, another] = balances.filter(({ isOurs }) => isOurs);
   const left = new Map(
     another ? [] : own?.days.flatMap(({ date, pointsLeft }) => (pointsLeft === null ? [] : [[date, pointsLeft]])),
@@ -192,42 +193,46 @@ function runTable({ runs }: Costs, channel: Channel): string {
 }
 
 function priceTable(prices: readonly EndpointPrice[], channel: Channel): string {
-  const told = prices.filter(({ samples, points }) => samples > 0 || points !== 0);
-  if (told.length === 0) return '';
-  const rows = told.map((it) => [
+  const shown = prices.filter(({ samples, points }) => samples > 0 || points !== 0);
+  if (shown.length === 0) return '';
+  const rows = shown.map((it) => [
     it.endpoint,
     priceInWords(it),
-    it.sure === 'guess' ? 'a guess' : it.sure === 'some' ? 'fairly' : 'yes',
+    CONFIDENCE[it.sure],
     each(it.low),
     each(it.median),
     each(it.high),
     it.samples > 0 ? `${withThousands(Math.round(it.deviation * 1000) / 10)} %` : '',
     withThousands(it.samples),
   ]);
-  return table(columnsOf(['endpoint', 'price', 'sure'], ['low', 'usual', 'high', 'spread', 'samples']), rows, channel);
+  return table(
+    columnsOf(['endpoint', 'price', 'confidence'], ['low', 'median', 'high', 'spread', 'samples']),
+    rows,
+    channel,
+  );
 }
 
 function priceInWords({ by, per, points }: EndpointPrice): string {
-  if (by === null || points === null) return 'as seen: it follows no rule';
+  if (by === null || points === null) return 'varies without a known rule';
   if (by === 'call') return `${withThousands(points)} a call`;
   const items = per === 1 ? 'item' : `started ${withThousands(per ?? 1)} items`;
-  return `${withThousands(points)} per ${items} ${by === 'asked' ? 'asked for' : 'returned'}`;
+  return `${withThousands(points)} per ${items} ${by === 'asked' ? 'requested' : 'returned'}`;
 }
 
 function balanceTable(balances: readonly BalanceForecast[], now: Date, channel: Channel): string {
-  const told = balances.filter(({ pointsLeft }) => pointsLeft !== null);
-  if (told.length === 0) return '';
-  const rows = told.map((it) => [
+  const known = balances.filter(({ pointsLeft }) => pointsLeft !== null);
+  if (known.length === 0) return '';
+  const rows = known.map((it) => [
     it.token,
     it.isOurs ? 'yes' : 'no',
     each(it.pointsLeft),
     it.toldAt === null ? '' : `${duration(Math.max(0, now.getTime() - it.toldAt.getTime()))} ago`,
     each(Math.round(it.pointsPerDay7 * 10) / 10),
     each(Math.round(it.pointsPerDay30 * 10) / 10),
-    it.runsOutAt7?.toISOString().slice(0, 10) ?? 'not in sight',
+    it.runsOutAt7?.toISOString().slice(0, 10) ?? 'never',
   ]);
   const columns = [
-    ...columnsOf(['token', 'ours'], ['points left', 'told', 'a day over up to 7', 'up to 30 days']),
+    ...columnsOf(['token', 'ours'], ['points left', 'reported', 'a day (7 days)', 'a day (30 days)']),
     { name: 'run out on' },
   ];
   return table(columns, rows, channel);
@@ -246,7 +251,7 @@ function failureTable({ failures }: Costs, channel: Channel): string {
     it.error ?? '',
   ]);
   const more = failures.length - shown.length;
-  const columns = [...columnsOf(['sync', 'endpoint', 'what', 'status'], ['requests', 'points']), { name: 'error' }];
+  const columns = [...columnsOf(['sync', 'endpoint', 'kind', 'status'], ['requests', 'points']), { name: 'error' }];
   return `${table(columns, rows, channel)}${more > 0 ? `and ${withThousands(more)} more kinds; --json has all\n` : ''}`;
 }
 

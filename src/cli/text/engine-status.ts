@@ -1,29 +1,26 @@
-/** How the engine stands, for people: a line for each process, run and schedule, and what was given up. */
+/** Formats the status of the engine for people: processes, queues, runs, jobs that were given up, and schedules. */
 import type { EngineStatus } from '../../engine/status.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Context } from '../context.ts';
 import { withNoun, duration, table } from '../terminal/print.ts';
 
-/** The text, with a blank line before it; empty where no engine ever ran. */
-export function engineStatusText(
-  standing: EngineStatus | undefined,
-  { now, out }: Pick<Context, 'now' | 'out'>,
-): string {
-  if (!standing) return '';
-  const { workers, queues, runs, schedules, givenUp } = standing;
+/** The text, with a blank line before it; empty if no engine ever ran. */
+export function engineStatusText(status: EngineStatus | undefined, { now, out }: Pick<Context, 'now' | 'out'>): string {
+  if (!status) return '';
+  const { workers, queues, runs, schedules, givenUp } = status;
   const sinceText = (at: Date): string => duration(Math.max(0, now().getTime() - at.getTime()));
   const lines = [
     workers.length === 0
       ? 'no schedule or worker is running'
       : workers.map(({ role, holder, since }) => `${role} ${holder}, for ${sinceText(since)}`).join('\n'),
     ...queues.map(
-      ({ queue, waiting, later, atWork }) => `${queue} jobs: ${atWork} at work, ${waiting} waiting, ${later} for later`,
+      ({ queue, waiting, later, atWork }) => `${queue} jobs: ${atWork} running, ${waiting} waiting, ${later} delayed`,
     ),
     ...runs.map(
-      ({ sync, chunks, ended, atWork }) => `${sync}: ${withNoun(chunks, 'chunk')}, ${ended} done, ${atWork} at work`,
+      ({ sync, chunks, ended, atWork }) => `${sync}: ${withNoun(chunks, 'chunk')}, ${ended} done, ${atWork} running`,
     ),
     ...givenUp.map(({ sync, because, at }) => `given up ${sinceText(at)} ago: ${sync}: ${because}`),
-    ...(givenUp.length > 0 ? ['next: mend it, then sluice schedule --redrive'] : []),
+    ...(givenUp.length > 0 ? ['next: fix the cause, then run sluice schedule --redrive'] : []),
   ];
   const text = lines.flatMap((line) => line.split('\n').map((it) => `${escapeControls(it)}\n`)).join('');
   const columns = ['sync', 'schedule', 'time zone', 'next firing'].map((name) => ({ name }));

@@ -1,4 +1,4 @@
-/** An error in words: for whoever has to act on it, without secrets and without anything a terminal would obey. */
+/** Formats an error for the user, without secrets and without control characters. */
 import { EXIT, SluiceError } from '../../errors.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 
@@ -6,13 +6,13 @@ export interface Failure {
   readonly exitCode: number;
   readonly message: string;
   readonly next: string;
-  /** Where a bug arose, outermost cause last; only told on request. */
+  /** The stack of a bug with its causes, outermost cause last; only shown with `--verbose`. */
   readonly stack: string | undefined;
 }
 
-const REPORT = 'Run it again with --verbose for the stack, and report that with what you ran.';
+const REPORT = 'Run it again with --verbose, and report the stack together with the command.';
 
-/** What is told of anything thrown. What is no SluiceError is a bug. */
+/** The failure for any thrown value. A value that is not a SluiceError is a bug. */
 export function failureOf(error: unknown, redact: (text: string) => string): Failure {
   if (error instanceof SluiceError) {
     return {
@@ -22,16 +22,16 @@ export function failureOf(error: unknown, redact: (text: string) => string): Fai
       stack: undefined,
     };
   }
-  const said = error instanceof Error ? error.message || error.name : String(error);
+  const message = error instanceof Error ? error.message || error.name : String(error);
   return {
     exitCode: EXIT.bug,
-    message: `this is a bug in Sluice: ${redact(said)}`,
+    message: `this is a bug in Sluice: ${redact(message)}`,
     next: REPORT,
     stack: redact(stackOf(error)),
   };
 }
 
-/** The failure as lines, each with its line break. */
+/** The failure as lines, each with a line break. */
 export function failureText({ message, next, stack }: Failure, verbose: boolean): string {
   const lines = [
     `sluice: ${message}`,

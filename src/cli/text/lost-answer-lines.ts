@@ -1,11 +1,11 @@
-/** Lost answers as a summary tells them to people: a line each, with what the request log says became of it. */
+/** Formats the lost answers of a summary: one line each, with the outcome according to the request log. */
 import type { LostAnswerSummary, SyncSummary } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import { withNoun } from '../terminal/print.ts';
 
-/** More say no more; the JSON form has them all. */
+/** The greatest number of lines; the JSON form has all lost answers. */
 const MOST_LINES = 20;
-/** Enough to tell one input from another. */
+/** The greatest length of an input, which is enough to distinguish inputs. */
 const MOST_CHARACTERS = 120;
 
 /** A line for each lost answer of these syncs, at most 20. */
@@ -16,8 +16,8 @@ export function lostAnswerLines(syncs: readonly Pick<SyncSummary, 'sync' | 'doub
 }
 
 function lineOf(sync: string, { input, attempt, sentAt, reason, verdict, points }: LostAnswerSummary): string {
-  const asked = JSON.stringify(input) ?? '';
-  const short = asked.length > MOST_CHARACTERS ? `${asked.slice(0, MOST_CHARACTERS - 1)}…` : asked;
+  const text = JSON.stringify(input) ?? '';
+  const short = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text;
   return escapeControls(
     `lost: ${sync} ${short}, attempt ${attempt} at ${sentAt} (${reason}): ${outcomeOf(verdict, points)}`,
   );
@@ -32,8 +32,8 @@ function outcomeOf(verdict: LostAnswerSummary['verdict'], points: number | null)
     case 'not_sent':
       return 'never reached the service';
     case 'unknown':
-      return 'the request log does not tell whether it was paid';
+      return 'the request log does not show whether it was paid';
     case null:
-      return 'may have been paid; the request log was not looked into';
+      return 'may have been paid; the request log was not checked';
   }
 }

@@ -1,4 +1,4 @@
-/** What `sluice plan` prints for people: a table of quotes, a sentence, and notes. */
+/** Formats the output of `sluice plan` for people: a table of quotes, a sentence, and notes. */
 import type { Config } from '../../config/definition.ts';
 import type { UnverifiedPoints } from '../../ledger/summary.ts';
 import type { Level, Confidence } from '../../plan/pricing/price-book.ts';
@@ -6,25 +6,25 @@ import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { withNoun, duration, withThousands, table } from '../terminal/print.ts';
 
-/** What a plan comes to: quotes, the balance, and the prices that they rest on. */
+/** The result of a plan: quotes, the balance, and the prices behind the quotes. */
 export interface Planned {
   readonly syncs: readonly SyncQuote[];
   readonly total: Quote;
-  /** Points left, and what the plan would leave; null while the warehouse does not know. */
+  /** The balance now and after the plan; null if the warehouse does not know it. */
   readonly balance: PlannedBalance | null;
   /** Requests of earlier runs whose cost the request log has not confirmed. */
   readonly unverified: UnverifiedPoints;
-  /** By endpoint, what its calls cost in the request log, by items asked for and returned. */
+  /** By endpoint, the cost of its calls in the request log, by the items requested and returned. */
   readonly prices: Readonly<Record<string, readonly Level[]>>;
 }
 
-/** The balance, and what the plan would leave of it. */
+/** The balance now and after the plan. */
 interface PlannedBalance {
-  /** Points left by the request log, less what was sent since. */
+  /** Points left according to the request log, minus the requests that were sent since. */
   readonly points: number;
   /** When the log was read, or when the logged request started. */
   readonly at: string;
-  /** What the plan would leave, by its likely cost and at least. */
+  /** Points left after the plan, at its likely and at its maximum cost. */
   readonly leftLikely: number;
   readonly leftAtLeast: number;
 }
@@ -32,24 +32,25 @@ interface PlannedBalance {
 export interface SyncQuote extends Quote {
   readonly sync: string;
   readonly endpoint: string;
-  /** Requests that are listed as failing and not asked again; they count in no other figure. */
+  /** Requests that are listed as failing and not sent again. No other figure includes them. */
   readonly failing: number;
-  /** Syncs of the same plan that would first bring what this one's query reads. */
+  /** Syncs of the same plan that would first load rows for the queries of this one. */
   readonly waitsFor: readonly string[];
-  /** The run that was stopped and would be continued; null where a new one would begin. */
+  /** The stopped run that would be continued; null if a new run would start. */
   readonly continues: string | null;
 }
 
-const SURE: Readonly<Record<Confidence, string>> = { guess: 'a guess', some: 'fairly', good: 'yes' };
+/** The words for each degree of confidence in a price or a quote. */
+export const CONFIDENCE: Readonly<Record<Confidence, string>> = { guess: 'guess', some: 'fair', good: 'good' };
 
-interface Asked {
-  /** The command that runs what was planned. */
+interface PlanTextOptions {
+  /** The command that runs the plan. */
   readonly syncCommand: string;
   readonly budget: Config['budget'];
 }
 
-/** The balance as far as it is known, and what was spent without being confirmed; nothing without a limit in points. */
-function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string[] {
+/** The known balance and the unverified points; empty without a limit in points. */
+function moneyLines({ balance, unverified }: Planned, { budget }: PlanTextOptions): string[] {
   const { keep, perRun, perDay, unknownBalance } = budget;
   if (keep === undefined && perRun === undefined && perDay === undefined) return [];
   const kept = keep === undefined ? '' : `, budget.keep ${withThousands(keep)}`;
@@ -59,8 +60,8 @@ function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string
       : '';
   const unknown =
     unknownBalance === 'spend'
-      ? 'A run reads the request log before it buys, and buys also if that shows none (budget.unknown_balance: spend).'
-      : 'A run reads the request log before it buys, and buys nothing if that shows none.';
+      ? 'A run reads the request log first, and buys even if the log shows no balance (budget.unknown_balance: spend).'
+      : 'A run reads the request log first, and buys nothing if the log shows no balance.';
   return [
     ...(balance === null && keep !== undefined ? [`Balance: unknown. ${unknown}`] : []),
     ...(balance === null
@@ -71,18 +72,19 @@ function moneyLines({ balance, unverified }: Planned, { budget }: Asked): string
     ...(unverified.requests === 0
       ? []
       : [
-          `Of earlier runs, ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} are not verified by the log.`,
+          `Not verified by the log: ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} of earlier runs.`,
         ]),
   ];
 }
 
-export function planText(planned: Planned, asked: Asked, channel: Channel): string {
+/** The text, with a line break at the end. */
+export function planText(planned: Planned, options: PlanTextOptions, channel: Channel): string {
   const { syncs, total } = planned;
   const columns = [
     { name: 'sync' },
     { name: 'endpoint' },
-    ...['fresh', 'to ask', 'low', 'likely', 'most'].map((name) => ({ name, align: 'right' as const })),
-    { name: 'sure' },
+    ...['fresh', 'to send', 'low', 'likely', 'most'].map((name) => ({ name, align: 'right' as const })),
+    { name: 'confidence' },
     { name: 'least time', align: 'right' as const },
   ];
   const rows = [...syncs, { sync: 'total', endpoint: '', ...total }].map((it) => [
@@ -91,27 +93,33 @@ export function planText(planned: Planned, asked: Asked, channel: Channel): stri
     withThousands(it.fresh),
     withThousands(it.requests - it.fresh),
     ...[it.low, it.likely, it.most].map((points) => `${withThousands(points)}${it.mayGrow ? '+' : ''}`),
-    it.most > 0 ? SURE[it.sure] : '',
+    it.most > 0 ? CONFIDENCE[it.sure] : '',
     it.leastMs === 0 ? '' : duration(it.leastMs),
   ]);
-  const lines = [sentence(syncs, total), ...moneyLines(planned, asked), ...notes(syncs, total, asked)];
+  const lines = [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
   return `${table(columns, rows, channel)}${lines.join('\n')}\n`;
 }
 
-/** What the figures leave out, and what to do next; nothing when there is nothing to ask. */
-function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget: { perRun } }: Asked): string[] {
+/** Notes about what the figures leave out, and the next step if there are requests to send. */
+function notes(
+  syncs: readonly SyncQuote[],
+  total: Quote,
+  { syncCommand, budget: { perRun } }: PlanTextOptions,
+): string[] {
   const waiting = syncs.filter(({ waitsFor }) => waitsFor.length > 0);
   const readings = waiting.map(
     ({ sync, waitsFor }) =>
-      `${sync} reads what ${waitsFor.join(' and ')} would bring first: it is planned on what is there now.`,
+      `${sync} reads rows that ${waitsFor.join(' and ')} would load first: this plan uses the current rows.`,
   );
   const continued = syncs.flatMap(({ sync, continues, requests, fresh }) =>
-    continues === null || requests === fresh ? [] : [`${sync}: what run ${continues} left when it was stopped.`],
+    continues === null || requests === fresh
+      ? []
+      : [`${sync}: the remaining requests of run ${continues}, which was stopped.`],
   );
   const failing = syncs.filter((it) => it.failing > 0);
   const gaps = failing.map(
     (it) =>
-      `${it.sync}: ${withNoun(it.failing, 'request')} not asked, as the last answers could not be read or never arrived; sluice sync --refresh ${it.sync} asks again.`,
+      `${it.sync}: ${withNoun(it.failing, 'request')} not sent, because the last answers could not be read or never arrived; to send again, run sluice sync --refresh ${it.sync}.`,
   );
   if (total.requests === total.fresh) return [...readings, ...gaps];
   const isBounded = perRun !== undefined && total.most > perRun;
@@ -120,7 +128,7 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget:
     ...continued,
     ...gaps,
     ...(isBounded
-      ? [`A run stops at ${withNoun(perRun, 'point')}, as budget.per_run says; what is left stays planned.`]
+      ? [`A run stops at ${withNoun(perRun, 'point')} (budget.per_run); the remaining requests stay planned.`]
       : []),
     `next: ${syncCommand}`,
   ];
@@ -129,33 +137,33 @@ function notes(syncs: readonly SyncQuote[], total: Quote, { syncCommand, budget:
 function sentence(planned: readonly SyncQuote[], total: Quote): string {
   const syncs = planned.length;
   const { requests, fresh, mostRequests, mayGrow: grows, leastMs } = total;
-  const asked = requests - fresh;
+  const toSend = requests - fresh;
   if (requests === 0)
     return planned.some(({ failing }) => failing > 0)
-      ? 'Nothing to ask for now.'
-      : 'Nothing to ask: there are no inputs.';
-  if (asked === 0)
-    return `Nothing to ask: ${withNoun(fresh, 'request')} of ${withNoun(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
+      ? 'Nothing to send now.'
+      : 'Nothing to send: there are no inputs.';
+  if (toSend === 0)
+    return `Nothing to send: ${withNoun(fresh, 'request')} of ${withNoun(syncs, 'sync')} ${fresh === 1 ? 'is' : 'are'} fresh.`;
   const skipped =
     fresh === 0 ? '' : `; ${withThousands(fresh)} more ${fresh === 1 ? 'is' : 'are'} fresh and not bought again`;
   const parts =
-    mostRequests > asked
-      ? ` Full answers are asked for again in parts: at most ${withNoun(mostRequests, 'request')}.`
+    mostRequests > toSend
+      ? ` Full answers are split and requested in parts: at most ${withNoun(mostRequests, 'request')}.`
       : '';
-  const more = grows ? ' The pages of the log lead to further requests (+).' : '';
-  // A first request waits for nothing.
+  const more = grows ? ' Pages of the log can lead to further requests (+).' : '';
+  // The first request does not wait.
   const least = leastMs === 0 ? '' : `, in ${duration(leastMs)} or more`;
-  return `${withNoun(syncs, 'sync')} would send ${withNoun(asked, 'request')} for ${cost(total)}${least}${skipped}.${parts}${more}`;
+  return `${withNoun(syncs, 'sync')} would send ${withNoun(toSend, 'request')} for ${cost(total)}${least}${skipped}.${parts}${more}`;
 }
 
-/** The points in words, with how sure they are. A plan that may grow has no upper bound. */
+/** The points in words, with their confidence. A plan that may grow has no maximum. */
 function cost({ low, likely, high, most, sure, samples, mayGrow: grows }: Quote): string {
   if (most === 0) return 'no points';
   const rows = withNoun(samples, 'logged request');
   const because = {
-    guess: 'by a guess: the request log does not show all of these prices yet',
-    some: `fairly sure: by ${rows}`,
-    good: `sure: ${rows} agree`,
+    guess: 'a guess: the request log does not show all of these prices yet',
+    some: `fair confidence: based on ${rows}`,
+    good: `good confidence: ${rows} agree`,
   }[sure];
   const orMore = grows ? ' or more' : '';
   if (sure === 'guess' && grows)

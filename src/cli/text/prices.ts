@@ -1,4 +1,4 @@
-/** What calls cost by the price book of each endpoint, and how far costs spread around it. */
+/** Reads the price of each endpoint from its price book, with the spread of costs around it. */
 import type { Config } from '../../config/definition.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import type { Costs } from '../../insight/costs.ts';
@@ -9,28 +9,28 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
 export interface EndpointPrice {
   readonly endpoint: string;
-  /** What is charged for: each call, or each started unit of items; null when costs follow no rule. */
+  /** The unit of the price: a call, or started units of items returned or requested; null if costs follow no rule. */
   readonly by: 'call' | 'returned' | 'asked' | null;
-  /** Items in a unit; 1 of a price by call. */
+  /** Items in a unit; 1 for a price by call. */
   readonly per: number | null;
-  /** Points for a call or a unit. */
+  /** Points for one call or unit. */
   readonly points: number | null;
-  /** Points for an answer without items, and for an unknown entity; null until seen. */
+  /** Points for an answer without items, and for an unknown entity; null until the log shows one. */
   readonly empty: number | null;
   readonly missing: number | null;
-  /** Points for one call as the log shows them: a tenth cost no more than `low`, nine tenths no more than `high`. */
+  /** Points for one call according to the log: the 10th percentile, the median and the 90th percentile. */
   readonly low: number | null;
   readonly median: number | null;
   readonly high: number | null;
-  /** How much calls cost more or less than the price says, as a share: the standard deviation. */
+  /** The standard deviation of costs from the price, as a share. */
   readonly deviation: number;
   readonly samples: number;
   readonly sure: Confidence;
-  /** What was seen, by items asked for and returned. */
+  /** The observed costs, by the items requested and returned. */
   readonly levels: readonly Level[];
 }
 
-/** The prices that plans reckon with, of the endpoints that the config asks or the log shows, in the catalog's order. */
+/** The prices that plans use, for the endpoints that the config or the log contains, in the order of the catalog. */
 export async function endpointPrices(
   warehouse: Warehouse,
   config: Pick<Config, 'prices' | 'syncs'>,
@@ -51,12 +51,12 @@ function priceOf(
   endpoint: string,
   { model, empty, missing, levels, deviation, samples, sure }: PriceBook,
 ): EndpointPrice {
-  // A level stands for its samples by what a tenth, half and nine tenths of them cost at the most.
-  const at = (share: number, of: (level: Level) => number): number | null =>
+  // Each level represents its samples by their 10th percentile, median and 90th percentile.
+  const quantileOf = (share: number, valueOf: (level: Level) => number): number | null =>
     levels.length === 0
       ? null
       : quantile(
-          levels.map((level) => ({ value: of(level), times: level.samples })),
+          levels.map((level) => ({ value: valueOf(level), times: level.samples })),
           share,
         );
   return {
@@ -66,9 +66,9 @@ function priceOf(
     points: model?.points ?? null,
     empty: empty ?? null,
     missing: missing ?? null,
-    low: at(0.1, ({ low }) => low),
-    median: at(0.5, ({ median }) => median),
-    high: at(0.9, ({ high }) => high),
+    low: quantileOf(0.1, ({ low }) => low),
+    median: quantileOf(0.5, ({ median }) => median),
+    high: quantileOf(0.9, ({ high }) => high),
     deviation,
     samples,
     sure,

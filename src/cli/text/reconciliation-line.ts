@@ -1,12 +1,12 @@
-/** How the request log agrees with the ledger, as `status` tells it in one line. */
+/** Formats how the request log agrees with the ledger, in one line. */
 import type { Reconciliation } from '../../recovery/reconcile/reconcile.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 
-/** The line; empty when the log was never read. */
+/** The line; empty if the log was never read. */
 export function reconciliationLine(found: Reconciliation | undefined): string {
   if (!found) return '';
   const { since, logged, matched, ambiguous, chargedButLost, unlogged, others } = found;
-  const troubles = [
+  const differences = [
     ...(ambiguous > 0 ? [`${withThousands(ambiguous)} ambiguous`] : []),
     ...(chargedButLost.rows > 0
       ? [`${withThousands(chargedButLost.rows)} charged but lost (${withNoun(chargedButLost.points, 'point')})`]
@@ -17,5 +17,5 @@ export function reconciliationLine(found: Reconciliation | undefined): string {
       : []),
   ];
   const rows = `${withNoun(logged, 'row')} of the request log since ${since.toISOString().slice(0, 10)}`;
-  return `\n${[`${rows}: ${withThousands(matched)} matched`, ...troubles].join(', ')}\n`;
+  return `\n${[`${rows}: ${withThousands(matched)} matched`, ...differences].join(', ')}\n`;
 }

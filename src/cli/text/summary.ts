@@ -1,4 +1,4 @@
-/** A run's summary as people read it: a line a sync, their sum, what went wrong and what to do next. */
+/** Formats the summary of an invocation for people: a line for each sync, the total, errors and next steps. */
 import type { QuotedPoints, Summary, SyncSummary } from '../../ledger/summary.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
@@ -7,7 +7,7 @@ import { gapLines, lowerBoundLines } from './lower-bounds.ts';
 import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
 
 type Count = 'asked' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
-/** Shown only when there is something to show. */
+/** Counts whose columns are shown only if one of them is not zero. */
 type Trouble = 'superseded' | 'missing' | 'failed' | 'unreadable' | 'inDoubt' | 'left';
 
 const COUNTS: Readonly<Record<Count, string>> = {
@@ -29,7 +29,7 @@ const TROUBLES: Readonly<Record<Trouble, string>> = {
   left: 'left',
 };
 
-/** The table of the syncs with their sum, then a line for each that did not end well, then the next steps. */
+/** The table of the syncs with their total, then details and errors of the syncs, then the next steps. */
 export function summaryText(summary: Summary, channel: Channel): string {
   const { syncs, tookMs } = summary;
   const sum = (name: Count | Trouble): number => syncs.reduce((total, it) => total + it[name], 0);
@@ -55,7 +55,7 @@ export function summaryText(summary: Summary, channel: Channel): string {
       syncs
         .flatMap((it) => it.lowerBounds.map((bound) => ({ ...bound, sync: it.sync })))
         .filter((it) => !it.unreadable),
-      // What could not be read has lines of its own; only searches have slices.
+      // Unreadable answers have their own lines; only searches have slices.
       syncs.reduce((total, it) => total + it.truncated - Math.min(it.truncated, it.unreadable), 0),
     ),
     ...gapLines(
@@ -72,32 +72,33 @@ const stateOf = ({ state, continued }: SyncSummary): string =>
 
 type Quoted = SyncSummary & { readonly quote: QuotedPoints };
 
-/** How what was spent compares with the quotes, in one line; nothing when nothing was to be paid. */
+/** The points spent compared with the quotes, in one line; empty if nothing was quoted and spent. */
 function score(syncs: readonly SyncSummary[]): string {
   const quoted = syncs.filter((it): it is Quoted => it.quote !== null && it.quote.most + it.points > 0);
   if (quoted.length === 0) return '';
-  const sum = (of: (it: Quoted) => number): number => quoted.reduce((total, it) => total + of(it), 0);
+  const sum = (valueOf: (it: Quoted) => number): number => quoted.reduce((total, it) => total + valueOf(it), 0);
   const [low, high, spent] = [sum(({ quote }) => quote.low), sum(({ quote }) => quote.high), sum((it) => it.points)];
   const isOver = quoted.every(({ left, inDoubt }) => left + inDoubt === 0);
-  const verdict = !isOver && spent <= high ? 'so far' : placeIn(spent, low, high);
+  const position = placeIn(spent, low, high);
+  const verdict = !isOver && spent <= high ? ' so far' : `: ${position}`;
   const further = sum(({ planned, fresh, quote }) => Math.max(0, planned - fresh - quote.requests));
   const because =
-    verdict === 'above' && further > 0 ? `, as answers led to ${withNoun(further, 'further request')}` : '';
+    position === 'above' && further > 0 ? `, because answers led to ${withNoun(further, 'further request')}` : '';
   const apart = quoted.length === 1 ? [] : quoted.flatMap((it) => outOfRange(it) ?? []);
   const others = apart.length === 0 ? '' : `; ${apart.join(', ')}`;
-  // What was guessed is spent by the same guess, until the log tells.
-  const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' by a guess' : '';
-  const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' by the log' : '';
-  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${byLog}: ${verdict}${because}${others}\n`;
+  // Until the log shows the cost, the points spent are counted with the same guess.
+  const guess = quoted.some(({ quote }) => quote.sure === 'guess') ? ' (a guess)' : '';
+  const byLog = spent > 0 && quoted.every((it) => it.unverified?.requests === 0) ? ' according to the log' : '';
+  return `quoted ${rangeOf(low, high)} ${high === 1 && low === 1 ? 'point' : 'points'}${guess}, spent ${withThousands(spent)}${byLog}${verdict}${because}${others}\n`;
 }
 
-/** Limits per run hold for one invocation, so a run that is continued may have more points than they allow. */
+/** The points of this invocation, if they differ from those of the run: limits per run apply to one invocation. */
 const invocationLines = (syncs: readonly SyncSummary[]): string[] =>
   syncs.flatMap(({ sync, points, pointsNow }) =>
     pointsNow === undefined || pointsNow === points
       ? []
       : [
-          `${escapeControls(sync)}: ${withNoun(pointsNow, 'point')} in this invocation, ${withThousands(points)} since the run began; limits per run hold for one invocation\n`,
+          `${escapeControls(sync)}: ${withNoun(pointsNow, 'point')} in this invocation, ${withThousands(points)} since the run started; limits per run apply to one invocation\n`,
         ],
   );
 
@@ -106,7 +107,7 @@ const unverifiedLines = (syncs: readonly SyncSummary[]): string[] =>
     unverified === undefined || unverified.requests === 0
       ? []
       : [
-          `${escapeControls(sync)}: ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} not verified by the log; they count by the price list\n`,
+          `${escapeControls(sync)}: ${withNoun(unverified.points, 'point')} for ${withNoun(unverified.requests, 'request')} not verified by the log; they count according to the price list\n`,
         ],
   );
 
@@ -116,10 +117,10 @@ const placeIn = (spent: number, low: number, high: number): string =>
 const rangeOf = (low: number, high: number): string =>
   low === high ? withThousands(low) : `${withThousands(low)} to ${withThousands(high)}`;
 
-/** A run that is not over may still come to lie in its range. */
+/** A sync whose points are outside its range. A run below its range that is not over may still reach it, so it is left out. */
 function outOfRange({ sync, quote: { low, high }, points, left, inDoubt }: Quoted): string | undefined {
-  const place = placeIn(points, low, high);
-  return place === 'within' || (place === 'below' && left + inDoubt > 0)
+  const position = placeIn(points, low, high);
+  return position === 'within' || (position === 'below' && left + inDoubt > 0)
     ? undefined
     : `${escapeControls(sync)} ${withThousands(points)} of ${rangeOf(low, high)}`;
 }
@@ -132,7 +133,7 @@ function endings(syncs: readonly SyncSummary[], channel: Channel): string[] {
   );
 }
 
-/** Why a sync did not end well, without its name where that comes first. */
+/** The error of a sync, without the name of the sync at its start. */
 export const causeOf = (sync: string, error: string): string =>
   error.startsWith(`${sync}: `) ? error.slice(sync.length + 2) : error;
 

@@ -1,10 +1,10 @@
-/** Reads how long calls took. */
+/** Reads the durations of calls. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { EndpointCalls, SlowCall } from '../report.ts';
 import { relation, rowsOf, type ReportSource, startOf } from './rows.ts';
 
-/** How long answered calls took, by endpoint, the slowest first. */
+/** The durations of answered calls by endpoint, slowest first. */
 export const readCalls = (source: ReportSource): Promise<EndpointCalls[]> =>
   rowsOf(
     source,
@@ -23,7 +23,7 @@ interface CallRow extends Omit<SlowCall, 'input'> {
   readonly requestKey: string;
 }
 
-/** The slowest calls, the slowest first. */
+/** The slowest calls, slowest first. */
 export async function readSlowest(source: ReportSource): Promise<SlowCall[]> {
   const calls = await rowsOf(
     source,

@@ -1,10 +1,10 @@
-/** Reads what was spent and what is left, by the service’s own log of requests. */
+/** Reads spending and balances from the request log of the service. */
 import { sql } from 'kysely';
 import { dayOf } from '../figures.ts';
 import type { BalanceHistory, EndpointSpend, Money } from '../report.ts';
 import { groupedBy, relation, perDay, rowsOf, type ReportSource } from './rows.ts';
 
-/** Money for a report; undefined while the log was never read. */
+/** Spending and balances for a report; undefined if the log was never read. */
 export async function readMoney(source: ReportSource): Promise<Money | undefined> {
   const [newest] = await rowsOf(
     source,
@@ -32,13 +32,13 @@ async function readSpend(source: ReportSource): Promise<EndpointSpend[]> {
       group by endpoint, date order by endpoint, date`,
   );
   return [...groupedBy(rows, ({ endpoint }) => endpoint)]
-    .map(([endpoint, its]) => ({
+    .map(([endpoint, group]) => ({
       endpoint,
-      requests: its.reduce((sum, { requests }) => sum + requests, 0),
-      points: its.reduce((sum, { points }) => sum + points, 0),
+      requests: group.reduce((sum, { requests }) => sum + requests, 0),
+      points: group.reduce((sum, { points }) => sum + points, 0),
       byDay: perDay(
         days,
-        its.map(({ day, points }) => [day, points] as const),
+        group.map(({ day, points }) => [day, points] as const),
         0,
       ),
     }))
@@ -91,14 +91,14 @@ async function readBalances(source: ReportSource): Promise<BalanceHistory[]> {
   }));
 }
 
-/** A day without requests ends with the points of the day before; after the last day with one, nothing is known. */
+/** The balance at the end of each day. A day without requests keeps the balance of the day before; after the last day with requests it is null. */
 function carriedOver(
   days: readonly string[],
-  told: readonly { readonly day: string; readonly points: number }[],
+  reported: readonly { readonly day: string; readonly points: number }[],
 ): (number | null)[] {
-  const last = told.at(-1)?.day ?? '';
-  const byDay = new Map(told.map(({ day, points }) => [day, points]));
-  let left = told.findLast(({ day }) => day < (days[0] ?? ''))?.points ?? null;
+  const last = reported.at(-1)?.day ?? '';
+  const byDay = new Map(reported.map(({ day, points }) => [day, points]));
+  let left = reported.findLast(({ day }) => day < (days[0] ?? ''))?.points ?? null;
   return days.map((day) => {
     left = byDay.get(day) ?? left;
     return day > last ? null : left;

@@ -1,18 +1,18 @@
-/** Rows of the analysts’ views for a report: texts without secrets and of bounded length. */
+/** Reads rows of the views for analysts. Texts are redacted and have a limited length. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 
-/** Where a report is read from, and what it is told with. */
+/** The source of a report: the database, the redaction of its texts, and the days shown. */
 export interface ReportSource {
   readonly db: Warehouse['db'];
   readonly schema: string;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
   /** The UTC days shown, oldest first. */
   readonly days: readonly string[];
 }
 
-/** A text longer than this is no reading matter. */
+/** Longer texts are cut, because the report is for reading. */
 const MOST_CHARACTERS = 400;
 
 /** The rows of a statement. */
@@ -29,7 +29,7 @@ export async function rowsOf<R extends object>({ db, redact }: ReportSource, sta
   );
 }
 
-/** Not cut between the halves of a character. */
+/** The text, cut to the limit. A surrogate pair is not split. */
 const clipped = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).replace(/[\ud800-\udbff]$/, '')}…` : text;
 
@@ -41,16 +41,16 @@ export const relation = ({ schema }: ReportSource, name: string): RawBuilder<unk
 export const dayOfColumn = (column: string): RawBuilder<string> =>
   sql`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD')`;
 
-/** The first instant shown. */
+/** The start of the first day shown. */
 export const startOf = ({ days }: ReportSource): string => `${days[0] ?? ''}T00:00:00Z`;
 
-/** One value for each day shown, by those that a statement gave for some of them. */
+/** One value for each day shown: the value that was found for the day, otherwise `absent`. */
 export function perDay<V>(days: readonly string[], found: Iterable<readonly [string, V]>, absent: V): V[] {
   const byDay = new Map(found);
   return days.map((day) => byDay.get(day) ?? absent);
 }
 
-/** The rows in groups by a text of theirs, in the order in which each group begins. */
+/** The rows grouped by a key, in the order in which each key first occurs. */
 export function groupedBy<R>(rows: readonly R[], key: (row: R) => string): Map<string, R[]> {
   const groups = new Map<string, R[]>();
   for (const row of rows) {

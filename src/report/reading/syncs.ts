@@ -1,4 +1,4 @@
-/** Reads how the syncs stand, what they cover, and how clean what they bring is. */
+/** Reads the status, the coverage and the data quality of the syncs. */
 import { sql } from 'kysely';
 import type {
   Coverage,
@@ -11,7 +11,7 @@ import type {
 } from '../report.ts';
 import { dayOfColumn, groupedBy, relation, perDay, rowsOf, type ReportSource, startOf } from './rows.ts';
 
-/** From bad to good: of a day’s runs the first of these counts. */
+/** States from worst to best. The worst run of a day determines how the day is shown. */
 const WORST_FIRST = ['failed', 'interrupted', 'out_of_points', 'partial', 'abandoned', 'running', 'complete'];
 const gravityOf = (state: string): number => WORST_FIRST.indexOf(state);
 
@@ -28,7 +28,7 @@ interface SyncRow {
   readonly waiting: number;
 }
 
-/** The syncs that ever ran, by name. */
+/** All syncs that ever ran, ordered by name. */
 export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   const syncs = await rowsOf(
     source,
@@ -46,8 +46,8 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   );
   const bySync = groupedBy(runs, ({ sync }) => sync);
   return syncs.map((it) => {
-    const its = bySync.get(it.sync) ?? [];
-    const worstLast = its.toSorted((a, b) => gravityOf(b.state) - gravityOf(a.state));
+    const ownRuns = bySync.get(it.sync) ?? [];
+    const worstLast = ownRuns.toSorted((a, b) => gravityOf(b.state) - gravityOf(a.state));
     return {
       sync: it.sync,
       endpoint: it.endpoint,
@@ -59,7 +59,7 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
       open: it.open,
       inDoubt: it.in_doubt,
       waiting: it.waiting,
-      runs: its.reduce((sum, { runs: count }) => sum + count, 0),
+      runs: ownRuns.reduce((sum, { runs: count }) => sum + count, 0),
       byDay: perDay<string | null>(
         source.days,
         worstLast.map(({ day, state }) => [day, state] as const),
@@ -69,7 +69,7 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   });
 }
 
-/** Coverage of the syncs that search, by name. */
+/** The coverage of the syncs that search, ordered by name. */
 export const readCoverage = (source: ReportSource): Promise<Coverage[]> =>
   rowsOf(
     source,
@@ -81,7 +81,7 @@ export const readCoverage = (source: ReportSource): Promise<Coverage[]> =>
 
 const SHOWN_SLICES = 25;
 
-/** Slices of which more may exist, the newest first, and not all of many. */
+/** The newest slices that are lower bounds, newest first, at most 25. */
 export const readTruncated = (source: ReportSource): Promise<TruncatedSlice[]> =>
   rowsOf(
     source,
@@ -91,7 +91,7 @@ export const readTruncated = (source: ReportSource): Promise<TruncatedSlice[]> =
       order by as_of desc, slice_id desc limit ${sql.lit(SHOWN_SLICES)}`,
   );
 
-/** What became of the items of each sync. */
+/** How many items of each sync were loaded, unchanged, superseded or quarantined. */
 export const readQuality = (source: ReportSource): Promise<Quality[]> =>
   rowsOf(
     source,
@@ -104,7 +104,7 @@ export const readQuality = (source: ReportSource): Promise<Quality[]> =>
 
 const SHOWN_REASONS = 25;
 
-/** What was put in quarantine, and what of it is still there. */
+/** New quarantine entries by day, and the open entries by reason. */
 export async function readQuarantine(source: ReportSource): Promise<Quarantine> {
   const made = await rowsOf(
     source,
@@ -130,7 +130,7 @@ export async function readQuarantine(source: ReportSource): Promise<Quarantine> 
 
 const SHOWN_DRIFT = 25;
 
-/** Where answers differ from the contract, the most seen first, and not all of many places. */
+/** The places where answers differ from the contract, most frequent first, at most 25. */
 export const readDrift = (source: ReportSource): Promise<ReportedDrift[]> =>
   rowsOf(
     source,

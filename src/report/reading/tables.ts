@@ -1,10 +1,10 @@
-/** Reads how the tables grew. */
+/** Reads the growth of the tables. */
 import { sql } from 'kysely';
 import { tables } from '../../warehouse/schema/tables.ts';
 import type { TableGrowth } from '../report.ts';
 import { dayOfColumn, relation, rowsOf, type ReportSource } from './rows.ts';
 
-/** Growth of each table of entities that holds rows; their lists and bridges are left out. */
+/** The growth of each table of entities that has rows; tables of lists and bridge tables are omitted. */
 export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
   const growth: TableGrowth[] = [];
   for (const { name } of tables.filter(({ kind }) => kind === 'root')) {
@@ -19,7 +19,7 @@ export async function readGrowth(source: ReportSource): Promise<TableGrowth[]> {
   return growth;
 }
 
-/** Rows at the end of each day; those seen before the first day count from the first, those after the last in the last. */
+/** The number of rows at the end of each day. Earlier rows count from the first day on, later ones on the last day. */
 function summedUp(days: readonly string[], rows: readonly { readonly day: string; readonly rows: number }[]): number[] {
   const added = days.map(() => 0);
   for (const { day, rows: count } of rows) {

@@ -1,4 +1,4 @@
-/** Points left day by day, and when they run out at the pace of late. */
+/** Points left by day, and when they run out at the recent rate. */
 import { daysFrom, drawing, frameOf } from '../chart.ts';
 import { withNoun, dayAt, dayNumber, dayOf, withThousands } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
@@ -9,7 +9,7 @@ import type { Section } from './section.ts';
 import { noLog } from './spend.ts';
 
 const FIGURES = 'balance-figures';
-/** The chart looks ahead at most by this part of the days behind: beyond, a pace says little. */
+/** The forecast covers at most this fraction of the days shown: further ahead, the rate says little. */
 const AHEAD = 0.5;
 
 export function balanceSection({ days, money }: Report): Section {
@@ -17,30 +17,30 @@ export function balanceSection({ days, money }: Report): Section {
     money === undefined
       ? noLog()
       : money.balances.length === 0
-        ? emptyState('The service’s log tells no points left.', 'There is nothing to do: not every plan has a limit.')
+        ? emptyState('The request log shows no balance.', 'There is nothing to do: not every plan has a limit.')
         : balancesBody(days, money.balances);
   return { id: 'balance', title: 'Balance and forecast', body };
 }
 
 function balancesBody(days: readonly string[], balances: readonly BalanceHistory[]): Markup {
-  const told = days
-    .map((day, place) => ({ day, left: balances.map(({ byDay }) => byDay[place] ?? null) }))
+  const known = days
+    .map((day, dayIndex) => ({ day, left: balances.map(({ byDay }) => byDay[dayIndex] ?? null) }))
     .filter(({ left }) => left.some((it) => it !== null));
   const many = balances.length > 1;
   return html`${balances.map((it) => balancePanel(days, it, many))}
 ${
-  told.length > 0 &&
+  known.length > 0 &&
   figuresBehind({
     id: FIGURES,
     caption: 'points left at the end of each day',
     columns: [
       { name: 'Day' },
       ...balances.map(({ token }) => ({
-        name: many ? html`Points left of ${named(token)}` : 'Points left',
+        name: many ? html`Points left on ${named(token)}` : 'Points left',
         kind: 'figure' as const,
       })),
     ],
-    rows: told.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : withThousands(it)))]),
+    rows: known.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : withThousands(it)))]),
   })
 }`;
 }
@@ -48,21 +48,21 @@ ${
 const balancePanel = (days: readonly string[], it: BalanceHistory, many: boolean): Markup =>
   html`<p class="lead">${forecast(it)}</p>
 ${panel({
-  title: many ? html`Points left of token ${named(it.token)}` : 'Points left',
+  title: many ? html`Points left on token ${named(it.token)}` : 'Points left',
   figure: withNoun(it.points, 'point'),
-  note: html`As of ${timeOf(it.at)}, by the newest logged request that tells it. Dashed is what is expected.`,
+  note: html`As of ${timeOf(it.at)}, according to the newest logged request that shows a balance. The dashed line is the forecast.`,
   chart: it.byDay.some((left) => left !== null) && balanceChart(days, it),
 })}`;
 
-/** What is expected, in a sentence. */
+/** The forecast in one sentence. */
 export function forecast({ pace, runsOutOn }: BalanceHistory): Content {
-  if (pace === null || runsOutOn === null) return 'Too little was spent of late to tell when the points run out.';
-  return html`At the mean pace of late (the last ${withNoun(PACE_DAYS, 'day')} at the most), ${withNoun(Math.round(pace * 10) / 10, 'point')} a day, the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
+  if (pace === null || runsOutOn === null) return 'Recent spending is too low to forecast when the points run out.';
+  return html`At the recent mean rate of ${withNoun(Math.round(pace * 10) / 10, 'point')} a day (over at most ${withNoun(PACE_DAYS, 'day')}), the points run out on <strong>${dayTime(runsOutOn)}</strong>.`;
 }
 
 function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOutOn }: BalanceHistory): Markup {
   const [first = '', last = ''] = [days[0], days.at(-1)];
-  const toldOn = dayNumber(dayOf(at)) - dayNumber(first);
+  const balanceDay = dayNumber(dayOf(at)) - dayNumber(first);
   const ahead =
     runsOutOn === null
       ? 0
@@ -74,11 +74,11 @@ function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOu
     plotHeight: 150,
     unit: 'points',
   });
-  const reach = shown.length - toldOn - 1;
+  const reach = shown.length - balanceDay - 1;
   const line =
     pace !== null &&
-    toldOn >= 0 &&
-    expected(frame, { at: toldOn + 1, value: points }, endOf({ at: toldOn + 1, points, pace, reach }));
+    balanceDay >= 0 &&
+    expected(frame, { at: balanceDay + 1, value: points }, endOf({ at: balanceDay + 1, points, pace, reach }));
   return drawing(frame, {
     label: `Points left by day from ${first} to ${last}: ${withNoun(points, 'point')} on ${dayOf(at)}${runsOutOn === null ? '' : `; expected to run out on ${runsOutOn}`}.`,
     figures: FIGURES,
@@ -86,7 +86,7 @@ function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOu
   });
 }
 
-/** Where the dashed line ends: at nothing, or at the edge of the chart. */
+/** The end of the dashed line: at zero, or at the edge of the chart. */
 function endOf(from: { readonly at: number; readonly points: number; readonly pace: number; readonly reach: number }) {
   const { at, points, pace, reach } = from;
   const left = pace > 0 ? points / pace : Infinity;

@@ -1,4 +1,4 @@
-/** How long calls took: the usual, the slow and the slowest of each endpoint, then the slowest calls themselves. */
+/** Durations of calls: median, 95th percentile and slowest of each endpoint, then the slowest single calls. */
 import { scaleLog } from 'd3-scale';
 import { rounded } from '../chart.ts';
 import { bytes, withThousands, milliseconds } from '../figures.ts';
@@ -15,8 +15,8 @@ export function callsSection({ days, calls, slowest }: Report): Section {
     title: 'Slowest calls',
     body:
       calls.length === 0
-        ? emptyState('No answer came in these days.', html`<code>sluice sync</code> asks.`)
-        : html`<p class="lead">From the first byte sent to the last received, of calls that were answered since ${days[0]}. The bar is the middle: from the median to the 95th percentile; the ring is the slowest. The scale is logarithmic.</p>
+        ? emptyState('No answer was received in these days.', html`Run <code>sluice sync</code>.`)
+        : html`<p class="lead">Time from the first byte sent to the last byte received, for calls answered since ${days[0]}. The bar goes from the median to the 95th percentile; the ring is the slowest call. The scale is logarithmic.</p>
 ${callsTable(calls)}
 <h3 class="set">The slowest ${withThousands(slowest.length)}</h3>
 ${slowestTable(slowest)}`,
@@ -28,11 +28,11 @@ function callsTable(calls: readonly EndpointCalls[]): Markup {
   const most = Math.max(least * 10, ...calls.map(({ longestMs }) => longestMs));
   const scale = scaleLog().domain([least, most]).nice().range([5, 95]).clamp(true);
   const [low = 1, high = 1] = scale.domain();
-  const decades = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, at) => low * 10 ** at);
+  const decades = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, exponent) => low * 10 ** exponent);
   const across = (ms: number): number => rounded(scale(Math.max(ms, low)));
   return tableOf({
     id: TABLE,
-    caption: 'How long the calls of each endpoint took',
+    caption: 'Durations of the calls of each endpoint',
     columns: [
       { name: 'Endpoint' },
       { name: axis(decades, across), kind: 'drawing' },
@@ -52,12 +52,12 @@ function callsTable(calls: readonly EndpointCalls[]): Markup {
   });
 }
 
-/** Names of decades stand side by side up to so many; of more, every second has one. */
+/** Up to this many decades, each has a label; beyond it, every second one. */
 const MOST_NAMED = 4;
 
 function axis(decades: readonly number[], across: (ms: number) => number): Markup {
   const texts = decades
-    .filter((_, at) => decades.length <= MOST_NAMED || at % 2 === 0)
+    .filter((_, index) => decades.length <= MOST_NAMED || index % 2 === 0)
     .map((ms) => html`<text class="tick middle" x="${across(ms)}%" y="11">${milliseconds(ms)}</text>`);
   return html`<span class="hidden">Range</span><svg class="strip" width="100%" height="14" aria-hidden="true">${texts}</svg>`;
 }
@@ -71,10 +71,10 @@ function range(it: EndpointCalls, decades: readonly number[], across: (ms: numbe
 const slowestTable = (slowest: readonly SlowCall[]): Markup =>
   tableOf({
     id: 'slowest-table',
-    caption: 'The slowest calls, the slowest first',
+    caption: 'The slowest calls, slowest first',
     columns: [
       { name: 'Sync' },
-      { name: 'Asked about', kind: 'long' },
+      { name: 'Input', kind: 'long' },
       { name: 'Took', kind: 'figure' },
       { name: 'HTTP status', kind: 'figure' },
       { name: 'Size', kind: 'figure' },

@@ -1,4 +1,4 @@
-/** Coverage: how much of what was asked for came, and the slices of which more may exist. */
+/** Coverage: the share of slices that are complete, and the slices that are lower bounds. */
 import { filtersText } from '../../text/filters.ts';
 import { rounded } from '../chart.ts';
 import { withNoun, withThousands, percent } from '../figures.ts';
@@ -16,14 +16,14 @@ export function coverageSection({ coverage, truncated }: Report): Section {
     title: 'Coverage',
     body:
       coverage.length === 0
-        ? emptyState('No sync has searched yet, so there are no slices to cover.', 'Syncs of filings and of people do.')
+        ? emptyState('No sync has searched yet, so there are no slices.', 'Syncs of filings and of people search.')
         : html`${coverageTable(coverage)}${truncatedPart(coverage, truncated)}`,
   };
 }
 
 function coverageTable(coverage: readonly Coverage[]): Markup {
   const most = Math.max(...coverage.map(slicesOf));
-  return html`<p class="lead">Each slice of a question counts once, at its newest answer. An answer as long as was asked for is a lower bound: more may exist. Open slices were asked again in parts, or their last day had not ended. An item may be in several slices.</p>
+  return html`<p class="lead">Each slice of a search counts once, with its newest answer. An answer with as many items as requested is a lower bound: more may exist. Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.</p>
 ${tableOf({
   id: TABLE,
   caption: 'Slices of each sync that searches',
@@ -77,7 +77,7 @@ function bar(it: Coverage, most: number): Markup {
   return html`<svg class="strip" width="100%" height="15" role="img" aria-label="${label}" aria-details="${TABLE}" data-figures="${TABLE}">${rects}</svg>`;
 }
 
-/** Text that is no JSON, since a secret was taken out of it, stays as it is. */
+/** The filters in words. A text that redaction made invalid JSON stays as it is. */
 function filtersIn(json: string): string {
   try {
     return filtersText(JSON.parse(json));
@@ -89,18 +89,18 @@ function filtersIn(json: string): string {
 function truncatedPart(coverage: readonly Coverage[], truncated: readonly TruncatedSlice[]): Markup {
   const all = coverage.reduce((sum, { lowerBound }) => sum + lowerBound, 0);
   if (all === 0)
-    return html`<h3 class="set">Truncated slices</h3><p class="fine">None: what was asked for is all there.</p>`;
+    return html`<h3 class="set">Truncated slices</h3><p class="fine">None: every search is complete or still open.</p>`;
   const some = truncated.length < all ? html` The newest ${withThousands(truncated.length)} are shown.` : '';
   return html`<h3 class="set">Truncated slices</h3>
-<p class="lead">${withNoun(all, 'slice')} came back full and could not be cut further.${some} A larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code> make them smaller.</p>
+<p class="lead">${withNoun(all, 'slice')} came back full and could not be split further.${some} To get complete slices, set a larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code>.</p>
 ${tableOf({
   id: 'truncated-table',
-  caption: 'Slices of which more may exist',
+  caption: 'Slices that are lower bounds: more may exist',
   columns: [
     { name: 'Sync' },
-    { name: 'Narrowed by', kind: 'long' },
-    { name: 'Asked for', kind: 'figure' },
-    { name: 'Came', kind: 'figure' },
+    { name: 'Filters', kind: 'long' },
+    { name: 'Requested', kind: 'figure' },
+    { name: 'Returned', kind: 'figure' },
     { name: 'Why', kind: 'long' },
     { name: 'As of' },
   ],

@@ -1,4 +1,4 @@
-/** Growth of tables: rows by the day each was first seen, one small chart a table. */
+/** Growth of tables: rows by the day on which each was first seen, with one small chart for each table. */
 import { drawing, frameOf } from '../chart.ts';
 import { withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
@@ -15,7 +15,7 @@ export function growthSection({ days, growth }: Report): Section {
     title: 'Growth of tables',
     body:
       growth.length === 0
-        ? emptyState('No table holds rows yet.', html`<code>sluice sync</code> fills them.`)
+        ? emptyState('No table has rows yet.', html`Run <code>sluice sync</code>.`)
         : growthBody(days, growth),
   };
 }
@@ -23,7 +23,7 @@ export function growthSection({ days, growth }: Report): Section {
 const lastOf = ({ byDay }: TableGrowth): number => byDay.at(-1) ?? 0;
 
 function growthBody(days: readonly string[], growth: readonly TableGrowth[]): Markup {
-  return html`<p class="lead">Rows by the day on which each was first seen. Each chart has a scale of its own.</p>
+  return html`<p class="lead">Rows by the day on which each was first seen. Each chart has its own scale.</p>
 <div class="multiples">
 ${growth.map((it) => tablePanel(days, it))}
 </div>
@@ -31,7 +31,7 @@ ${figuresBehind({
   id: FIGURES,
   caption: 'rows at the end of each day, by table',
   columns: [{ name: 'Day' }, ...growth.map(({ table }) => ({ name: named(table), kind: 'figure' as const }))],
-  rows: days.map((day, place) => [dayTime(day), ...growth.map(({ byDay }) => withThousands(byDay[place] ?? 0))]),
+  rows: days.map((day, dayIndex) => [dayTime(day), ...growth.map(({ byDay }) => withThousands(byDay[dayIndex] ?? 0))]),
 })}`;
 }
 
@@ -42,7 +42,7 @@ function tablePanel(days: readonly string[], it: TableGrowth): Markup {
   return panel({
     title: named(it.table),
     figure: withNoun(rows, 'row'),
-    note: html`${withThousands(added)} of them new after ${dayTime(days[0] ?? '')}`,
+    note: html`${withThousands(added)} of them first seen after ${dayTime(days[0] ?? '')}`,
     chart: drawing(frame, {
       label: `Rows of ${it.table} by day: ${withNoun(rows, 'row')} on ${days.at(-1) ?? ''}, ${withThousands(rows - added)} on ${days[0] ?? ''}.`,
       figures: FIGURES,

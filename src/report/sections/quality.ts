@@ -1,4 +1,4 @@
-/** Quality: what became of received items, what is in quarantine and why, and where answers differ from the contract. */
+/** Quality: results of the received items, the quarantine with its reasons, and differences from the contract. */
 import { drawing, frameOf } from '../chart.ts';
 import { withNoun, withThousands, percent } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
@@ -16,7 +16,7 @@ export function qualitySection({ days, quality, quarantine, drift }: Report): Se
     title: 'Quality and quarantine',
     body:
       quality.length === 0
-        ? emptyState('No answer was loaded yet.', html`<code>sluice sync</code> brings the first.`)
+        ? emptyState('No answer was loaded yet.', html`Run <code>sluice sync</code>.`)
         : html`${itemsTable(quality)}${quarantinePart(days, quarantine)}${driftPart(drift)}`,
   };
 }
@@ -39,10 +39,10 @@ function itemsTable(quality: readonly Quality[]): Markup {
   ];
   const shareOf = (quarantined: number, received: number): string =>
     received === 0 ? '–' : percent(quarantined / received);
-  return html`<p class="lead">Items over all answers, as they stand: received = loaded + unchanged + superseded + quarantined.</p>
+  return html`<p class="lead">Current results of the items of all answers: received = loaded + unchanged + superseded + quarantined.</p>
 ${tableOf({
   id: 'quality-table',
-  caption: 'What became of the items that each sync received',
+  caption: 'Results of the items that each sync received',
   columns: [{ name: 'Sync' }, ...heads.map((name) => ({ name, kind: 'figure' as const }))],
   rows: quality.map((it) => [
     html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
@@ -74,11 +74,11 @@ ${chart}
 <p class="lead"><code>sluice quarantine list</code> shows each entry; <code>sluice quarantine retry</code> loads it again from the stored answer, which costs nothing.</p>
 ${tableOf({
   id: 'quarantine-table',
-  caption: 'What is in quarantine, by what is wrong with it',
+  caption: 'Open entries in quarantine, by reason',
   columns: [
     { name: 'Sync' },
     { name: 'Resource' },
-    { name: 'What is wrong', kind: 'long' },
+    { name: 'Reason', kind: 'long' },
     { name: 'Entries', kind: 'figure' },
     { name: 'Newest' },
   ],
@@ -98,7 +98,7 @@ function quarantineChart(days: readonly string[], byDay: readonly number[], tota
   return html`${panel({
     title: 'Put in quarantine',
     figure: withNoun(total, 'entry', 'entries'),
-    note: `From ${days[0] ?? ''} to ${days.at(-1) ?? ''}, those resolved since included.`,
+    note: `From ${days[0] ?? ''} to ${days.at(-1) ?? ''}, including entries that were resolved since.`,
     chart: drawing(frame, {
       label,
       figures: FIGURES,
@@ -109,19 +109,19 @@ ${figuresBehind({
   id: FIGURES,
   caption: 'entries put in quarantine, by day',
   columns: [{ name: 'Day' }, { name: 'Entries', kind: 'figure' }],
-  rows: days.map((day, place) => [dayTime(day), withThousands(byDay[place] ?? 0)]),
+  rows: days.map((day, dayIndex) => [dayTime(day), withThousands(byDay[dayIndex] ?? 0)]),
   sums: ['Sum', withThousands(total)],
 })}`;
 }
 
 function driftPart(drift: readonly ReportedDrift[]): Markup {
   const head = html`<h3 class="set">Differences from the contract</h3>`;
-  if (drift.length === 0) return html`${head}<p class="fine">None: answers are as the contract says.</p>`;
+  if (drift.length === 0) return html`${head}<p class="fine">None: all answers match the contract.</p>`;
   return html`${head}
-<p class="lead">What the service sends otherwise than its contract says. Nothing of it is lost: what fits no column is kept in <code>extra</code>.</p>
+<p class="lead">Where answers of the service differ from its contract. No value is lost: a value that fits no column is kept in <code>extra</code>.</p>
 ${tableOf({
   id: 'drift-table',
-  caption: 'Differences from the contract, the most seen first',
+  caption: 'Differences from the contract, most frequent first',
   columns: [
     { name: 'Where', kind: 'long' },
     { name: 'Difference' },

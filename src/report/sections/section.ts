@@ -1,4 +1,4 @@
-/** A section of the page, and how the states of runs are shown in all of them. */
+/** A section of the page, and the display of run states that all sections share. */
 import { html, type Markup } from '../markup.ts';
 
 export interface Section {
@@ -7,10 +7,10 @@ export interface Section {
   readonly body: Markup;
 }
 
-/** States that need nobody. */
+/** States that need no action. */
 const CALM = ['complete', 'running'];
 
-/** True when a run that stands or ended so needs somebody to look. */
+/** True if a person should look at a run in this state. */
 export const needsCare = (state: string): boolean => !CALM.includes(state);
 
 const TONES: Readonly<Record<string, string>> = {
@@ -23,10 +23,10 @@ const TONES: Readonly<Record<string, string>> = {
   failed: 'bad',
 };
 
-/** How grave a state is: good, idle, warn or bad. */
+/** The severity of a state: good, idle, warn or bad. */
 export const toneOf = (state: string): string => TONES[state] ?? 'warn';
 
-/** Told by shape as well as by colour: a disc, a ring, a triangle, a cross. */
+/** Shapes that distinguish the severities without colour: a disc, a ring, a triangle, a cross. */
 const SHAPES: Readonly<Record<string, Markup>> = {
   good: html`<circle cx="6" cy="6" r="4.5"/>`,
   idle: html`<circle cx="6" cy="6" r="3.75" class="ring"/>`,
@@ -34,11 +34,11 @@ const SHAPES: Readonly<Record<string, Markup>> = {
   bad: html`<path class="cross" d="M2 2 10 10M10 2 2 10"/>`,
 };
 
-/** A state in words, after its sign. */
+/** A state in words, with its symbol. */
 export function stateMark(state: string): Markup {
   const tone = toneOf(state);
   return html`<span class="state ${tone}"><svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">${SHAPES[tone]}</svg> ${stateWords(state)}</span>`;
 }
 
-/** A state as people say it. */
+/** A state in words. */
 export const stateWords = (state: string): string => state.replaceAll('_', ' ');

@@ -1,4 +1,4 @@
-/** What was spent: by day, then the same for each endpoint on one scale. */
+/** Spending by day in total, then for each endpoint on a common scale. */
 import { drawing, type ChartFrameOptions, frameOf } from '../chart.ts';
 import { withNoun, withThousands, percent } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
@@ -13,22 +13,22 @@ export function spendSection({ days, money }: Report): Section {
   return { id: 'spend', title: 'Spend by endpoint', body: money ? spendBody(days, money) : noLog() };
 }
 
-/** What to do while the service’s log of requests was never read. */
+/** The notice that the request log was never read, with the next step. */
 export const noLog = (): Markup =>
   emptyState(
-    'The service’s log of requests was never read, so what was spent is not known.',
+    'The request log of the service was never read, so the spending is unknown.',
     html`Add a sync of <code>token.requests</code> to the config and run <code>sluice sync</code>; reading the log costs nothing.`,
   );
 
 function spendBody(days: readonly string[], { endpoints, readUpTo, chargedFailures }: Money): Markup {
-  const source = html`<p class="lead">Points that the service charged, by its own log, which was read up to ${dayOfInstant(readUpTo)}. The last day is not over.</p>`;
+  const source = html`<p class="lead">Points that the service charged according to its request log, read up to ${dayOfInstant(readUpTo)}. The last day is not over.</p>`;
   const total = endpoints.reduce((sum, { points }) => sum + points, 0);
   if (total === 0) {
-    return html`${source}${emptyState('Nothing was charged in these days.', html`<code>sluice plan</code> tells what the next sync would ask.`)}`;
+    return html`${source}${emptyState('Nothing was charged in these days.', html`<code>sluice plan</code> shows what the next sync would request.`)}`;
   }
   const charged = endpoints.filter(({ points }) => points > 0);
   const free = endpoints.filter(({ points }) => points === 0);
-  const byDay = days.map((_, place) => charged.reduce((sum, it) => sum + (it.byDay[place] ?? 0), 0));
+  const byDay = days.map((_, dayIndex) => charged.reduce((sum, it) => sum + (it.byDay[dayIndex] ?? 0), 0));
   return html`${source}
 ${panel({
   title: 'All endpoints',
@@ -40,7 +40,7 @@ ${panel({
     unit: 'points a day',
   }),
 })}
-<h3 class="set">Each endpoint: points a day, all on one scale</h3>
+<h3 class="set">Points a day by endpoint, on a common scale</h3>
 <div class="multiples">
 ${charged.map((it) => endpointPanel(days, it, total, Math.max(...charged.flatMap((each) => each.byDay))))}
 </div>${freeNote(free)}
@@ -52,10 +52,10 @@ ${figuresBehind({
     ...charged.map(({ endpoint }) => ({ name: named(endpoint), kind: 'figure' as const })),
     { name: 'All', kind: 'figure' },
   ],
-  rows: days.map((day, place) => [
+  rows: days.map((day, dayIndex) => [
     dayTime(day),
-    ...charged.map((it) => withThousands(it.byDay[place] ?? 0)),
-    withThousands(byDay[place] ?? 0),
+    ...charged.map((it) => withThousands(it.byDay[dayIndex] ?? 0)),
+    withThousands(byDay[dayIndex] ?? 0),
   ]),
   sums: ['Sum', ...charged.map(({ points }) => withThousands(points)), withThousands(total)],
 })}`;
@@ -73,7 +73,7 @@ function endpointPanel(days: readonly string[], it: EndpointSpend, total: number
 function spendChart(
   days: readonly string[],
   byDay: readonly number[],
-  of: string,
+  subject: string,
   shape: Omit<ChartFrameOptions, 'days'>,
 ): Markup {
   const frame = frameOf({ days, ...shape });
@@ -81,7 +81,7 @@ function spendChart(
   const peak = most > 0 ? `, the most ${withNoun(most, 'point')} on ${days[byDay.indexOf(most)] ?? ''}` : '';
   const sum = byDay.reduce((all, it) => all + it, 0);
   return drawing(frame, {
-    label: `Points by day for ${of}: ${withNoun(sum, 'point')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}${peak}.`,
+    label: `Points by day for ${subject}: ${withNoun(sum, 'point')} from ${days[0] ?? ''} to ${days.at(-1) ?? ''}${peak}.`,
     figures: FIGURES,
     marks: bars(frame, byDay, (value) => withNoun(value, 'point')),
   });
@@ -89,7 +89,7 @@ function spendChart(
 
 const freeNote = (free: readonly EndpointSpend[]): Content =>
   free.length > 0 &&
-  html`<p class="fine">Nothing was charged for ${free.map(({ endpoint, requests }, at) => html`${at > 0 && ', '}${named(endpoint)} (${withNoun(requests, 'request')})`)}.</p>`;
+  html`<p class="fine">Nothing was charged for ${free.map(({ endpoint, requests }, index) => html`${index > 0 && ', '}${named(endpoint)} (${withNoun(requests, 'request')})`)}.</p>`;
 
 function failuresNote({ requests, points }: Money['chargedFailures']): string {
   return requests === 0

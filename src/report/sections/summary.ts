@@ -1,4 +1,4 @@
-/** The top of the page: the figures that matter, and what somebody should look at. */
+/** The top of the page: the most important figures, and what needs attention. */
 import { withNoun, dayNumber, dayOf, withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import type { BalanceHistory, Report, SyncState } from '../report.ts';
@@ -6,7 +6,7 @@ import { dayTime } from '../table.ts';
 import { forecast } from './balance.ts';
 import { needsCare, stateMark, toneOf } from './section.ts';
 
-/** Points that run out within so many days are worth a word. */
+/** The page warns about points that run out within this many days. */
 const SOON_DAYS = 30;
 
 interface Fact {
@@ -15,7 +15,7 @@ interface Fact {
   readonly note: Content;
 }
 
-/** The figures that matter most, each with what it is. */
+/** The most important figures, each with its name and a note. */
 export function keyFacts(report: Report): Markup {
   return html`<dl class="facts">${factsOf(report).map(
     ({ name, figure, note }) =>
@@ -36,7 +36,7 @@ function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fac
     {
       name: 'Points left',
       figure: balance ? withThousands(balance.points) : '–',
-      note: balance ? endOf(balance) : 'not known',
+      note: balance ? endOf(balance) : 'unknown',
     },
     {
       name: 'Syncs',
@@ -46,27 +46,27 @@ function factsOf({ days, money, syncs, coverage, quality, growth }: Report): Fac
     {
       name: 'Rows',
       figure: withThousands(rows),
-      note: html`${withThousands(added)} new after ${dayTime(days[0] ?? '')}`,
+      note: html`${withThousands(added)} first seen after ${dayTime(days[0] ?? '')}`,
     },
     {
       name: 'Lower bounds',
       figure: withThousands(bounds),
-      note: bounds === 1 ? 'slice may hold more' : 'slices may hold more',
+      note: bounds === 1 ? 'slice may be incomplete' : 'slices may be incomplete',
     },
     { name: 'In quarantine', figure: withThousands(open), note: open === 1 ? 'entry is open' : 'entries are open' },
   ];
 }
 
 const endOf = ({ runsOutOn }: BalanceHistory): Content =>
-  runsOutOn === null ? 'no end in sight' : html`run out on ${dayTime(runsOutOn)}`;
+  runsOutOn === null ? 'do not run out' : html`run out on ${dayTime(runsOutOn)}`;
 
-/** What somebody should look at, each with the place where more is told. */
+/** The items that need attention, each with a link to its section. */
 export function attention(report: Report): Markup {
   const items = attentionOf(report);
-  return html`<section aria-labelledby="attention"><h2 id="attention">To look at</h2>
+  return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
 ${
   items.length === 0
-    ? html`<p class="fine">${report.syncs.length === 0 ? html`Nothing has run yet: <code>sluice sync</code> begins.` : 'Nothing: all is well.'}</p>`
+    ? html`<p class="fine">${report.syncs.length === 0 ? html`Nothing has run yet. Run <code>sluice sync</code>.` : 'Nothing needs attention.'}</p>`
     : html`<ul>${items.map(({ text, section }) => html`<li>${text} <a href="#${section}">${MORE[section] ?? 'More'}</a></li>`)}</ul>`
 }</section>`;
 }
@@ -100,7 +100,7 @@ const syncItems = ({ syncs, madeAt }: Report): Item[] =>
         ? [{ text: html`${named(it.sync)}: ${stateMark(it.state)} ${ago} ago.`, section: 'syncs' }]
         : []),
       ...(backlog.length > 0
-        ? [{ text: html`${named(it.sync)} has ${backlog.join(' and ')}: its next run sees to them.`, section: 'syncs' }]
+        ? [{ text: html`${named(it.sync)} has ${backlog.join(' and ')}: its next run handles them.`, section: 'syncs' }]
         : []),
     ];
   });

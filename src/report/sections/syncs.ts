@@ -1,4 +1,4 @@
-/** The syncs: how the newest run of each ended, how fresh its rows are, and how its runs ended day by day. */
+/** The syncs: the newest run of each, the age of its data, and the outcome of its runs by day. */
 import { rounded } from '../chart.ts';
 import { withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
@@ -14,14 +14,14 @@ export function syncsSection({ days, syncs, madeAt }: Report): Section {
     title: 'Syncs',
     body:
       syncs.length === 0
-        ? emptyState('Nothing has run yet.', html`<code>sluice sync</code> begins.`)
+        ? emptyState('Nothing has run yet.', html`Run <code>sluice sync</code>.`)
         : syncsBody(days, syncs, madeAt),
   };
 }
 
 function syncsBody(days: readonly string[], syncs: readonly SyncState[], madeAt: Date): Markup {
   const figure = (name: string) => ({ name, kind: 'figure' as const });
-  return html`<p class="lead">Age is the time since the end of the newest run that asked all it had planned. In the strip a low bar is a day that ended complete, a taller one a day that did not, a full one a day with a failed run.</p>
+  return html`<p class="lead">Age is the time since the end of the newest run that sent all of its planned requests. In the strip, a low bar is a day whose runs were all complete, a taller bar a day with another outcome, and a full bar a day with a failed run.</p>
 ${tableOf({
   id: 'syncs-table',
   caption: 'Syncs with the outcome of their newest run, freshness and backlog',
@@ -50,9 +50,9 @@ ${figuresBehind({
   id: FIGURES,
   caption: 'worst outcome of each sync’s runs, by day with a run',
   columns: [{ name: 'Day' }, ...syncs.map(({ sync }) => ({ name: named(sync) }))],
-  rows: days.flatMap((day, place) =>
-    syncs.some(({ byDay }) => byDay[place] != null)
-      ? [[dayTime(day), ...syncs.map(({ byDay }) => wordOf(byDay[place] ?? null))]]
+  rows: days.flatMap((day, dayIndex) =>
+    syncs.some(({ byDay }) => byDay[dayIndex] != null)
+      ? [[dayTime(day), ...syncs.map(({ byDay }) => wordOf(byDay[dayIndex] ?? null))]]
       : [],
   ),
 })}`;
@@ -60,21 +60,21 @@ ${figuresBehind({
 
 const wordOf = (outcome: string | null): string => (outcome === null ? '' : stateWords(outcome));
 
-/** A nought is no news. */
+/** The count; a zero is shown in a muted style. */
 export const quietZero = (count: number): Content =>
   count === 0 ? html`<span class="quiet">0</span>` : html`<strong>${withThousands(count)}</strong>`;
 
 const HEIGHT = 22;
 const HEIGHTS: Readonly<Record<string, number>> = { good: 8, idle: 8, warn: 15, bad: HEIGHT };
 
-/** A bar for each day with a run: its height says how it ended, as does its colour. */
+/** A bar for each day with a run. Height and colour show the outcome. */
 function strip(days: readonly string[], { sync, byDay }: SyncState): Markup {
   const wide = 100 / days.length;
-  const bars = byDay.map((outcome, place) => {
+  const bars = byDay.map((outcome, dayIndex) => {
     if (outcome === null) return undefined;
     const tone = toneOf(outcome);
     const height = HEIGHTS[tone] ?? HEIGHT;
-    return html`<rect class="${tone}" x="${rounded((place + 0.1) * wide)}%" y="${HEIGHT - height}" width="${rounded(wide * 0.8)}%" height="${height}"><title>${days[place]}: ${stateWords(outcome)}</title></rect>`;
+    return html`<rect class="${tone}" x="${rounded((dayIndex + 0.1) * wide)}%" y="${HEIGHT - height}" width="${rounded(wide * 0.8)}%" height="${height}"><title>${days[dayIndex]}: ${stateWords(outcome)}</title></rect>`;
   });
   return html`<svg class="strip" width="100%" height="${HEIGHT + 1}" role="img" aria-label="${stripLabel(sync, byDay)}" aria-details="${FIGURES}" data-figures="${FIGURES}">${bars}<line class="floor" x1="0" x2="100%" y1="${HEIGHT + 0.5}" y2="${HEIGHT + 0.5}"/></svg>`;
 }
@@ -82,6 +82,6 @@ function strip(days: readonly string[], { sync, byDay }: SyncState): Markup {
 function stripLabel(sync: string, byDay: readonly (string | null)[]): string {
   const counts = new Map<string, number>();
   for (const outcome of byDay) if (outcome !== null) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  const told = [...counts].map(([outcome, days]) => `${stateWords(outcome)} on ${days}`);
-  return `Days on which ${sync} ran: ${told.length === 0 ? 'none' : told.join(', ')}.`;
+  const outcomes = [...counts].map(([outcome, days]) => `${stateWords(outcome)} on ${days}`);
+  return `Days on which ${sync} ran: ${outcomes.length === 0 ? 'none' : outcomes.join(', ')}.`;
 }
