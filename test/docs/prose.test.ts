@@ -7,7 +7,7 @@ const inFolder = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`);
 
 /** Pages that programs write. They join the list when the texts that they are made from are in plain English. */
-const GENERATED = ['commands', 'endpoints', 'entities', 'errors', 'tables', 'reliability'];
+const GENERATED = ['commands', 'endpoints', 'entities', 'tables', 'reliability'];
 const NOT_YET = [...GENERATED, 'money'].map((name) => `docs/${name}.md`);
 
 const pages = [

@@ -1,20 +1,20 @@
-/** The reference of tables and views: what analysts query, and what the machinery keeps, column by column. */
+/** Writes the reference of analyst tables, views and operations tables with their columns. */
 import { type DictionaryEntry, dictionary } from '../../warehouse/schema/dictionary.ts';
 import { anchor, code, codes, generated, markdownTable, page } from './markdown.ts';
 
-/** `docs/tables.md`. */
+/** The content of `docs/tables.md`. */
 export function tablesPage(): string {
   const entries = dictionary();
   const analyst = entries.filter(({ area }) => area === 'analyst');
   const operations = entries.filter(({ area }) => area === 'operations');
   return page([
     generated('Tables'),
-    'The same texts are comments on the tables and columns of the database, where BI tools show them.',
-    '## For analysts',
-    'In the schema `sluice`, unless `warehouse.schema` names another.',
+    'The database has the same texts as comments on tables and columns, so BI tools show them.',
+    '## Analyst tables',
+    'These are in the schema `sluice`, unless `warehouse.schema` names another.',
     overview(analyst),
-    '## Of the machinery',
-    'In `sluice_ops`, or the name of the other schema with `_ops`: to be read, not written.',
+    '## Operations tables',
+    'These are in `sluice_ops`, or in the other schema’s name with `_ops`. They are read-only for users.',
     overview(operations),
     ...entries.flatMap(entryBlocks),
   ]);
