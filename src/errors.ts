@@ -1,9 +1,9 @@
 /**
- * What can go wrong, by what the caller should do next. Every message says what was found, what is allowed and the
- * next step; none holds a secret.
+ * The errors that a user can act on, one class for each reaction. Every message says what was found, what is allowed
+ * and the next step. No message contains a secret.
  */
 
-/** Exit codes of the command line; `128 + n` is for a run that signal n ended after a clean drain. */
+/** Exit codes of the command line. A run that signal n ended after a clean drain exits with `128 + n`. */
 export const EXIT = {
   complete: 0,
   bug: 1,
@@ -17,10 +17,10 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** An error that its reader can act on; anything else that is thrown is a bug. */
+/** An error that the user can act on. Any other thrown error is a bug. */
 export class SluiceError extends Error {
   readonly exitCode: ExitCode;
-  /** What to do next, in one sentence. */
+  /** The next step, in one sentence. */
   readonly next: string | undefined;
 
   constructor(exitCode: ExitCode, message: string, options: { readonly next?: string; readonly cause?: unknown } = {}) {
@@ -33,35 +33,35 @@ export class SluiceError extends Error {
 
 type Options = ConstructorParameters<typeof SluiceError>[2];
 
-/** The command or the config is wrong: mend it. Nothing was sent. */
+/** The command or the config is wrong, and nothing was sent. The user fixes it. */
 export class UsageError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.usage, message, options);
   }
 }
 
-/** The service or the database refused the credential: replace it. */
+/** The service or the database refused the credential. The user replaces it. */
 export class CredentialError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.credential, message, options);
   }
 }
 
-/** Trouble upstream or in the database that may pass: try again. */
+/** A transient error of the service or the database. The user tries again. */
 export class TransientError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.transient, message, options);
   }
 }
 
-/** Somebody else is at work on the same thing: wait for them. */
+/** Another process works on the same sync or warehouse. The user waits for it. */
 export class HeldError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.held, message, options);
   }
 }
 
-/** The warehouse's schema is not the one this version knows. */
+/** The warehouse's schema is not the one that this version declares. */
 export class SchemaError extends SluiceError {
   constructor(message: string, options?: Options) {
     super(EXIT.schema, message, options);

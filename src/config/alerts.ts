@@ -1,8 +1,8 @@
-/** The part of a config that says who is told when something needs a person. */
+/** The `alerts` section of a config: where alerts are sent, and when. */
 import * as z from 'zod';
 import { duration } from './values/quantity.ts';
 
-/** What an alert can be about. */
+/** The conditions that raise an alert. */
 export const ALERT_KINDS = ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine'] as const;
 export type AlertKind = (typeof ALERT_KINDS)[number];
 
@@ -14,7 +14,7 @@ function isWebhook(text: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
-const COMMAND = 'allowed is a list of words: the program and its arguments; no shell reads them';
+const COMMAND = 'allowed is a list of words: the program and its arguments; they are not passed to a shell';
 
 export const alerts = z
   .strictObject({
@@ -23,26 +23,28 @@ export const alerts = z
       .refine((text) => text === '' || isWebhook(text), WEBHOOK)
       .nullish()
       .describe(
-        'Address that each alert is posted to as JSON. A secret: write ${SLUICE_ALERT_WEBHOOK} and keep it out of the file.',
+        'Address that receives each alert as a JSON POST. It is a secret: write ${SLUICE_ALERT_WEBHOOK} and keep the address out of the file.',
       ),
     command: z
       .array(z.string({ error: COMMAND }).min(1, COMMAND), { error: COMMAND })
       .refine((it) => it.length > 0, COMMAND)
       .optional()
-      .describe('Program, with its arguments, that is run for each alert and reads it as JSON on its standard input.'),
-    on: z.array(z.enum(ALERT_KINDS)).optional().describe('What alerts are about; absent, all of it.'),
+      .describe('Program and its arguments. It runs for each alert and gets the alert as JSON on standard input.'),
+    on: z.array(z.enum(ALERT_KINDS)).optional().describe('Kinds of alerts to send (default: all).'),
     quarantine: z
       .int()
       .min(0)
       .default(0)
-      .describe('Open entries in the quarantine of one sync above which an alert is raised.'),
+      .describe('Raise an alert when a sync has more open quarantine entries than this (default: 0).'),
     forecast: duration
       .optional()
       .describe(
-        'How far ahead the points are looked at: an alert is raised when they come to budget.keep within this time at the present pace; 7d by default.',
+        'Raise an alert when the points will fall to budget.keep within this time at the current rate (default: 7d).',
       ),
   })
-  .describe('Who is told when a run fails, ends partial or out of points, and of quarantine and forecast.');
+  .describe(
+    'Where to send alerts: about runs that fail or end partial or out of points, quarantine entries, and the forecast of points.',
+  );
 
-/** How far ahead points are looked at where nothing is said. */
+/** The default of `alerts.forecast`. */
 export const DEFAULT_FORECAST_MS = 7 * 86_400_000;

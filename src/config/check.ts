@@ -1,4 +1,4 @@
-/** Checks a tree against a schema, and words what is refused: what was found, what is allowed, and where. */
+/** Checks a config tree against a schema. Each message says what was found, what is allowed, and where. */
 import type * as z from 'zod';
 import { coerce } from './values/coerce.ts';
 import { insteadOf, nearest } from './document/nearest.ts';
@@ -8,15 +8,15 @@ import { masked, type Span } from './document/source.ts';
 import { findAt, type TreeMatch, type Tree } from './document/tree.ts';
 
 export interface Checked<T> {
-  /** As it was written: nothing that the schema would add. */
+  /** The value as it was written, without defaults. */
   readonly written: unknown;
-  /** As the schema gives it back: defaults filled in, texts turned into what they mean. */
+  /** The value as the schema parses it: with defaults, and with durations and shares as numbers. */
   readonly value: T;
 }
 
 /**
- * The tree's value, or undefined when something was reported. `keySpan` is where a missing key of the root is told, with
- * `under` before its name where that place is not the root's own.
+ * The tree's value, or undefined if a problem was reported. A missing key of the root is reported at `keySpan`. Its
+ * name gets the prefix `under` if that is the position of another mapping.
  */
 export function check<T>(
   schema: z.ZodType<T>,
@@ -38,7 +38,10 @@ interface Refusal {
   readonly message: string;
 }
 
-/** One of a mapping's refusals: a missing key has no place of its own, so it is told with one that has. */
+/**
+ * The problems of a tree. A missing key has no position of its own, so it joins another problem of the same mapping if
+ * there is one.
+ */
 function refusalsOf(
   issues: readonly z.core.$ZodIssue[],
   shape: JsonSchema,
@@ -49,15 +52,15 @@ function refusalsOf(
   const refusals: (Refusal & { readonly parent: string })[] = [];
   const missing = new Map<string, { readonly span: Span; readonly keys: string[]; readonly words: string[] }>();
   const misspelled = new Map<string, string[]>();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const issue of issues) {
     const where = findAt(tree, issue.path, keySpan);
     if (where.tree.kind === 'scalar' && where.tree.hasProblem) continue;
     if (issue.code === 'unrecognized_keys') {
       const allowed = Object.keys(jsonSchemaAt(shape, issue.path)?.properties ?? {});
       for (const key of issue.keys) {
-        const at = findAt(tree, [...issue.path, key], keySpan);
-        refusals.push({ span: at.keySpan, parent: issue.path.join('.'), message: unknownKey(key, allowed) });
+        const match = findAt(tree, [...issue.path, key], keySpan);
+        refusals.push({ span: match.keySpan, parent: issue.path.join('.'), message: unknownKey(key, allowed) });
         const meant = nearest(key, allowed);
         if (meant !== undefined)
           misspelled.set(issue.path.join('.'), [...(misspelled.get(issue.path.join('.')) ?? []), meant]);
@@ -65,15 +68,15 @@ function refusalsOf(
       continue;
     }
     const path = issue.path.join('.');
-    if (told.has(path)) continue;
-    told.add(path);
+    if (reported.has(path)) continue;
+    reported.add(path);
     const parent = issue.path.slice(0, -1).join('.');
     const due = jsonSchemaAt(shape, issue.path) ?? {};
     if (!where.isComplete && where.tree.kind === 'map' && issue.code === 'invalid_type') {
-      const of = missing.get(parent) ?? { span: where.keySpan, keys: [], words: [] };
-      of.keys.push(String(issue.path.at(-1)));
-      of.words.push(`${parent === '' ? under : ''}${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
-      missing.set(parent, of);
+      const keys = missing.get(parent) ?? { span: where.keySpan, keys: [], words: [] };
+      keys.keys.push(String(issue.path.at(-1)));
+      keys.words.push(`${parent === '' ? under : ''}${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
+      missing.set(parent, keys);
     } else {
       refusals.push({ span: where.tree.span, parent: ancestor(tree, issue.path), message: refused(issue, due, where) });
     }
@@ -92,17 +95,17 @@ function withMissing(
   const all: Refusal[] = [...refusals];
   for (const [parent, { span, keys, words }] of missing) {
     const meant = misspelled.get(parent) ?? [];
-    const left = words.filter((_, at) => !meant.includes(keys[at] ?? ''));
+    const left = words.filter((_, index) => !meant.includes(keys[index] ?? ''));
     if (left.length === 0) continue;
     const beside = refusals.findIndex((it) => it.parent === parent);
     const first = all[beside];
-    if (first) all[beside] = { ...first, message: `${first.message}. Missing beside it: ${left.join(', ')}` };
+    if (first) all[beside] = { ...first, message: `${first.message}. Also missing: ${left.join(', ')}` };
     else all.push({ span, message: `missing: ${left.join(', ')}` });
   }
   return all;
 }
 
-/** The path of the mapping that the refused value was written in. */
+/** The path of the mapping that contains the refused value. */
 function ancestor(tree: Tree, path: readonly PropertyKey[]): string {
   let depth = path.length - 1;
   while (depth > 0 && findAt(tree, path.slice(0, depth)).tree.kind !== 'map') depth -= 1;
@@ -115,20 +118,22 @@ const unknownKey = (key: string, allowed: readonly string[]): string =>
 const refused = (issue: z.core.$ZodIssue, due: JsonSchema, { name, tree }: TreeMatch): string =>
   `${name ?? 'this'} is ${(name === undefined ? undefined : UNSHOWN[name]) ?? foundIn(tree)}; ${allowedOr(issue, due)}`;
 
-/** Keys whose values are secrets also where they stand in the file, with what is said instead. */
+/** Keys whose values are secrets even if the file contains them, with the words that replace the value. */
 const UNSHOWN: Readonly<Record<string, string>> = {
-  token: 'not what a header takes',
-  webhook: 'no address to post to',
+  token: 'not a valid header value',
+  webhook: 'not an address to post to',
 };
 
-/** Zod's own wording says neither what was found nor all that is allowed; a schema's own wording says it best. */
+/**
+ * Zod's default messages say neither what was found nor all that is allowed. A schema's own message takes precedence.
+ */
 const STOCK = /^(?:Invalid|Too big|Too small|Unrecognized)/;
 const allowedOr = (issue: z.core.$ZodIssue, due: JsonSchema): string =>
   STOCK.test(issue.message) ? `allowed is ${allowedBy(due)}` : issue.message;
 
 const LONGEST = 60;
 
-/** What was found, in words; a text that came from a variable may be a secret and is not shown. */
+/** A description of what was found. A text that came from a variable may be a secret and is not shown. */
 export function foundIn(tree: Tree): string {
   if (tree.kind === 'list') return tree.items.length === 0 ? 'an empty list' : 'a list';
   if (tree.kind === 'map') return 'a mapping';

@@ -1,4 +1,4 @@
-/** What a config file says once it is read, checked and filled in: the values that every other stage works with. */
+/** The types of a checked config, with defaults and variables filled in. Every other stage works with these values. */
 import type { Price, Endpoint } from '../service/endpoint.ts';
 import type { RequestBody } from '../service/request-body.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
@@ -11,19 +11,19 @@ export interface Config {
   readonly service: ServiceSettings;
   readonly warehouse: WarehouseSettings;
   readonly budget: Budget;
-  /** First guesses by endpoint name, over those the endpoints ship with. */
+  /** First guesses at prices by endpoint name. They override the guesses of the endpoints. */
   readonly prices: Readonly<Record<string, Price>>;
-  /** Absent when nobody is to be told. */
+  /** Absent if the config names no receiver of alerts. */
   readonly alerts?: AlertSettings;
   readonly syncs: readonly SyncDefinition[];
-  /** What is allowed but unwise, each with its place in the file. */
+  /** Warnings about allowed but risky settings, each with its position in the file. */
   readonly warnings: readonly string[];
 }
 
 export interface ServiceSettings {
   /** Origin and path prefix, without a trailing slash. */
   readonly url: string;
-  /** Absent when the config's variable is unset; only what sends a request needs it. */
+  /** Undefined if the variable in the config is unset. Only commands that send requests need it. */
   readonly token: Secret | undefined;
   readonly inFlight: number;
   readonly requestsPerSecond: number;
@@ -32,66 +32,72 @@ export interface ServiceSettings {
 }
 
 export interface WarehouseSettings {
-  /** `embedded:FOLDER` or a postgres:// address, with absolute paths; holds a password, so it is never printed. */
+  /**
+   * `embedded:FOLDER` or a postgres:// address, with absolute paths. It may contain a password, so it is never printed.
+   */
   readonly url: Secret;
   readonly schema: string;
-  /** The folder of an embedded warehouse as the config has it, if that is relative. */
+  /** The folder of an embedded warehouse as written in the config, if that is a relative path. */
   readonly relative?: string;
 }
 
-/** Who is told, and of what. At least one of both is there. */
+/** The receivers of alerts and the conditions. At least one of `webhook` and `command` is defined. */
 export interface AlertSettings {
   readonly webhook: Secret | undefined;
   /** The program and its arguments. */
   readonly command: readonly string[] | undefined;
   readonly on: readonly AlertKind[];
-  /** Open entries of one sync above which an alert is raised. */
+  /** An alert is raised if a sync has more open quarantine entries than this. */
   readonly quarantine: number;
-  /** How far ahead points are looked at. */
+  /** How far ahead the forecast of points looks. */
   readonly forecastMs: number;
 }
 
-/** Limits in points; absent means none. */
+/** Limits in points. An absent key means no limit. */
 export interface Budget {
   readonly perRun?: number;
   readonly perDay?: number;
   /** Points that are never spent. */
   readonly keep?: number;
-  /** What a run with `keep` does while the balance is not known; absent, it refuses. */
+  /** The behavior of a run with `keep` while the balance is unknown (default: refuse). */
   readonly unknownBalance?: 'refuse' | 'spend';
 }
 
 export interface SyncDefinition {
   readonly name: string;
   readonly endpoint: Endpoint;
-  /** Fields set by the config, checked against the contract one by one; fields that inputs bring are absent. */
+  /** Fields that the config sets, each checked against the contract. Fields that inputs provide are absent. */
   readonly request: RequestBody;
   readonly forEach: ForEach | undefined;
   readonly window: Window | undefined;
   readonly splitBy: SplitBy;
-  /** The greatest `count` that a full answer is asked again with; absent, it is not asked with more. */
+  /** The largest `count` for requesting a full answer again; undefined if the count is never raised. */
   readonly raiseCountTo: number | undefined;
   /** Names of syncs that run before this one. */
   readonly after: readonly string[];
-  /** What was asked within this time is not bought again; absent means that each run asks anew. Inputs may have their own. */
+  /**
+   * An answer younger than this is not bought again; undefined if each run requests anew. An input may have its own.
+   */
   readonly maxAgeMs: number | undefined;
-  /** How far back a later run reads again: of the log before its mark, of a window before its last complete day. */
+  /**
+   * How far back a later run reads again: before the watermark of the log, or before the last complete day of a window.
+   */
   readonly lookbackMs: number;
-  /** Where the first walk of the request log begins; absent means at its beginning. An RFC 3339 instant. */
+  /** Where the first walk of the request log begins, as an RFC 3339 instant; undefined for the beginning of the log. */
   readonly from: string | undefined;
   readonly schedule: { readonly cron: string; readonly timezone: string } | undefined;
   readonly inDoubt: 'reconcile' | 'stop';
   /** Share of rejected items and inputs, 0 to 1, above which a run ends with exit 4. */
   readonly acceptRejects: number;
-  /** True where the config itself says what share is accepted; absent, no answer may be unreadable. */
+  /** True if the config sets the accepted share. Otherwise no answer may be unreadable. */
   readonly acceptsUnreadable?: boolean;
   /** Points this sync may spend in one run. */
   readonly budgetPerRun: number | undefined;
-  /** Changes when anything that shapes the requests changes; a run is continued only by the same definition. */
+  /** Changes when a setting that affects the requests changes. Only the same definition continues a run. */
   readonly hash: string;
   /**
-   * Changes when anything changes that decides what the window of an input holds, and nothing else: how far it was read
-   * stays known when the config says otherwise how often, how much at once, or of which other inputs.
+   * Changes only when a setting changes that decides which items the window of an input contains. A change of the
+   * schedule, the count or the other inputs keeps the watermarks.
    */
   readonly windowHash: string;
 }
@@ -102,13 +108,13 @@ export interface Window {
   readonly to: string;
 }
 
-/** Each source brings request fields; several make their cross product. */
+/** The sources of inputs. Each provides request fields; several sources make their cross product. */
 export type ForEach = readonly InputSource[];
 export type InputSource =
   | {
       readonly from: 'list';
       readonly rows: readonly RequestBody[];
-      /** Of rows that have one of their own, the `max_age` in milliseconds, by their place among the rows. */
+      /** The `max_age` in milliseconds of rows that have their own, by the index of the row. */
       readonly maxAgesMs?: ReadonlyMap<number, number>;
     }
   | {

@@ -1,4 +1,4 @@
-/** The JSON Schema by which editors complete and check a sync file while it is written. */
+/** The JSON Schema that editors use to complete and check a sync file. */
 import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { INPUT_AGE } from './values/input-age.ts';
@@ -12,10 +12,10 @@ import { windowSchema } from './window.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The schema of a whole sync file (draft 2020-12): the same text on every call. */
+/** The schema of a sync file (draft 2020-12). Every call returns the same text. */
 export function editorSchema(): object {
-  const whole = optionalUsual(loosened(jsonSchemaOf(fileSchema)) as Json & { readonly properties: Json });
-  const { $schema: _, properties, ...file } = whole;
+  const complete = withOptionalDefaults(loosened(jsonSchemaOf(fileSchema)) as Json & { readonly properties: Json });
+  const { $schema: _, properties, ...file } = complete;
   const prices = properties['prices'] as Json;
   const price = Object.values(prices['properties'] as Json)[0] as Json;
   return {
@@ -33,7 +33,7 @@ export function editorSchema(): object {
       query: only({ query: text(QUERY) }, ['query']),
       file: only({ file: text(FILE), column: text('The column that holds the value.') }, ['file']),
       'input-age': {
-        description: 'Of this input alone, instead of the max_age of the sync.',
+        description: 'max_age of this input, instead of that of the sync.',
         anyOf: [ref('sync:max_age'), { type: 'null' }],
       },
       ...prefixed('sync', syncKeys()),
@@ -43,25 +43,28 @@ export function editorSchema(): object {
   };
 }
 
-/** The keys that may be left out, because a variable stands for them. */
-function optionalUsual(file: Json & { readonly properties: Json }): Json & { readonly properties: Json } {
-  const without = (of: Json, keys: readonly string[]): Json => ({
-    ...of,
-    required: ((of['required'] ?? []) as readonly string[]).filter((key) => !keys.includes(key)),
+/** The schema of the file in which the keys that have a default are optional. */
+function withOptionalDefaults(file: Json & { readonly properties: Json }): Json & { readonly properties: Json } {
+  const without = (schema: Json, keys: readonly string[]): Json => ({
+    ...schema,
+    required: ((schema['required'] ?? []) as readonly string[]).filter((key) => !keys.includes(key)),
   });
   const parts: Json = Object.fromEntries(
-    Object.entries(DEFAULTS).map(([key, usual]) => [key, without(file.properties[key] as Json, Object.keys(usual))]),
+    Object.entries(DEFAULTS).map(([key, defaults]) => [
+      key,
+      without(file.properties[key] as Json, Object.keys(defaults)),
+    ]),
   );
   return { ...without(file, Object.keys(DEFAULTS)), properties: { ...file.properties, ...parts } };
 }
 
-/** By name, because an object with a method of the second name would pass for a promise. */
+/** Computed keys, because a literal key `then` would make the object look like a promise. */
 const [IF, THEN] = ['if', 'then'] as const;
 const conditional = (condition: Json, consequence: Json): Json => ({ [IF]: condition, [THEN]: consequence });
 const ref = (name: string): Json => ({ $ref: `#/$defs/${name}` });
 const VARIABLE = ref('variable');
-const prefixed = (prefix: string, of: Json): Json =>
-  Object.fromEntries(Object.entries(of).map(([key, it]) => [`${prefix}:${key}`, it]));
+const prefixed = (prefix: string, definitions: Json): Json =>
+  Object.fromEntries(Object.entries(definitions).map(([key, it]) => [`${prefix}:${key}`, it]));
 
 const fieldDefinitions = (endpoint: Endpoint): Json =>
   prefixed(
@@ -69,7 +72,7 @@ const fieldDefinitions = (endpoint: Endpoint): Json =>
     fields(endpoint, (field) => loosened(fieldShape(endpoint, field))),
   );
 
-/** The keys of a sync that are the same for every endpoint, and those of a log. */
+/** The keys of a sync that do not depend on its endpoint, including those of the request log. */
 function syncKeys(): Json {
   const { properties = {} } = loosened(jsonSchemaOf(syncSchema)) as { readonly properties?: Json };
   const { endpoint: _, request: __, for_each: ___, window: ____, split_by: _____, ...plain } = properties;
@@ -77,7 +80,7 @@ function syncKeys(): Json {
 }
 
 const syncs = (): Json => ({
-  description: 'What to ask, by the name of the sync.',
+  description: 'Syncs by name: what to request.',
   type: 'object',
   minProperties: 1,
   propertyNames: { pattern: NAME_PATTERN },
@@ -86,12 +89,12 @@ const syncs = (): Json => ({
     required: ['endpoint'],
     properties: {
       endpoint: {
-        description: 'What is asked: the path with dots, without /api.',
+        description: 'Endpoint to request: its path with dots, without /api.',
         type: 'string',
         enum: catalog.map(({ name }) => name),
       },
     },
-    // An editor that knows the endpoint shows the keys of that one alone.
+    // Once the endpoint is written, an editor shows the keys of that endpoint alone.
     allOf: catalog.map(({ name }) =>
       conditional({ properties: { endpoint: { const: name } }, required: ['endpoint'] }, ref(name)),
     ),
@@ -122,20 +125,20 @@ function sync(endpoint: Endpoint): Json {
       ...(endpoint.facets.length > 0 && { split_by: splitBy(endpoint) }),
       ...Object.fromEntries(plain.map((key) => [key, ref(`sync:${key}`)])),
     },
-    // Inputs may bring any field; without them the request has to be whole.
+    // Inputs may provide any field. Without inputs, the request must be complete.
     ...(needed.length > 0 && {
       anyOf: [{ required: ['for_each'] }, { required: ['request'], properties: { request: { required: needed } } }],
     }),
   };
 }
 
-/** The key of a sync that only endpoints with a count take. */
+/** The key of a sync that only endpoints with a `count` accept. */
 const RAISE_COUNT = 'raise_count_to';
-/** Keys of a sync that only the request log takes. */
+/** Keys of a sync that only the request log accepts. */
 const LOG_KEYS: readonly string[] = ['from', 'lookback'];
 
-const fields = (endpoint: Endpoint, of: (field: string) => unknown): Json =>
-  Object.fromEntries(settable(endpoint).map((field) => [field, of(field)]));
+const fields = (endpoint: Endpoint, schemaOf: (field: string) => unknown): Json =>
+  Object.fromEntries(settable(endpoint).map((field) => [field, schemaOf(field)]));
 const fieldRef = (endpoint: Endpoint, field: string): Json => ref(`${endpoint.name}:${field}`);
 
 const text = (description: string): Json => ({ description, type: 'string', minLength: 1 });
@@ -145,8 +148,8 @@ const only = (properties: Json, required: readonly string[]): Json => ({
   required,
   properties,
 });
-const FILE = 'A CSV, JSONL or text file; its path is taken from the folder of this file.';
-const QUERY = 'Read-only SQL on the warehouse; its columns are request fields, or type and value of a URN.';
+const FILE = 'Path of a CSV, JSONL or text file, relative to the folder of this file.';
+const QUERY = 'Read-only SQL on the warehouse. Its columns are request fields, or type and value of a URN.';
 
 function forEach(endpoint: Endpoint): Json {
   const ofField = (field: string): Json => ({
@@ -159,7 +162,7 @@ function forEach(endpoint: Endpoint): Json {
     properties: { ...fields(endpoint, (field) => inputOf(endpoint, field)), [INPUT_AGE]: ref('input-age') },
   };
   return {
-    description: 'One request for each input; several keys make the cross product.',
+    description: 'Inputs: one request for each. Several keys make their cross product.',
     anyOf: [
       { type: 'object', minProperties: 1, additionalProperties: false, properties: fields(endpoint, ofField) },
       { type: 'array', minItems: 1, items: row },
@@ -169,14 +172,14 @@ function forEach(endpoint: Endpoint): Json {
   };
 }
 
-/** An input of a list field may be one element. */
+/** The schema of one input. An input of a list field may be one element. */
 function inputOf(endpoint: Endpoint, field: string): Json {
   const { items } = withoutNull(fieldShape(endpoint, field));
   return items ? { anyOf: [loosened(items), fieldRef(endpoint, field)] } : fieldRef(endpoint, field);
 }
 
 const splitBy = (endpoint: Endpoint): Json => ({
-  description: 'Values by list field: what a full answer is asked again by.',
+  description: 'Values by list field. A full answer is split by these values.',
   type: 'object',
   minProperties: 1,
   additionalProperties: false,
@@ -192,25 +195,25 @@ const splitBy = (endpoint: Endpoint): Json => ({
   ),
 });
 
-/** What people may write for what a schema takes: variables for any scalar, URNs as text, numbers where text is due. */
+/** A schema for what users may write: variables for any scalar, URNs as text, numbers where text is expected. */
 function loosened(shape: JsonSchema): Json {
   const { description, default: fallback, ...rest } = shape;
-  const facts = {
+  const metadata = {
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),
   };
-  if (rest.anyOf) return { ...facts, anyOf: rest.anyOf.map(loosened) };
-  if (isUrn(shape)) return { ...facts, anyOf: [object(rest), urnText(shape)] };
-  if (rest.type === 'object') return { ...facts, ...object(rest) };
-  if (rest.type === 'array') return { ...facts, ...rest, items: loosened(rest.items ?? {}) };
-  if (rest.type === 'null' || Object.keys(rest).length === 0) return { ...facts, ...rest };
+  if (rest.anyOf) return { ...metadata, anyOf: rest.anyOf.map(loosened) };
+  if (isUrn(shape)) return { ...metadata, anyOf: [object(rest), urnText(shape)] };
+  if (rest.type === 'object') return { ...metadata, ...object(rest) };
+  if (rest.type === 'array') return { ...metadata, ...rest, items: loosened(rest.items ?? {}) };
+  if (rest.type === 'null' || Object.keys(rest).length === 0) return { ...metadata, ...rest };
   const bounded = withoutSafe(rest);
   const plain = rest.type === 'string' && rest.const === undefined && rest.enum === undefined && !('pattern' in rest);
-  if (plain) return { ...facts, ...rest, type: ['string', 'number', 'boolean'] };
-  return { ...facts, anyOf: [bounded, VARIABLE] };
+  if (plain) return { ...metadata, ...rest, type: ['string', 'number', 'boolean'] };
+  return { ...metadata, anyOf: [bounded, VARIABLE] };
 }
 
-/** The bounds of JavaScript's own whole numbers say nothing to a reader. */
+/** The schema without the bounds of JavaScript's safe integers, which mean nothing to a user. */
 function withoutSafe({ minimum, maximum, ...rest }: JsonSchema): Json {
   return {
     ...rest,

@@ -1,6 +1,8 @@
-/** Which config file a command works with. */
+/** Finds the config file of a command. */
 
-/** The path: from `--config`, else `SLUICE_CONFIG`, else `sluice.yaml` if there is one, else the shipped quickstart. */
+/**
+ * The path from `--config`, else from `SLUICE_CONFIG`, else `sluice.yaml` if it exists, else the shipped quickstart.
+ */
 export function configPath(
   flag: string | undefined,
   env: Readonly<Record<string, string | undefined>>,

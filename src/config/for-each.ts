@@ -1,4 +1,4 @@
-/** The inputs of a sync: lists written in the config, files, queries on the warehouse. */
+/** Reads the inputs of a sync: lists in the config, files, and queries on the warehouse. */
 import { dirname, resolve } from 'node:path';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -11,7 +11,7 @@ import { fieldValue, settable, unknownField } from './request-fields.ts';
 import { type SourceFile, locationOf } from './document/source.ts';
 import { type MapEntry, entryOf, type MapTree, type Tree } from './document/tree.ts';
 
-/** Keys by which a mapping is a source rather than a mapping of fields; no request field has such a name. */
+/** A mapping with one of these keys is a source and not a mapping of fields. No request field has such a name. */
 const SOURCE_KEYS = ['file', 'query'] as const;
 
 export interface ForEachContext {
@@ -23,7 +23,7 @@ export interface ForEachContext {
 const ALLOWED =
   'allowed are a mapping of request fields to their values, a list of mappings of request fields, { file: PATH } or { query: SQL }';
 
-/** The sources of a `for_each`; what is wrong goes to the context's `report`. */
+/** The sources of a `for_each`. Problems go to the context's `report`. */
 export function forEachOf(tree: Tree, context: ForEachContext): ForEach {
   if (tree.kind === 'list') return listOfRows(tree.items, tree, context);
   if (tree.kind === 'scalar' || tree.entries.length === 0) {
@@ -37,7 +37,7 @@ export function forEachOf(tree: Tree, context: ForEachContext): ForEach {
 
 const isSource = (tree: Tree): boolean => SOURCE_KEYS.some((key) => entryOf(tree, key));
 
-/** The fields that a sync's inputs bring; undefined when only the file or the query itself tells. */
+/** The fields that a sync's inputs provide; undefined if only the content of a file or query determines them. */
 export function inputFieldsOf(forEach: ForEach): ReadonlySet<string> | undefined {
   const fields = new Set<string>();
   for (const it of forEach) {
@@ -84,7 +84,7 @@ function isSettable({ key, keySpan }: MapEntry, { endpoint, report }: ForEachCon
   if (key === INPUT_AGE) {
     report(
       keySpan,
-      `${key} is no field to ask for; write it beside for_each, or in an input: [{ FIELD: VALUE, ${key}: 1d }]`,
+      `${key} is not a request field; write it next to for_each, or in an input: [{ FIELD: VALUE, ${key}: 1d }]`,
     );
     return false;
   }
@@ -103,7 +103,7 @@ function fieldSources(entry: MapEntry, context: ForEachContext): InputSource[] {
     if (!(value.kind === 'scalar' && value.hasProblem)) {
       context.report(
         value.span,
-        `for_each.${key} is ${foundIn(value)}; allowed is a list of values, { file: PATH } or { query: SQL }; one value alone belongs in request`,
+        `for_each.${key} is ${foundIn(value)}; allowed is a list of values, { file: PATH } or { query: SQL }; write a single value under request`,
       );
     }
     return [];
@@ -122,9 +122,12 @@ function sourceAt(tree: MapTree, field: string | undefined, { source, report }: 
   const allowed = file ? (field === undefined ? ['file'] : ['file', 'column']) : ['query'];
   for (const { key, keySpan } of tree.entries) {
     if (!allowed.includes(key))
-      report(keySpan, `${JSON.stringify(key)} can't stand beside ${file ? 'file' : 'query'}${insteadOf(key, allowed)}`);
+      report(
+        keySpan,
+        `${JSON.stringify(key)} is not allowed next to ${file ? 'file' : 'query'}${insteadOf(key, allowed)}`,
+      );
   }
-  const given = (key: string): string | undefined => {
+  const textAt = (key: string): string | undefined => {
     const entry = entryOf(tree, key);
     if (!entry) return undefined;
     if (entry.value.kind === 'scalar' && entry.value.hasProblem) return undefined;
@@ -135,10 +138,10 @@ function sourceAt(tree: MapTree, field: string | undefined, { source, report }: 
   };
   const where = locationOf(source, tree.span.start);
   if (!file) {
-    const sql = given('query');
+    const sql = textAt('query');
     return sql === undefined ? [] : [{ from: 'query', sql, field, where }];
   }
-  const path = given('file');
-  const column = given('column');
+  const path = textAt('file');
+  const column = textAt('column');
   return path === undefined ? [] : [{ from: 'file', path: resolve(dirname(source.file), path), field, column, where }];
 }

@@ -1,4 +1,4 @@
-/** What a schema takes, as plain data (JSON Schema), so that values can be read and refusals worded by walking it. */
+/** The input of a schema as plain data (JSON Schema). Code that reads values and words messages walks this data. */
 import * as z from 'zod';
 
 export interface JsonSchema {
@@ -23,7 +23,7 @@ export interface JsonSchema {
 
 const known = new WeakMap<z.ZodType, JsonSchema>();
 
-/** The shape of what a schema takes in. */
+/** The JSON Schema of a schema's input. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const found = known.get(schema);
   if (found) return found;
@@ -32,7 +32,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return shape;
 }
 
-/** The shape without null among its choices. */
+/** The shape without its choice null. */
 export function withoutNull(shape: JsonSchema): JsonSchema {
   const choices = shape.anyOf?.filter((it) => it.type !== 'null');
   if (!choices || choices.length === shape.anyOf?.length) return shape;
@@ -40,10 +40,10 @@ export function withoutNull(shape: JsonSchema): JsonSchema {
   return choices.length === 1 ? { ...rest, ...choices[0] } : { ...rest, anyOf: choices };
 }
 
-/** True of a shape of which null is one choice. */
+/** True if null is one choice of the shape. */
 export const takesNull = (shape: JsonSchema): boolean => shape.anyOf?.some((it) => it.type === 'null') ?? false;
 
-/** True of an identifier of the professional network, `{type, value}`. */
+/** True for an identifier of the professional network, `{type, value}`. */
 export const isUrn = ({ properties }: JsonSchema): boolean =>
   properties !== undefined && Object.keys(properties).toSorted().join() === 'type,value';
 
@@ -51,24 +51,24 @@ export const isUrn = ({ properties }: JsonSchema): boolean =>
 export const urnChoice = (shape: JsonSchema): JsonSchema | undefined =>
   isUrn(shape) ? shape : shape.anyOf?.find(isUrn);
 
-/** The shape at a path of keys and positions; undefined where nothing is known. */
+/** The shape at a path of keys and positions; undefined if the schema has none there. */
 export function jsonSchemaAt(shape: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined {
-  let at: JsonSchema | undefined = withoutNull(shape);
+  let current: JsonSchema | undefined = withoutNull(shape);
   for (const step of path) {
-    if (typeof step === 'number') at = at?.items;
+    if (typeof step === 'number') current = current?.items;
     else {
-      const more: boolean | JsonSchema | undefined = at?.additionalProperties;
-      at = at?.properties?.[String(step)] ?? (typeof more === 'object' ? more : undefined);
+      const more: boolean | JsonSchema | undefined = current?.additionalProperties;
+      current = current?.properties?.[String(step)] ?? (typeof more === 'object' ? more : undefined);
     }
-    if (!at) return undefined;
-    at = withoutNull(at);
+    if (!current) return undefined;
+    current = withoutNull(current);
   }
-  return at;
+  return current;
 }
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 
-/** What is allowed, in words that end a sentence. */
+/** A description of the allowed values, as the end of a sentence. */
 export function allowedBy(shape: JsonSchema): string {
   const plain = withoutNull(shape);
   const urn = urnChoice(plain);
@@ -97,9 +97,9 @@ export function allowedBy(shape: JsonSchema): string {
 function urnWords(urn: JsonSchema, orName: boolean): string {
   const type = urn.properties?.['type']?.const;
   if (orName) return 'a name or a URN, written urn:li:TYPE:VALUE or { type: TYPE, value: VALUE }';
-  const of = typeof type === 'string' ? type : 'TYPE';
+  const prefix = typeof type === 'string' ? type : 'TYPE';
   const only = typeof type === 'string' ? ` of type ${type}` : '';
-  return `a URN${only}, written ${of}:VALUE, urn:li:${of}:VALUE or { type: ${of}, value: VALUE }`;
+  return `a URN${only}, written ${prefix}:VALUE, urn:li:${prefix}:VALUE or { type: ${prefix}, value: VALUE }`;
 }
 
 function numberWords({ type, minimum, exclusiveMinimum, maximum }: JsonSchema): string {

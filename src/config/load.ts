@@ -1,4 +1,4 @@
-/** Loads a config: reads the file, fills in its variables, checks all of it, and tells every problem at once. */
+/** Loads a config: reads the file, fills in its variables, checks it, and reports all problems together. */
 import { dirname, resolve } from 'node:path';
 import type { Price } from '../service/endpoint.ts';
 import { withoutTrailing } from '../service/trailing.ts';
@@ -21,13 +21,13 @@ import { treeOfYaml } from './document/yaml.ts';
 
 type Settings = ReturnType<typeof fileSchema.parse>;
 
-/** What only those commands need that send it, or send to it. */
+/** Settings that may be unset, because only some commands use them. */
 const MAY_BE_ABSENT: readonly string[] = ['service.token', 'alerts.webhook'];
 
 /**
- * The config in a file. Throws a ConfigError, with each problem's place, when the file can't be used as it is.
- * Relative paths in the config are relative to the folder in which the path names the file, also when the file is a
- * symbolic link; `VAR_FILE` paths are relative to the working directory.
+ * The config in a file. Throws a ConfigError with the position of each problem if the file is not valid.
+ * Relative paths in the config are relative to the folder of `path`, even if the file is a symbolic link. Paths in
+ * `VAR_FILE` variables are relative to the working directory.
  */
 export async function loadConfig(path: string, env: Env): Promise<Config> {
   const source = await readSource(path);
@@ -37,8 +37,8 @@ export async function loadConfig(path: string, env: Env): Promise<Config> {
   };
   const written = treeOfYaml(source, report);
   if (!written) throw new ConfigError(problems);
-  const tree = await resolveTree(withDefaults(written), env, source, report, (at) =>
-    MAY_BE_ABSENT.includes(at.join('.')),
+  const tree = await resolveTree(withDefaults(written), env, source, report, (keys) =>
+    MAY_BE_ABSENT.includes(keys.join('.')),
   );
   const config = configOf(tree, source, report);
   if (!config || problems.length > 0) throw new ConfigError(problems);
@@ -68,7 +68,7 @@ function settingsOf(
   folder: string,
 ): Omit<Config, 'file' | 'syncs' | 'warnings'> {
   const token = service.token ?? '';
-  const told = alerts && alertsOf(alerts);
+  const alertSettings = alerts && alertsOf(alerts);
   const { url, relative } = warehousePlace(warehouse.url, folder);
   return {
     service: {
@@ -80,7 +80,7 @@ function settingsOf(
     },
     warehouse: { url: new Secret(url), schema: warehouse.schema, ...(relative !== undefined && { relative }) },
     budget: budgetOf(budget),
-    ...(told && { alerts: told }),
+    ...(alertSettings && { alerts: alertSettings }),
     prices: Object.fromEntries(
       Object.entries(prices).flatMap(([name, price]) => (price === undefined ? [] : [[name, priceOf(price)]])),
     ),
@@ -99,7 +99,7 @@ const budgetOf = ({
   ...(keep !== undefined && { keep }),
 });
 
-/** Undefined when the config names nobody to tell, as when a webhook's variable is unset. */
+/** The receivers of alerts; undefined if there are none, for example if the webhook's variable is unset. */
 function alertsOf({
   webhook,
   command,
@@ -118,7 +118,7 @@ function alertsOf({
   };
 }
 
-/** Every user of a machine can read what its programs were started with. */
+/** Reports secrets in the alert command: every user of a machine can read the arguments of its processes. */
 function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report: ReportProblem): void {
   const secrets = [service.token, alerts?.webhook].filter((it) => it != null && it !== '') as string[];
   const at = entryOf(entryOf(tree, 'alerts')?.value, 'command')?.value;
@@ -127,18 +127,18 @@ function refuseSecretWords(tree: MapTree, { alerts, service }: Settings, report:
     if (item && secrets.some((it) => word.includes(it)))
       report(
         item.span,
-        'a word of the command holds a secret, which others could see; let the program read it by itself',
+        'a word of the command contains a secret, which other users of the machine could read; let the program read the secret itself',
       );
   }
 }
 
-/** Secrets that the file itself holds; never their text. */
+/** Warnings about secrets that the file contains, without the secrets. */
 function writtenSecrets(tree: MapTree, source: SourceFile): string[] {
   const token = entryOf(entryOf(tree, 'service')?.value, 'token');
   if (token?.value.kind !== 'scalar' || token.value.text === '' || token.value.variables.length > 0) return [];
   const { file, line, column } = problemAt(source, token.keySpan, '');
   return [
-    `${file}:${line}:${column}: service.token is written into the file, where backups and version control keep it; write \${SLUICE_SERVICE_TOKEN} and set the variable`,
+    `${file}:${line}:${column}: service.token is written in the file, so backups and version control keep it; write \${SLUICE_SERVICE_TOKEN} and set the variable`,
   ];
 }
 
@@ -175,12 +175,12 @@ function checkOrder(tree: MapTree, syncs: readonly SyncDefinition[], report: Rep
       if (item && !names.includes(parent))
         report(
           item.span,
-          `after names ${JSON.stringify(parent)}, which is no sync of this file${insteadOf(parent, names)}`,
+          `after names ${JSON.stringify(parent)}, which is not a sync of this file${insteadOf(parent, names)}`,
         );
     }
   }
   const ordered = orderNames(new Map(syncs.map(({ name, after }) => [name, after])));
   if (!('cycle' in ordered)) return;
   const first = entryOf(entryOf(tree, ordered.cycle[0] ?? '')?.value, 'after');
-  if (first) report(first.keySpan, `after makes a cycle: ${ordered.cycle.join(' after ')}; remove one of these`);
+  if (first) report(first.keySpan, `after forms a cycle: ${ordered.cycle.join(' after ')}; remove one of these`);
 }

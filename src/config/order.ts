@@ -1,10 +1,10 @@
-/** Puts names behind those that they come after. */
+/** Sorts names topologically: parents before children. */
 
 export type Ordered = { readonly order: readonly string[] } | { readonly cycle: readonly string[] };
 
 /**
- * The names, parents first and otherwise in the given order, or a cycle that makes it impossible: its first name comes
- * again at its end. Parents that are not among the names are left out.
+ * The names, parents first and otherwise in the given order. If there is a cycle, returns it instead, with its first
+ * name repeated at the end. Parents that are not among the names are ignored.
  */
 export function orderNames(parentsOf: ReadonlyMap<string, readonly string[]>): Ordered {
   const order: string[] = [];

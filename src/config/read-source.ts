@@ -1,12 +1,12 @@
-/** Reads a config file's text, refusing at once what no config is. */
+/** Reads a config file's text and refuses files that cannot be a config. */
 import { open } from 'node:fs/promises';
 import { ConfigError, problemAt } from './document/problem.ts';
 import { sourceOf, type SourceFile, WHOLE_FILE } from './document/source.ts';
 
-/** Some ten thousand inputs written out; longer lists belong in files of their own. */
+/** Enough for about ten thousand inputs. Longer lists belong in separate files. */
 const MOST_BYTES = 1_000_000;
 
-/** The source of the file at this path; throws a ConfigError placed at 1:1 when there is none. */
+/** The source of the file at this path. Throws a ConfigError at position 1:1 if the file cannot be read. */
 export async function readSource(path: string): Promise<SourceFile> {
   const refuse = (message: string): ConfigError =>
     new ConfigError([problemAt(sourceOf(path, ''), WHOLE_FILE, message)]);
@@ -18,7 +18,7 @@ export async function readSource(path: string): Promise<SourceFile> {
     if (!stat.isFile()) throw refuse('this is not a file; a config is one YAML file');
     if (stat.size > MOST_BYTES) {
       throw refuse(
-        `the file has ${stat.size} bytes; at most ${MOST_BYTES} are allowed. Put long lists of inputs in files of their own: for_each: { url: { file: urls.csv } }`,
+        `the file has ${stat.size} bytes; at most ${MOST_BYTES} are allowed. Put long lists of inputs in separate files: for_each: { url: { file: urls.csv } }`,
       );
     }
     return sourceOf(path, decoded(await handle.readFile(), refuse));
@@ -38,7 +38,7 @@ function decoded(bytes: Uint8Array, refuse: (message: string) => ConfigError): s
 function unreadable(cause: unknown): string {
   const code = (cause as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return 'no such file; name one with --config or SLUICE_CONFIG, or write one with `sluice init`';
+    return 'no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`';
   }
-  return `the file can't be read (${code ?? 'unknown trouble'})`;
+  return `the file can't be read (${code ?? 'unknown error'})`;
 }

@@ -1,4 +1,4 @@
-/** Checks what a sync asks: the fields of its request, the inputs and the parts, by the endpoint's contract. */
+/** Checks the request fields, inputs and split values of a sync against the endpoint's contract. */
 import * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -16,13 +16,13 @@ import type { MapEntry, Tree } from './document/tree.ts';
 const fieldSchema = (endpoint: Endpoint, field: string): z.ZodType | undefined =>
   Object.hasOwn(endpoint.request.shape, field) ? (endpoint.request.shape[field] as z.ZodType) : undefined;
 
-/** What one request field takes. */
+/** The JSON Schema of one request field. */
 export const fieldShape = (endpoint: Endpoint, field: string): JsonSchema => {
   const schema = fieldSchema(endpoint, field);
   return schema ? jsonSchemaOf(schema) : {};
 };
 
-/** The request's schema, in which the fields that others bring may be left out. */
+/** The request's schema, in which the fields that inputs provide are optional. */
 export function requestSchema(endpoint: Endpoint, isBrought: (field: string) => boolean): z.ZodObject {
   const fields = Object.entries<z.ZodType>(endpoint.request.shape);
   return z.strictObject(
@@ -30,13 +30,16 @@ export function requestSchema(endpoint: Endpoint, isBrought: (field: string) => 
   );
 }
 
-/** A mapping's fields without those that are null: an unset optional field is not sent. */
+/** A mapping's fields without nulls. An unset optional field is not sent. */
 export const setFields = (given: unknown): RequestBody =>
   Object.fromEntries(
     Object.entries(given as Record<string, unknown>).filter(([, value]) => value !== null && value !== undefined),
   );
 
-/** One value of a request field, or undefined when something was reported. A list field takes a lone value as one element. */
+/**
+ * One value of a request field, or undefined if a problem was reported. A list field takes a single value as one
+ * element.
+ */
 export function fieldValue(endpoint: Endpoint, { key, keySpan, value }: MapEntry, report: ReportProblem): unknown {
   const schema = fieldSchema(endpoint, key);
   if (!schema) {
@@ -51,7 +54,7 @@ export function fieldValue(endpoint: Endpoint, { key, keySpan, value }: MapEntry
 
 const alone = new Map<string, z.ZodObject>();
 
-/** A field by itself has no name for the words of a refusal, so it is checked as a mapping of one. */
+/** A schema that checks one field as a mapping, because a message needs the name of the field. */
 function aloneOf(endpoint: Endpoint, field: string, schema: z.ZodType): z.ZodObject {
   const key = `${endpoint.name} ${field}`;
   const found = alone.get(key) ?? z.strictObject({ [field]: schema });
@@ -59,7 +62,7 @@ function aloneOf(endpoint: Endpoint, field: string, schema: z.ZodType): z.ZodObj
   return found;
 }
 
-/** The words on a field that an endpoint doesn't have. */
+/** The message about a field that an endpoint doesn't have. */
 export const unknownField = (endpoint: Endpoint, field: string): string =>
   `${endpoint.name} has no field ${JSON.stringify(field)}${insteadOf(field, settable(endpoint))}`;
 
@@ -70,16 +73,13 @@ export const settable = ({ request, paging }: Endpoint): string[] =>
 /** The fields that a sync's window fills in. */
 export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);
 
-/** The word that stands for every top-level industry in `split_by`. */
+/** The word for all top-level industries in `split_by`. */
 export const TOP_LEVEL = 'top_level';
 
-/** The values to split by, in the order in which they are tried; what is wrong goes to `report`. */
+/** The values to split by, in the order in which they are tried. Problems go to `report`. */
 export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: ReportProblem): SplitBy {
   if (endpoint.facets.length === 0) {
-    report(
-      keySpan,
-      `${endpoint.name} has no list field, so a full answer of it can't be asked again in parts; remove split_by`,
-    );
+    report(keySpan, `${endpoint.name} has no list field, so its full answers can't be split; remove split_by`);
     return {};
   }
   const allowed = `allowed is a mapping of ${endpoint.facets.join(', ')} to lists of values`;

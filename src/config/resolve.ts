@@ -8,16 +8,16 @@ import { unstorable } from './document/yaml.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** A variable's value, or why there is none. */
-type Value = { readonly value: string | undefined } | { readonly trouble: string };
+/** A variable's value, or the reason why there is none. */
+type Value = { readonly value: string | undefined } | { readonly problem: string };
 type Values = ReadonlyMap<string, Value>;
 
-/** A secret is a line or two; a file longer than that was named by mistake. */
+/** The longest file that `VAR_FILE` may name. A secret has a line or two, so a longer file is a mistake. */
 const LONGEST_SECRET = 65_536;
 
 /**
- * The tree with every variable filled in. A scalar that is nothing but an unset `${VAR}` is null where `mayBeAbsent`
- * allows it; elsewhere that is a problem.
+ * The tree with every variable filled in. A scalar that is only an unset `${VAR}` becomes null if `mayBeAbsent` allows
+ * it, and is reported otherwise.
  */
 export async function resolveTree(
   tree: Tree,
@@ -49,7 +49,10 @@ async function valuesOf(names: ReadonlySet<string>, env: Env): Promise<Values> {
   return new Map(found);
 }
 
-/** An empty variable counts as unset where a file is named too: that is how containers leave one out. */
+/**
+ * The value of a variable. An empty variable counts as unset if `VAR_FILE` is set, because containers clear it that
+ * way.
+ */
 async function valueOf(name: string, env: Env): Promise<Value> {
   const value = env[name];
   const path = env[`${name}_FILE`] ?? '';
@@ -57,11 +60,11 @@ async function valueOf(name: string, env: Env): Promise<Value> {
   try {
     const text = await readFile(path, 'utf8');
     if (text.length > LONGEST_SECRET)
-      return { trouble: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
+      return { problem: `${name}_FILE names a file of more than ${LONGEST_SECRET} characters` };
     return { value: text.replace(/\r?\n$/, '') };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown trouble';
-    return { trouble: `${name}_FILE names ${JSON.stringify(path)}, which can't be read (${code})` };
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return { problem: `${name}_FILE names ${JSON.stringify(path)}, which can't be read (${code})` };
   }
 }
 
@@ -81,15 +84,15 @@ function resolved(tree: Tree, path: readonly string[], context: Context): Tree {
   const names = variablesOf(parts);
   for (const name of names) {
     const value = context.values.get(name);
-    if (value && 'trouble' in value) return refuse(value.trouble, name);
+    if (value && 'problem' in value) return refuse(value.problem, name);
   }
   const filled = interpolate(parts, (name) => plainValue(context.values.get(name)));
   if ('unset' in filled) {
     const absent = isAlone(parts) && filled.unset.message === undefined && context.mayBeAbsent(path);
     return absent ? { ...tree, value: null, text: '' } : refuse(unsetMessage(filled.unset), filled.unset.name);
   }
-  const trouble = unstorable(filled.text);
-  if (trouble !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${trouble}`);
+  const problem = unstorable(filled.text);
+  if (problem !== undefined) return refuse(`${names.map((it) => `\${${it}}`).join(', ')}: ${problem}`);
   const isUntyped = tree.isUntyped || names.length > 0;
   return { ...tree, value: filled.text, text: filled.text, isUntyped, variables: names };
 }
@@ -104,7 +107,7 @@ function unsetMessage({ name, message: complaint }: Variable): string {
   return `the variable ${name} is not set${complaint === '' ? '' : `: ${complaint}`}`;
 }
 
-/** Where the variable stands in the file; the scalar's beginning where escapes hide it. */
+/** The position of the variable in the file; that of the scalar if escapes hide the variable. */
 function spanOfVariable({ text }: SourceFile, span: Span, name: string): Span {
   const at = text.indexOf(`\${${name}`, span.start);
   return at === -1 || at >= span.end ? span : { start: at, end: at + name.length + 2 };

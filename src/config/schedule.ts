@@ -1,4 +1,4 @@
-/** Checks when a sync is to run: a cron expression and the time zone that it is read in. */
+/** Checks the schedule of a sync: a cron expression and its time zone. */
 import { foundIn } from './check.ts';
 import { cronOf } from './values/cron.ts';
 import type { ReportProblem } from './document/problem.ts';
@@ -10,7 +10,7 @@ export interface Schedule {
   readonly timezone: string;
 }
 
-/** The schedule of a sync; a plain cron expression is read in UTC. Reports what is wrong with it. */
+/** The schedule of a sync. A plain cron expression is in UTC. Problems go to `report`. */
 export function scheduleOf(written: string | Schedule, tree: Tree, report: ReportProblem): Schedule {
   const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
   const { cron, timezone } = schedule;

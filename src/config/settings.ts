@@ -1,4 +1,4 @@
-/** The parts of a config beside its syncs: service, warehouse, budget, prices, and what holds for every sync. */
+/** The schemas of a config: service, warehouse, budget, prices, defaults for every sync, and the keys of a sync. */
 import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
@@ -13,7 +13,7 @@ function isPlainUrl(text: string): boolean {
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' && !/[?#]/.test(text);
 }
 
-/** A header's value; the service is sent nothing else. */
+/** The token is sent as the value of a header. */
 const TOKEN = 'allowed are printable ASCII characters without spaces';
 
 const service = z
@@ -29,18 +29,27 @@ const service = z
       .min(1)
       .max(1000)
       .default(4)
-      .describe('Most requests at one time with the token, across every worker.'),
-    requests_per_second: z.number().positive().default(5).describe('Most requests begun in a second with the token.'),
-    retries: z.int().min(0).max(10).default(1).describe('Paid retries of one request after a transient answer.'),
+      .describe('Limit of concurrent requests with the token, across all workers (default: 4).'),
+    requests_per_second: z
+      .number()
+      .positive()
+      .default(5)
+      .describe('Limit of requests started per second with the token (default: 5).'),
+    retries: z
+      .int()
+      .min(0)
+      .max(10)
+      .default(1)
+      .describe('Limit of paid retries of one request after a transient error (default: 1).'),
   })
-  .describe('The service that is asked.');
+  .describe('The data extraction service.');
 
 const WAREHOUSE = 'allowed is embedded:FOLDER or postgres://USER@HOST:PORT/DATABASE';
 
 const isWarehouse = (text: string): boolean =>
   /^embedded:./.test(text) || (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text));
 
-// The machinery's schema adds `_ops`, and Postgres cuts names at 63 bytes.
+// The operations schema appends `_ops`, and Postgres truncates names to 63 bytes.
 const SCHEMA = 'allowed are at most 59 lower-case letters, digits and _, beginning with a letter, not with pg_';
 
 const warehouse = z
@@ -48,14 +57,18 @@ const warehouse = z
     url: z
       .string({ error: WAREHOUSE })
       .refine(isWarehouse, WAREHOUSE)
-      .describe('embedded:FOLDER, relative to the folder of the config, or the postgres:// address of a database.'),
+      .describe(
+        'embedded:FOLDER, with a path relative to the folder of the config, or the postgres:// address of a database.',
+      ),
     schema: z
       .string()
       .regex(/^(?!pg_)[a-z][a-z0-9_]{0,58}$/, SCHEMA)
       .default('sluice')
-      .describe('Schema of the tables for analysts; the machinery lives in the schema of that name with _ops.'),
+      .describe(
+        'Schema of the analyst tables (default: sluice). The operations tables are in the schema of that name with _ops.',
+      ),
   })
-  .describe('Where the tables are.');
+  .describe('The database that holds the tables.');
 
 const points = z.int().min(0);
 
@@ -63,25 +76,25 @@ const budget = z
   .strictObject({
     per_run: points
       .optional()
-      .describe('Most points that one invocation may spend. A run that is continued may spend them anew.'),
-    per_day: points.optional().describe('Most points that a UTC day may spend.'),
-    keep: points.optional().describe('Points of the plan that are never spent.'),
+      .describe('Limit of points that one invocation may spend. Each continuation of a run may spend them again.'),
+    per_day: points.optional().describe('Limit of points that may be spent per UTC day.'),
+    keep: points.optional().describe('Points of the balance that are never spent.'),
     unknown_balance: z
       .enum(['refuse', 'spend'])
       .optional()
       .describe(
-        'What a run with keep does while the request log shows no balance, or does not confirm what was spent: refuse (default) ends it with exit 6, spend goes on without keep.',
+        'What a run with keep does if the request log shows no balance or does not confirm the spent points: refuse (default) ends the run with exit 6; spend continues without keep.',
       ),
   })
-  .describe('Limits in true points: where one is set, a run reads the request log to know what its requests cost.');
+  .describe('Limits in charged points. A run with a limit reads the request log to learn what its requests cost.');
 
-const PRICE = 'allowed is a number of points, or { points, per } for points by each started number of results';
+const PRICE = 'allowed is a number of points per call, or { points, per }: points for each started unit of results';
 const price = z.union(
   [
     z.number().min(0).describe('Points for one call.'),
     z.strictObject({
       points: z.number().min(0).describe('Points for each started unit of results.'),
-      per: z.int().min(1).optional().describe('Results in a unit; absent, the call has one price.'),
+      per: z.int().min(1).optional().describe('Results in a unit; without it, each call has one price.'),
     }),
   ],
   { error: PRICE },
@@ -89,27 +102,29 @@ const price = z.union(
 
 const prices = z
   .strictObject(Object.fromEntries(catalog.map(({ name, about }) => [name, price.optional().describe(about)])))
-  .describe('First guesses at prices, in points; the request log teaches the true ones.');
+  .describe('First guesses at prices, in points. Sluice learns the true prices from the request log.');
 
-/** Keys that hold for every sync, or for one that says them itself. */
+/** Keys that a sync may set, and that the config may set for all syncs. */
 const shared = {
   accept: z
     .strictObject({
       rejects: share
         .default(0.01)
         .describe(
-          'Share of rejected items and inputs above which a run ends with exit 4. An answer that could not be read weighs as many items as it was asked for; without accept, one such answer gives exit 4.',
+          'A run ends with exit 4 if its share of rejected items and inputs is larger than this (default: 1%). An unreadable answer counts as many rejected items as were requested. Without accept, a single unreadable answer gives exit 4.',
         ),
     })
     .optional()
-    .describe('What a run may reject.'),
+    .describe('Limits of rejected items and inputs.'),
   in_doubt: z
     .enum(['reconcile', 'stop'])
     .optional()
-    .describe('reconcile asks again what may have been paid and lost, after a look in the log; stop leaves it listed.'),
+    .describe(
+      'What to do about requests whose answers were lost: reconcile (default) checks the request log and sends them again; stop only lists them.',
+    ),
 };
 
-/** The whole file; each sync is checked apart, against its endpoint. */
+/** The schema of the file. Each sync is checked separately, against its endpoint. */
 export const fileSchema = z.strictObject({
   service,
   warehouse,
@@ -117,7 +132,7 @@ export const fileSchema = z.strictObject({
   prices: prices.optional(),
   alerts: alerts.optional(),
   ...shared,
-  syncs: z.record(z.string(), z.unknown()).describe('What to ask, by the name of the sync.'),
+  syncs: z.record(z.string(), z.unknown()).describe('Syncs by name: what to request.'),
 });
 
 const words = (text: string) => z.string({ error: text });
@@ -128,7 +143,7 @@ const cron = z.string();
 
 /** One sync without the parts that depend on its endpoint. */
 export const syncSchema = z.strictObject({
-  endpoint: z.string().describe('What is asked: the path with dots, without /api.'),
+  endpoint: z.string().describe('Endpoint to request: its path with dots, without /api.'),
   request: z.unknown().optional(),
   for_each: z.unknown().optional(),
   window: z.unknown().optional(),
@@ -137,19 +152,21 @@ export const syncSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('A full answer is asked again with four times the count, and so on up to this; absent, it is not.'),
-  after: z.array(words(NAMES), { error: NAMES }).optional().describe('Syncs that run before this one.'),
+    .describe('Request a full answer again with four times the count, repeatedly, up to this count (default: never).'),
+  after: z.array(words(NAMES), { error: NAMES }).optional().describe('Syncs that must run before this one.'),
   max_age: duration
-    .refine((ms) => ms > 0, 'leave max_age out to ask anew in each run')
+    .refine((ms) => ms > 0, 'omit max_age to request anew in each run')
     .optional()
-    .describe('What was asked within this time is not bought again; absent, each run asks anew.'),
+    .describe(
+      'Reuse stored answers younger than this instead of buying them again (default: request anew in each run).',
+    ),
   lookback: duration
     .optional()
-    .describe('token.requests only: how far before its mark the log is read again; 1h by default.'),
+    .describe('token.requests only: how far before its watermark the log is read again (default: 1h).'),
   from: z
     .string()
     .optional()
-    .describe('token.requests only: where the first walk through the log begins; absent, at its beginning.'),
+    .describe('token.requests only: where the first walk through the log begins (default: the beginning of the log).'),
   schedule: z
     .union(
       [
@@ -162,10 +179,12 @@ export const syncSchema = z.strictObject({
       { error: SCHEDULE },
     )
     .optional()
-    .describe('When `sluice schedule` runs it.'),
+    .describe('When `sluice schedule` runs the sync.'),
   budget: z
-    .strictObject({ per_run: points.optional().describe('Most points that this sync may spend in one invocation.') })
+    .strictObject({
+      per_run: points.optional().describe('Limit of points that this sync may spend in one invocation.'),
+    })
     .optional()
-    .describe('Limits of this sync, in points, beside those of the whole config.'),
+    .describe('Limits of this sync in points, in addition to those of the config.'),
   ...shared,
 });

@@ -1,15 +1,15 @@
-/** A first sync of each endpoint, as `sluice init` writes it: small, of inputs that the sandbox knows, to be changed at will. */
+/** A first sync of each endpoint, as `sluice init` writes it: small, with inputs that the sandbox knows. */
 
 export interface Starter {
   /** Name of the sync. */
   readonly name: string;
-  /** Endpoints whose first syncs bring the inputs of this one. */
+  /** Endpoints whose first syncs provide the inputs of this one. */
   readonly needs?: readonly string[];
   /** The sync as lines of YAML below its name, without indentation. */
   readonly lines: readonly string[];
 }
 
-/** By endpoint, in the order of the file. The request log has none: it is asked for in any case, after all others. */
+/** By endpoint, in the order of the file. The request log is not here: the template always adds its sync at the end. */
 export const starters: Readonly<Record<string, Starter>> = {
   'webparser.parse': {
     name: 'pages',
@@ -18,7 +18,7 @@ export const starters: Readonly<Record<string, Starter>> = {
       '  url: ["https://site-1.example/", "https://site-1.example/about"]',
       '  # url: { file: urls.csv, column: url }',
       'request: { extract_contacts: true }',
-      'max_age: 7d                     # what was asked within this time is not bought again',
+      'max_age: 7d                     # reuse stored answers younger than this',
     ],
   },
   'sec.search.companies': {
@@ -26,7 +26,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     lines: [
       'for_each: { entity_name: [AAPL, MSFT] }',
       'request: { forms: [10-K, 10-Q], count: 100 }',
-      'window: { from: 2024-01-01, to: today, lookback: 7d }          # cut when an answer is full',
+      'window: { from: 2024-01-01, to: today, lookback: 7d }          # split when an answer is full',
       'max_age: 1d',
       '# schedule: { cron: "15 6 * * 1-5", timezone: America/New_York }',
     ],
@@ -37,7 +37,7 @@ export const starters: Readonly<Record<string, Starter>> = {
       'for_each: { location: [Berlin, Paris] }',
       'request: { title: data engineer, count: 100 }',
       'max_age: 7d',
-      '# split_by: { industry: top_level }                            # asks a full answer again in parts',
+      '# split_by: { industry: top_level }                            # splits a full answer',
     ],
   },
   'pronet.user.education': {
@@ -56,7 +56,7 @@ export const starters: Readonly<Record<string, Starter>> = {
     lines: [
       'for_each: { urn: ["activity:7100000000000000001", "activity:7100000000000000002"] }',
       'request: { count: 50 }',
-      'raise_count_to: 200             # a full answer is asked again, for more',
+      'raise_count_to: 200             # request a full answer again, with a larger count',
       'max_age: 7d',
     ],
   },
@@ -81,7 +81,7 @@ export const starters: Readonly<Record<string, Starter>> = {
 /** The endpoint of the request log. */
 export const LOG_ENDPOINT = 'token.requests';
 
-/** These endpoints and those whose syncs bring their inputs, in the order of the file. */
+/** These endpoints and those whose syncs provide their inputs, in the order of the file. */
 export function withNeeds(endpoints: readonly string[]): string[] {
   const needed = new Set(endpoints.flatMap((it) => [it, ...(starters[it]?.needs ?? [])]));
   return Object.keys(starters).filter((it) => needed.has(it));

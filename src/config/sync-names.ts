@@ -1,8 +1,10 @@
-/** The names of a config's syncs, without checking the rest of it: for completion at a shell's prompt. */
+/** The names of a config's syncs without checking the config, for shell completion. */
 import { readFile } from 'node:fs/promises';
 import { isMap, isScalar, parseDocument } from 'yaml';
 
-/** The names in the order of the file; none when the file can't be read, as far as it can be when it is broken. */
+/**
+ * The names in the order of the file. Empty if the file can't be read; as many as can be parsed if its YAML is broken.
+ */
 export async function syncNames(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const syncs: unknown = parseDocument(text, { logLevel: 'silent' }).get('syncs');

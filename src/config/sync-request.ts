@@ -1,4 +1,4 @@
-/** The request of one sync: what the config sets, apart from what inputs, windows and paging bring. */
+/** The request fields of one sync that the config sets. Inputs, windows and paging fill in the others. */
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { check } from './check.ts';
@@ -9,15 +9,16 @@ import { emptyMap, entryOf, type Tree } from './document/tree.ts';
 
 export interface RequestContext {
   readonly endpoint: Endpoint;
-  /** The whole sync, and the place of its name. */
+  /** The sync. */
   readonly tree: Tree;
+  /** The position of its name. */
   readonly keySpan: Span;
-  /** The fields that inputs bring; undefined when that isn't known before they are read. */
+  /** The fields that inputs provide; undefined if that is unknown until they are read. */
   readonly inputFields: ReadonlySet<string> | undefined;
   readonly report: ReportProblem;
 }
 
-/** The fields that the config sets; what is wrong with them, or missing, goes to the context's `report`. */
+/** The fields that the config sets. Wrong and missing fields go to the context's `report`. */
 export function requestOf(context: RequestContext): RequestBody {
   const { endpoint, tree, inputFields, report } = context;
   const at = entryOf(tree, 'request');
@@ -30,12 +31,12 @@ export function requestOf(context: RequestContext): RequestBody {
   return checked ? setFields(checked.written) : {};
 }
 
-/** Each field has one source; a second one would be overruled without a word. */
+/** Reports fields with two sources, because one source would silently override the other. */
 function checkOwned(body: Tree, { endpoint, tree, inputFields, report }: RequestContext): void {
   for (const { key, keySpan } of body.kind === 'map' ? body.entries : []) {
     if (endpoint.paging.ownFields.includes(key)) report(keySpan, `${key} is filled in by paging; remove it`);
     if (inputFields?.has(key) === true)
-      report(keySpan, `${key} is set by request and by for_each; allowed is one of them`);
+      report(keySpan, `${key} is set by both request and for_each; remove one of them`);
   }
   for (const field of entryOf(tree, 'window') ? dayFields(endpoint) : []) {
     const inputs = inputFields?.has(field) === true ? entryOf(tree, 'for_each') : undefined;

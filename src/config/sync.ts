@@ -1,4 +1,4 @@
-/** One sync of a config: checked against its endpoint's contract, and filled in. */
+/** Checks one sync of a config against its endpoint's contract and fills in defaults. */
 import { catalog, endpointNamed } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
@@ -17,10 +17,10 @@ import type { SourceFile } from './document/source.ts';
 import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
 import { logStartOf, windowOf } from './window.ts';
 
-/** What holds for every sync that doesn't say otherwise. */
+/** Settings of the config that apply to every sync without its own. */
 export interface SyncDefaults {
   readonly acceptRejects: number;
-  /** The config says so itself. */
+  /** True if the config sets `accept.rejects`. */
   readonly isAcceptSet: boolean;
   readonly inDoubt: 'reconcile' | 'stop';
 }
@@ -33,22 +33,22 @@ interface Context {
 
 type Settings = ReturnType<typeof syncSchema.parse>;
 
-// A name becomes part of keys and file names, and Postgres cuts names at 63 bytes.
-/** What a sync may be called, as a regular expression. */
+// A name becomes part of keys and file names, and Postgres truncates names to 63 bytes.
+/** The allowed names of syncs, as a regular expression. */
 export const NAME_PATTERN = '^[a-z][a-z0-9_]{0,62}$';
 const NAME = new RegExp(NAME_PATTERN);
 
-/** How far back later runs read again when the config doesn't say: filings come late, rows of the log change after they start. */
+/** Default lookback by kind of paging: filings arrive late, and rows of the log change after they start. */
 const LOOKBACK_MS = { window: 7 * DAY_MS, cursor: DAY_MS / 24, count: 0, once: 0 } as const;
 
-/** The sync at an entry of `syncs`, or undefined when its endpoint is unknown; what is wrong goes to `report`. */
+/** The sync at an entry of `syncs`, or undefined if its endpoint is unknown. Problems go to `report`. */
 export function syncOf(entry: MapEntry, context: Context): SyncDefinition | undefined {
   const { report } = context;
   const { key: name, keySpan, value: tree } = entry;
   if (!NAME.test(name)) {
     report(
       keySpan,
-      `${JSON.stringify(name)} can't name a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter`,
+      `${JSON.stringify(name)} can't be the name of a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter`,
     );
   }
   const checked = check(syncSchema, tree, report, keySpan);
@@ -78,14 +78,14 @@ function define(
   const forEachAt = entryOf(tree, 'for_each');
   const windowAt = entryOf(tree, 'window');
   const splitAt = entryOf(tree, 'split_by');
-  let known = true;
+  let areInputsValid = true;
   const reportInputs: ReportProblem = (span, message) => {
-    known = false;
+    areInputsValid = false;
     report(span, message);
   };
   const forEach = forEachAt && forEachOf(forEachAt.value, { endpoint, source, report: reportInputs });
   const window = windowAt && windowOf(endpoint, windowAt, report);
-  const inputFields = known ? inputFieldsOf(forEach ?? []) : undefined;
+  const inputFields = areInputsValid ? inputFieldsOf(forEach ?? []) : undefined;
   const request = requestOf({ endpoint, tree, keySpan, inputFields, report });
   const from = logStartOf(endpoint, tree, settings.from, report);
   const schedule = settings.schedule === undefined ? undefined : scheduleOf(settings.schedule, tree, report);
@@ -96,7 +96,7 @@ function define(
     settings.lookback ??
     (windowAt || endpoint.paging.by !== 'window' ? LOOKBACK_MS[endpoint.paging.by] : 0);
   const days: Window | undefined = window && { from: window.from, to: window.to };
-  const asks = {
+  const requestSettings = {
     endpoint: endpoint.name,
     request,
     forEach: writtenSources(forEachAt?.value, forEach),
@@ -107,7 +107,7 @@ function define(
     from,
   };
   const { count: _, timeout: __, ...filters } = request;
-  const holds = { endpoint: endpoint.name, filters, splitBy: asks.splitBy };
+  const windowSettings = { endpoint: endpoint.name, filters, splitBy: requestSettings.splitBy };
   return {
     name,
     endpoint,
@@ -125,12 +125,14 @@ function define(
     acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
     ...((settings.accept?.rejects !== undefined || defaults.isAcceptSet) && { acceptsUnreadable: true }),
     budgetPerRun: settings.budget?.per_run,
-    hash: digestOf(canonicalJson(asks)),
-    windowHash: digestOf(canonicalJson(holds)),
+    hash: digestOf(canonicalJson(requestSettings)),
+    windowHash: digestOf(canonicalJson(windowSettings)),
   };
 }
 
-/** The sources as written: neither their place in the file, nor the folder of the config, nor an age shapes a request. */
+/**
+ * The sources as written. Their position in the file, the folder of the config and `max_age` do not affect requests.
+ */
 function writtenSources(tree: Tree | undefined, forEach: ForEach | undefined): unknown {
   return forEach?.map((it) => {
     if (it.from === 'list') return { from: it.from, rows: it.rows };

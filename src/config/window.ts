@@ -1,4 +1,4 @@
-/** Where a sync's questions begin and end in time: the window of a search, the start of the log's first walk. */
+/** The time limits of a sync: the window of a search, and the start of the first walk through the log. */
 import * as z from 'zod';
 import type { Endpoint } from '../service/endpoint.ts';
 import { instant, isoDay } from '../service/request.ts';
@@ -9,7 +9,7 @@ import type { ReportProblem } from './document/problem.ts';
 import { duration } from './values/quantity.ts';
 import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
 
-/** The word for the day on which a plan is made. */
+/** The word for the day of the plan. */
 const TODAY = 'today';
 
 const TO = `allowed is ${TODAY}, or a day written YYYY-MM-DD`;
@@ -17,26 +17,26 @@ const TO = `allowed is ${TODAY}, or a day written YYYY-MM-DD`;
 /** A sync's `window`. */
 export const windowSchema = z
   .strictObject({
-    from: isoDay.describe('First day to ask for, YYYY-MM-DD.'),
+    from: isoDay.describe('First day to request, YYYY-MM-DD.'),
     to: z
       .string({ error: TO })
       .refine((text) => text === TODAY || isoDay.safeParse(text).success, TO)
       .default(TODAY)
-      .describe('Last day to ask for, YYYY-MM-DD, or today.'),
+      .describe('Last day to request, YYYY-MM-DD, or today (default: today).'),
     lookback: duration
       .optional()
-      .describe('How far before its last complete day a later run asks again; 7d by default.'),
+      .describe('How far before the last complete day a later run requests again (default: 7d).'),
   })
-  .describe('Days to ask for; a full answer is asked again in parts of them.');
+  .describe('Days to request. A full answer is split into shorter windows.');
 
-/** A sync's window with its lookback, or undefined when something was reported. */
+/** A sync's window with its lookback, or undefined if a problem was reported. */
 export function windowOf(
   { name, paging }: Endpoint,
   { keySpan, value }: MapEntry,
   report: ReportProblem,
 ): (Window & { readonly lookbackMs: number | undefined }) | undefined {
   if (paging.by !== 'window') {
-    report(keySpan, `${name} has no dates to ask by, so it takes no window; remove it`);
+    report(keySpan, `${name} can't be limited by dates, so it takes no window; remove it`);
     return undefined;
   }
   const checked = check(windowSchema, value, report, keySpan);
@@ -45,14 +45,14 @@ export function windowOf(
   if (to !== TODAY && from > to) {
     report(
       entryOf(value, 'from')?.value.span ?? keySpan,
-      `from is ${from}, after to, ${to}; allowed is a first day that is not after the last`,
+      `from is ${from}, after to, ${to}; allowed is a first day on or before the last`,
     );
     return undefined;
   }
   return { from, to, lookbackMs };
 }
 
-/** The instant at which the log's first walk begins; refuses `from` and `lookback` for any other endpoint. */
+/** The start of the first walk through the log. Reports `from` and `lookback` for any other endpoint. */
 export function logStartOf(
   { name, paging }: Endpoint,
   sync: Tree,

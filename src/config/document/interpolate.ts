@@ -3,22 +3,22 @@
 export type TemplatePart = string | Variable;
 export interface Variable {
   readonly name: string;
-  /** What stands for a variable that is unset or empty; itself with variables. */
+  /** The text used if the variable is unset or empty. It may contain variables. */
   readonly fallback?: readonly TemplatePart[];
-  /** The words to fail with when it is unset or empty. */
+  /** The message to report if the variable is unset or empty. */
   readonly message?: string;
 }
 
-/** A scalar that is no well-formed interpolation. */
+/** The reason why a text is not a well-formed template. */
 export interface Malformed {
   readonly malformed: string;
 }
 
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
-const FORMS = 'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$';
+const FORMS = 'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; write a literal dollar sign as $$';
 const UNCLOSED = `a variable is not closed by }; ${FORMS}`;
 
-/** The parts of a scalar's text; texts without variables come back as one part. */
+/** The parts of a scalar's text. A text without variables has one part. */
 export function parseTemplate(text: string): readonly TemplatePart[] | Malformed {
   try {
     return scan(text, 0, false).parts;
@@ -53,7 +53,7 @@ function scan(text: string, from: number, inside: boolean): { parts: TemplatePar
 function scanVariable(text: string, start: number): { part: Variable; end: number } {
   NAME.lastIndex = start + 2;
   const name = NAME.exec(text)?.[0];
-  if (name === undefined) throw new MalformedError(`\${ is followed by no name of a variable; ${FORMS}`);
+  if (name === undefined) throw new MalformedError(`\${ is not followed by the name of a variable; ${FORMS}`);
   const after = start + 2 + name.length;
   if (text[after] === '}') return { part: { name }, end: after + 1 };
   const sign = text.slice(after, after + 2);
@@ -66,7 +66,7 @@ function scanVariable(text: string, start: number): { part: Variable; end: numbe
     : { part: { name, message: text.slice(after + 2, end) }, end: end + 1 };
 }
 
-/** Every variable that the parts name, those in defaults too. */
+/** Every variable that the parts name, including those in defaults. */
 export const variablesOf = (parts: readonly TemplatePart[]): string[] =>
   parts.flatMap((it) => (typeof it === 'string' ? [] : [it.name, ...variablesOf(it.fallback ?? [])]));
 

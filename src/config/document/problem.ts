@@ -1,16 +1,16 @@
-/** What is wrong with a config file, with its place; all of a file's problems are told at once. */
+/** Problems of a config file with their positions. All problems of a file are reported together. */
 import { UsageError } from '../../errors.ts';
 import { excerptOf, positionOf, type Position, type SourceFile, type Span } from './source.ts';
 
 export interface Problem extends Position {
   readonly file: string;
-  /** What was found, what is allowed. */
+  /** A description of what was found and what is allowed. */
   readonly message: string;
-  /** The line with a caret below it; empty when there is no line to show. */
+  /** The line with a caret below it; empty if there is no line to show. */
   readonly excerpt: string;
 }
 
-/** Takes in a problem at a place of the file. */
+/** Records a problem at a position of the file. */
 export type ReportProblem = (span: Span, message: string) => void;
 
 /** A problem at a span of a source. */
@@ -21,10 +21,10 @@ export const problemAt = (source: SourceFile, span: Span, message: string): Prob
   excerpt: excerptOf(source, span),
 });
 
-/** The longest list that a person reads; `problems` has them all. */
+/** Limit of problems in the message. `problems` has all of them. */
 const SHOWN = 50;
 
-/** A config file that can't be used; its message lists every problem with its place. */
+/** A config file is not valid. The message lists the problems with their positions. */
 export class ConfigError extends UsageError {
   readonly problems: readonly Problem[];
 
@@ -33,7 +33,7 @@ export class ConfigError extends UsageError {
     const more = sorted.length - SHOWN;
     const shown = sorted.slice(0, SHOWN).map(problemText);
     super([...shown, ...(more > 0 ? [`and ${more} more problems`] : [])].join('\n'), {
-      next: 'Mend what is named above, then run `sluice check`.',
+      next: 'Fix the problems above, then run `sluice check`.',
     });
     this.problems = sorted;
   }

@@ -1,16 +1,16 @@
-/** The text of a config file and the places in it: offsets become lines and columns, and a line can be shown with a caret. */
+/** The text of a config file: converts offsets to lines and columns, and shows a line with a caret. */
 
-/** A part of the text, in UTF-16 code units; `end` is not included. */
+/** A range of the text in UTF-16 code units, without `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The place of what concerns the whole file. */
+/** The position of a problem that concerns the complete file. */
 export const WHOLE_FILE: Span = { start: 0, end: 0 };
 
 export interface SourceFile {
-  /** The file's name as its reader gave it. */
+  /** The file's name as the caller passed it. */
   readonly file: string;
   readonly text: string;
   /** Offset of the first character of each line. */
@@ -23,14 +23,14 @@ export interface Position {
   readonly column: number;
 }
 
-/** The source of a text, ready to look up places in. */
+/** The source of a text, with an index of its lines. */
 export function sourceOf(file: string, text: string): SourceFile {
   const lineStarts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1);
   return { file, text, lineStarts };
 }
 
-/** Where an offset is. */
+/** The line and column of an offset. */
 export function positionOf({ lineStarts }: SourceFile, offset: number): Position {
   let [low, high] = [0, lineStarts.length - 1];
   while (low < high) {
@@ -41,7 +41,7 @@ export function positionOf({ lineStarts }: SourceFile, offset: number): Position
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
 }
 
-/** `file:line:column` of an offset, as editors and terminals link it. */
+/** `file:line:column` of an offset. Editors and terminals link this form. */
 export function locationOf(source: SourceFile, offset: number): string {
   const { line, column } = positionOf(source, offset);
   return `${source.file}:${line}:${column}`;
@@ -49,43 +49,47 @@ export function locationOf(source: SourceFile, offset: number): string {
 
 const WIDEST = 120;
 
-/** The line that a span begins in, with a caret under the span; without the secrets that people write into such lines. */
+/** The line in which a span begins, with secrets masked and carets under the span. */
 export function excerptOf(source: SourceFile, span: Span): string {
   const { line, column } = positionOf(source, span.start);
-  const whole = lineOf(source, line);
-  if (whole === '') return '';
-  const cut = Math.max(0, Math.min(column - 1 - WIDEST / 2, whole.length - WIDEST));
-  const shown = whole.slice(cut, cut + WIDEST);
+  const text = lineOf(source, line);
+  if (text === '') return '';
+  const cut = Math.max(0, Math.min(column - 1 - WIDEST / 2, text.length - WIDEST));
+  const shown = text.slice(cut, cut + WIDEST);
   const width = Math.max(1, Math.min(span.end - span.start, shown.length - (column - 1 - cut)));
   const before = shown.slice(0, column - 1 - cut).replace(/[^\t]/g, ' ');
   const margin = `${line}`;
   return `  ${margin} | ${shown}\n  ${' '.repeat(margin.length)} | ${before}${'^'.repeat(width)}`;
 }
 
-/** Masked lines by number: thousands of problems may stand in one line of a million characters. */
+/**
+ * Masked lines by number. The cache matters because one line of a million characters may have thousands of problems.
+ */
 const lines = new WeakMap<SourceFile, Map<number, string>>();
 
 function lineOf(source: SourceFile, line: number): string {
-  const known = lines.get(source) ?? new Map<number, string>();
-  lines.set(source, known);
-  const found = known.get(line);
+  const cached = lines.get(source) ?? new Map<number, string>();
+  lines.set(source, cached);
+  const found = cached.get(line);
   if (found !== undefined) return found;
   const start = source.lineStarts[line - 1] ?? 0;
   const end = source.lineStarts[line] ?? source.text.length + 1;
   const text = masked(source.text.slice(start, end - 1).trimEnd());
-  known.set(line, text);
+  cached.set(line, text);
   return text;
 }
 
-// The bounds keep the time of a search in proportion to the text.
+// The length limits keep the search time proportional to the text.
 const WEB_LOGIN = /(\bhttps?:\/\/)([^\s/@]{1,500})(?=@)/gi;
-/** A password of a database may hold any character, whether or not an address allows it. */
+/** A database password may contain any character, even those that an address does not allow. */
 const OTHER_LOGIN = /((?<!\bhttps?):\/\/)(\S{1,500})(?=@)/gi;
-/** Values of these keys, and of what they get misspelled to, are secrets. */
+/** The values of these keys and of their misspellings are secrets. */
 const SECRET_KEY =
   /(\b\w{0,30}(?:tok|secret|pas+(?:w|phr)|pwd|api_?key|credential|auth)\w{0,30}["']?\s{0,9}:\s{0,9})([^\s$#][^#]*)/i;
 
-/** A text without logins of addresses and values of secret keys; of the same length, so that a caret below it stays in place. */
+/**
+ * The text with asterisks for logins in addresses and values of secret keys. The length stays, so carets stay aligned.
+ */
 export function masked(text: string): string {
   const hide = (_: string, before: string, secret: string): string => before + '*'.repeat(secret.length);
   return text.replace(WEB_LOGIN, hide).replace(OTHER_LOGIN, hide).replace(SECRET_KEY, hide);

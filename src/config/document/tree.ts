@@ -1,16 +1,16 @@
-/** A config as it was written: scalars, lists and mappings, each with its place. Rows of input files take the same form. */
+/** A config as written: scalars, lists and mappings, each with its position. Rows of input files have the same form. */
 import { type Span, WHOLE_FILE } from './source.ts';
 
 export interface ScalarTree {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
-  /** What was written, for where text is due: `3.10` stays `3.10`. */
+  /** The source text, used where text is expected: `3.10` stays `3.10`. */
   readonly text: string;
-  /** Its type isn't known from how it was written (a variable, a cell of a file): the schema decides. */
+  /** True if the schema decides the type, because the value comes from a variable or from a cell of a file. */
   readonly isUntyped: boolean;
-  /** Variables that it was filled from. */
+  /** Names of the variables in it. */
   readonly variables: readonly string[];
-  /** A problem was reported here already, so what follows from it is not told. */
+  /** True if a problem was already reported here, so that its consequences are not reported. */
   readonly hasProblem: boolean;
   readonly span: Span;
 }
@@ -56,21 +56,21 @@ export const scalarTree = (value: ScalarTree['value'], text: string, span: Span)
   span,
 });
 
-/** An empty mapping at a place, for a part of the config that was left out. */
+/** An empty mapping, for a section that the config omits. */
 export const emptyMap = (span: Span): MapTree => ({ kind: 'map', entries: [], span });
 
 export interface TreeMatch {
   /** The deepest tree on the path that exists. */
   readonly tree: Tree;
-  /** Its key's place, or its own. */
+  /** The position of its key, or its own. */
   readonly keySpan: Span;
-  /** The path led to the end. */
+  /** True if the complete path exists. */
   readonly isComplete: boolean;
-  /** The key that it stands at, or that its list stands at. */
+  /** Its key, or the key of the list that contains it. */
   readonly name: string | undefined;
 }
 
-/** What is at a path, or the deepest tree on the way to it. */
+/** The tree at a path, or the deepest tree on the way to it. */
 export function findAt(root: Tree, path: readonly PropertyKey[], rootSpan: Span = root.span): TreeMatch {
   let [tree, keySpan] = [root, rootSpan];
   let name: string | undefined;
@@ -84,7 +84,7 @@ export function findAt(root: Tree, path: readonly PropertyKey[], rootSpan: Span 
   return { tree, keySpan, isComplete: true, name };
 }
 
-/** The tree of a value that no YAML was written for: a cell of a file, a row of a query. */
+/** The tree of a value that does not come from YAML: a cell of a file or a row of a query. */
 export function treeOfValue(value: unknown): Tree {
   if (Array.isArray(value)) return { kind: 'list', items: value.map(treeOfValue), span: WHOLE_FILE };
   if (value === null || value === undefined) return scalarTree(null, '', WHOLE_FILE);

@@ -1,20 +1,23 @@
-/** YAML text to a tree with places. Nothing is resolved by a library's own expansion, so no alias can blow it up. */
+/**
+ * Converts YAML text to a tree with positions. It expands aliases itself, with a limit, so that aliases cannot exhaust
+ * memory.
+ */
 import { type Alias, isAlias, isMap, isScalar, isSeq, parseDocument, type Node as YamlNode } from 'yaml';
 import type { ReportProblem } from './problem.ts';
 import { positionOf, type SourceFile, type Span, WHOLE_FILE } from './source.ts';
 import { type MapEntry, scalarTree, type Tree } from './tree.ts';
 
-/** Far deeper than any config; the reader and its recursion stay far from the end of the stack. */
+/** Limit of nesting: deeper than any config, and far below what overflows the stack. */
 const DEEPEST = 40;
 const TOO_DEEP = `values are nested more than ${DEEPEST} deep`;
-/** Values that aliases may add to those that were written. */
+/** Limit of values that aliases may add. */
 const MOST_ALIASED = 10_000;
 
-/** The file as a tree, or undefined; what is wrong with its YAML goes to `report`. */
+/** The file as a tree, or undefined if its YAML is not valid. Problems go to `report`. */
 export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | undefined {
-  const strange = source.text.indexOf('\u0000');
-  if (strange !== -1) {
-    report({ start: strange, end: strange + 1 }, 'the text holds a NUL character; remove it');
+  const nul = source.text.indexOf('\u0000');
+  if (nul !== -1) {
+    report({ start: nul, end: nul + 1 }, 'the text contains a NUL character; remove it');
     return undefined;
   }
   const deep = tooDeep(source.text);
@@ -28,13 +31,13 @@ export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | un
     strict: true,
     logLevel: 'error',
   });
-  const troubles = [...document.errors, ...document.warnings];
-  // Each level of a stack that overflowed brings a trouble of its own.
-  const exhausted = troubles.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
-  for (const { code, pos, message } of exhausted ? [exhausted] : troubles) {
-    report({ start: pos[0], end: pos[1] }, OWN_WORDS[code] ?? `the YAML is broken: ${lowerFirst(message)}`);
+  const problems = [...document.errors, ...document.warnings];
+  // The parser reports each level of an overflowed stack.
+  const exhausted = problems.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
+  for (const { code, pos, message } of exhausted ? [exhausted] : problems) {
+    report({ start: pos[0], end: pos[1] }, OWN_WORDS[code] ?? `the YAML is not valid: ${lowerFirst(message)}`);
   }
-  if (troubles.length > 0) return undefined;
+  if (problems.length > 0) return undefined;
   if (!document.contents) {
     report(WHOLE_FILE, 'the file is empty; a config has the keys service, warehouse and syncs');
     return undefined;
@@ -44,14 +47,14 @@ export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | un
 
 const OWN_WORDS: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: TOO_DEEP,
-  MULTIPLE_DOCS: 'the file holds several documents; allowed is one',
+  MULTIPLE_DOCS: 'the file contains several documents; allowed is one',
 };
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /**
- * The offset of a bracket beyond any sensible depth, told without the parser, which takes seconds to overflow its stack.
- * Brackets inside quotes and comments count too, which only a text of that many unclosed brackets would notice.
+ * The offset of a bracket that is nested too deeply. The parser would take seconds to overflow its stack on such a
+ * text. Brackets in quotes and comments count too, so a text with that many unclosed brackets is refused by mistake.
  */
 function tooDeep(text: string): number | undefined {
   let depth = 0;
@@ -68,7 +71,7 @@ class Builder {
   readonly #source: SourceFile;
   readonly #report: ReportProblem;
   readonly #open = new Set<YamlNode>();
-  /** The latest node by anchor: an alias means the nearest anchor before it. */
+  /** The latest node of each anchor: an alias refers to the nearest anchor before it. */
   readonly #anchors = new Map<string, YamlNode>();
   readonly #targets = new Map<Alias, YamlNode>();
   #aliased = 0;
@@ -79,19 +82,19 @@ class Builder {
     this.#report = report;
   }
 
-  /** Undefined when something below was refused. */
+  /** The tree of a node; undefined if the node or a descendant was refused. */
   build(node: YamlNode | null, fallback: Span, depth: number, aliased = false): Tree | undefined {
     if (this.#stopped) return undefined;
     const span = spanOf(node) ?? fallback;
     if (depth > DEEPEST) return this.#stop(span, TOO_DEEP);
     if (aliased && ++this.#aliased > MOST_ALIASED) {
-      return this.#stop(span, `aliases add more than ${MOST_ALIASED} values; write a list once, in a file of its own`);
+      return this.#stop(span, `aliases add more than ${MOST_ALIASED} values; write the list once, in a separate file`);
     }
     if (node === null) return scalarTree(null, '', span);
     if (isAlias(node)) {
       const target = this.#targets.get(node) ?? this.#anchors.get(node.source);
-      if (!target) return this.#stop(span, `*${node.source} names no anchor`);
-      if (this.#open.has(target)) return this.#stop(span, `*${node.source} holds itself`);
+      if (!target) return this.#stop(span, `*${node.source} refers to no anchor`);
+      if (this.#open.has(target)) return this.#stop(span, `*${node.source} contains itself`);
       this.#targets.set(node, target);
       return this.build(target, span, depth + 1, true);
     }
@@ -145,7 +148,7 @@ class Builder {
         sound = false;
       } else if (first) {
         const { line } = positionOf(this.#source, first.start);
-        this.#report(keySpan, `the key ${JSON.stringify(name)} is given twice; its first place is line ${line}`);
+        this.#report(keySpan, `the key ${JSON.stringify(name)} is written twice; the first is on line ${line}`);
         sound = false;
       } else if (this.#sound(name, keySpan)) {
         seen.set(name, keySpan);
@@ -158,9 +161,9 @@ class Builder {
   }
 
   #sound(text: string, span: Span): boolean {
-    const trouble = unstorable(text);
-    if (trouble !== undefined) this.#report(span, trouble);
-    return trouble === undefined;
+    const problem = unstorable(text);
+    if (problem !== undefined) this.#report(span, problem);
+    return problem === undefined;
   }
 
   #stop(span: Span, message: string): undefined {
@@ -170,10 +173,10 @@ class Builder {
   }
 }
 
-/** What in a text Postgres could not keep, in words; undefined when it could. */
+/** A message about the character that Postgres cannot store in a text; undefined if there is none. */
 export function unstorable(text: string): string | undefined {
-  if (text.includes('\u0000')) return 'the text holds a NUL character; remove it';
-  return text.isWellFormed() ? undefined : 'the text holds half of a surrogate pair; write the whole character';
+  if (text.includes('\u0000')) return 'the text contains a NUL character; remove it';
+  return text.isWellFormed() ? undefined : 'the text contains half of a surrogate pair; write the complete character';
 }
 
 function spanOf(node: YamlNode | null): Span | undefined {
@@ -186,5 +189,8 @@ function keyText(key: YamlNode | null): string | undefined {
   return typeof key.value === 'string' ? key.value : textOf(key.value, key.source ?? '');
 }
 
-/** Only a tag makes anything but a text, a number, a flag or null of a scalar; then what was written is meant. */
+/**
+ * The text of a scalar. Only a tag produces other types than text, number, boolean and null; then the source text is
+ * used.
+ */
 const textOf = (value: unknown, source: string): string => (typeof value === 'string' ? value : source);

@@ -1,9 +1,9 @@
-/** Reads a tree as what a schema takes: source text where text is due, URNs however they were written. */
+/** Converts a tree to the types of a schema: source text where text is expected, and URNs in any notation. */
 import { urnOf } from '../../service/names/urn.ts';
 import { type JsonSchema, takesNull, urnChoice, withoutNull } from '../json-schema.ts';
 import type { ScalarTree, Tree } from '../document/tree.ts';
 
-/** The tree's value in the form that a shape asks for; what doesn't fit is left as it is, for the schema to refuse. */
+/** The tree's value in the types of a shape. Values that do not fit stay unchanged, so that the schema refuses them. */
 export function coerce(shape: JsonSchema, tree: Tree): unknown {
   if (tree.kind === 'scalar' && isNull(tree) && takesNull(shape)) return null;
   const due = withoutNull(shape);
@@ -47,7 +47,7 @@ function scalar(due: JsonSchema, tree: ScalarTree): unknown {
   }
 }
 
-/** A name may hold a colon, so only a text that begins like a URN is one where names are taken too. */
+/** A name may contain a colon. So where names are allowed too, only a text with the prefix of a URN is a URN. */
 function urnFrom(tree: ScalarTree, only: boolean): unknown {
   if (isNull(tree)) return null;
   if (!only && !tree.text.startsWith('urn:li:')) return tree.text;
@@ -72,7 +72,7 @@ function flagIn({ value, text }: ScalarTree): unknown {
   return text === 'true' ? true : text === 'false' ? false : text;
 }
 
-/** The tree as a list where a list is due: one value is one element. */
+/** The tree as a list if the shape is a list: a single value becomes one element. */
 export function elementwise(shape: JsonSchema, tree: Tree): Tree {
   const due = withoutNull(shape);
   const single = due.type === 'array' && tree.kind !== 'list' && !(tree.kind === 'scalar' && isNull(tree));

@@ -1,4 +1,4 @@
-/** Reads the five fields of a cron expression, so that a schedule which never fires is refused before it is relied on. */
+/** Parses the five fields of a cron expression and refuses a schedule that never fires. */
 import { LONGEST_MONTHS } from '../../service/day.ts';
 
 export interface Cron {
@@ -8,7 +8,7 @@ export interface Cron {
   readonly months: readonly number[];
   /** 0 is Sunday. */
   readonly daysOfWeek: readonly number[];
-  /** Both day fields are restricted: by custom a day that matches either of them counts. */
+  /** True if both day fields are restricted. By convention, a day then has to match only one of them. */
   readonly eitherDay: boolean;
 }
 
@@ -29,15 +29,15 @@ const PARTS: readonly Part[] = [
   { name: 'day of the week', from: 0, to: 7, names: DAYS },
 ];
 
-/** The times that an expression names, or why it names none. */
+/** The times of an expression, or a message about what is wrong with it. */
 export function cronOf(text: string): Cron | string {
   const fields = text.trim().split(/\s+/);
   if (fields.length !== PARTS.length) {
     return `${fields.length} field${fields.length === 1 ? '' : 's'} found; allowed are five: minute, hour, day of the month, month, day of the week, such as "15 6 * * 1-5"`;
   }
   const values: (readonly number[])[] = [];
-  for (const [at, part] of PARTS.entries()) {
-    const numbers = numbersOf(fields[at] ?? '', part);
+  for (const [index, part] of PARTS.entries()) {
+    const numbers = numbersOf(fields[index] ?? '', part);
     if (typeof numbers === 'string') return numbers;
     values.push(numbers);
   }
@@ -45,7 +45,7 @@ export function cronOf(text: string): Cron | string {
   const daysOfWeek = sorted(week.map((it) => it % 7));
   const eitherDay = !(fields[2] ?? '').startsWith('*') && !(fields[4] ?? '').startsWith('*');
   const onCalendar = months.some((month) => daysOfMonth.some((day) => day <= (LONGEST_MONTHS[month - 1] ?? 0)));
-  if (!eitherDay && !onCalendar) return 'no month named has such a day, so it never fires';
+  if (!eitherDay && !onCalendar) return 'none of these months has such a day, so the schedule never fires';
   return { minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay };
 }
 
@@ -64,7 +64,7 @@ function numbersOf(field: string, part: Part): readonly number[] | string {
 const sorted = (numbers: readonly number[]): number[] => [...new Set(numbers)].toSorted((a, b) => a - b);
 
 const wrong = (field: string, { name, from, to, names }: Part): string =>
-  `${JSON.stringify(field)} is no ${name}; allowed are *, numbers from ${from} to ${to}${
+  `${JSON.stringify(field)} is not a ${name}; allowed are *, numbers from ${from} to ${to}${
     names.length > 0 ? ` or ${names[0]} to ${names.at(-1)}` : ''
   }, ranges (1-5), steps (*/15) and lists of these with commas`;
 

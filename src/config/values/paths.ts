@@ -1,4 +1,4 @@
-/** Makes the relative paths in a warehouse address absolute. The folder of the config is their base, wherever a command runs. */
+/** Makes the relative paths in a warehouse address absolute, from the folder of the config. */
 import { isAbsolute, resolve } from 'node:path';
 
 const EMBEDDED = 'embedded:';
@@ -8,7 +8,7 @@ const CERTIFICATES = /([?&](?:sslrootcert|sslcert|sslkey)=)([^&#]*)/g;
 /** A warehouse address with absolute paths. */
 export interface WarehousePlace {
   readonly url: string;
-  /** The folder of an embedded warehouse as the config has it, if that is relative. */
+  /** The folder of an embedded warehouse as written in the config, if that is a relative path. */
   readonly relative?: string;
 }
 
@@ -19,16 +19,16 @@ export function warehousePlace(url: string, folder: string): WarehousePlace {
     return isAbsolute(path) ? { url } : { url: `${EMBEDDED}${resolve(folder, path)}`, relative: path };
   if (url.startsWith(EMBEDDED)) return { url };
   return {
-    url: url.replace(CERTIFICATES, (whole, name: string, value: string) => {
+    url: url.replace(CERTIFICATES, (parameter, name: string, value: string) => {
       const file = new URLSearchParams(`file=${value}`).get('file') ?? '';
       // `system` is the trust store of the machine, not a file.
-      if (file === '' || file === 'system' || isAbsolute(file)) return whole;
+      if (file === '' || file === 'system' || isAbsolute(file)) return parameter;
       return `${name}${encodeURIComponent(resolve(folder, file))}`;
     }),
   };
 }
 
-/** The folder of an embedded warehouse; undefined of a server and of one in memory. */
+/** The folder of an embedded warehouse; undefined for a server and for a warehouse in memory. */
 export function embeddedFolder(url: string): string | undefined {
   const path = url.startsWith(EMBEDDED) ? url.slice(EMBEDDED.length) : '';
   return path.trim() === '' || path === MEMORY ? undefined : path;

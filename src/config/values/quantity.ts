@@ -5,8 +5,8 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_0
 export const DAY_MS = UNIT_MS.d;
 
 const WRITTEN = /^(\d{1,6})([smhdw])$/;
-const ALLOWED = 'allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w';
-/** A century: beyond it dates run out of their range. */
+const ALLOWED = 'allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w';
+/** A century. Longer durations would lead to dates out of range. */
 const LONGEST_MS = 36_525 * DAY_MS;
 
 const milliseconds = (text: string): number => {
@@ -30,7 +30,7 @@ export const share = z.union(
     z
       .string({ error: SHARE })
       .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/, SHARE)
-      // Digits are moved rather than divided: 7% would come out as 0.07000000000000001.
+      // The exponent shifts the digits, because a division by 100 would give 0.07000000000000001 for 7%.
       .transform((text) => Number(`${text.slice(0, -1)}e-2`)),
   ],
   { error: SHARE },

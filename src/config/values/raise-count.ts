@@ -1,4 +1,4 @@
-/** How far a full answer's `count` is raised: checked against what the endpoint takes and the config asks first. */
+/** Checks `raise_count_to` against the endpoint's contract and the `count` of the first request. */
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { ReportProblem } from '../document/problem.ts';
@@ -7,10 +7,10 @@ import { entryOf, type Tree } from '../document/tree.ts';
 
 const KEY = 'raise_count_to';
 
-/** True of an endpoint that is asked for a number of items, so that it can be asked for more. */
+/** True if requests of the endpoint have a `count`, so that more items can be requested. */
 export const takesCount = ({ request }: Endpoint): boolean => Object.hasOwn(request.shape, 'count');
 
-/** The bound of a sync's tree, or undefined when there is none or something was reported. */
+/** The limit of the sync, or undefined if there is none or a problem was reported. */
 export function raiseCountToOf(
   endpoint: Endpoint,
   sync: Tree,
@@ -21,10 +21,7 @@ export function raiseCountToOf(
   const at = entryOf(sync, KEY);
   if (!at || bound === undefined) return undefined;
   if (!takesCount(endpoint)) {
-    report(
-      at.keySpan,
-      `${endpoint.name} is not asked for a number of results, so there is no count to raise; remove ${KEY}`,
-    );
+    report(at.keySpan, `${endpoint.name} has no count to raise; remove ${KEY}`);
     return undefined;
   }
   const { maximum = Number.MAX_SAFE_INTEGER } = fieldShape(endpoint, 'count');
@@ -32,8 +29,8 @@ export function raiseCountToOf(
   const least = typeof count === 'number' ? count : 1;
   if (bound >= least && bound <= maximum) return bound;
   const words = [
-    `a whole number of at least ${least}${typeof count === 'number' ? ', the count that is asked first' : ''}`,
-    ...(maximum === Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}, the most that ${endpoint.name} takes`]),
+    `a whole number of at least ${least}${typeof count === 'number' ? ', the count of the first request' : ''}`,
+    ...(maximum === Number.MAX_SAFE_INTEGER ? [] : [`at most ${maximum}, the limit of ${endpoint.name}`]),
   ];
   report(at.value.span, `${KEY} is ${bound}; allowed is ${words.join(typeof count === 'number' ? ', and ' : ' and ')}`);
   return undefined;

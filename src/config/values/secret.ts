@@ -1,4 +1,4 @@
-/** A value that is used and never shown. */
+/** A value that is never shown: every conversion to text gives a placeholder. */
 import { inspect } from 'node:util';
 
 export class Secret {
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself, for the one place that sends it. */
+  /** The value itself, for the code that sends it. */
   reveal(): string {
     return this.#value;
   }

@@ -1,4 +1,4 @@
-/** Keeps the planner informed and dead rows from piling up, where the database doesn't see to it by itself. */
+/** Updates planner statistics, and reclaims dead rows where the database has no autovacuum. */
 import { sql } from 'kysely';
 import type { Warehouse } from './connect.ts';
 
@@ -9,28 +9,28 @@ export interface TableRef {
 }
 
 /**
- * Refreshes the statistics of these tables after a large load; a table named twice is done once. The embedded warehouse
- * has no autovacuum, so there the space of dead rows is reclaimed too. May not run inside a transaction.
+ * Refreshes the statistics of these tables after a large load, each table once. It also vacuums them in an embedded
+ * warehouse, which has no autovacuum. Must not run inside a transaction.
  */
 export async function analyzeTables(
   warehouse: Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db'>,
   tables: readonly TableRef[],
   signal?: AbortSignal,
 ): Promise<void> {
-  const places = new Map(
+  const names = new Map(
     tables.map(({ area, table }) => [
       `${area}.${table}`,
       sql.id(area === 'analyst' ? warehouse.schema : warehouse.ops, table),
     ]),
   );
   const verb = sql.raw(warehouse.kind === 'embedded' ? 'vacuum (analyze)' : 'analyze');
-  const left = places.values();
+  const remaining = names.values();
   const work = async (): Promise<void> => {
-    for (const place of left) {
+    for (const name of remaining) {
       signal?.throwIfAborted();
-      await sql`${verb} ${place}`.execute(warehouse.db);
+      await sql`${verb} ${name}`.execute(warehouse.db);
     }
   };
-  // One reads a table while another reckons; what one throws is told when the other has done the rest.
+  // Two statements overlap: one reads a table while the other computes. If one loop throws, the other still finishes.
   for (const ended of await Promise.allSettled([work(), work()])) if (ended.status === 'rejected') throw ended.reason;
 }

@@ -1,12 +1,12 @@
 /**
- * Cancels a server's statement by the protocol's own request, on a connection of its own. A pooler knows it: the process
- * number that it told its client is one that only it can turn into the server's.
+ * Cancels a statement with the protocol's cancel request, on a separate connection. This works through a pooler too,
+ * because the pooler maps the process number of its client to that of the server.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client, type ClientConfig, type PoolClient } from 'pg';
 
-/** The driver's own ends, which its types leave out. */
+/** Internals of the driver that its types omit. */
 interface Wired {
   readonly host: string;
   readonly port: number;
@@ -22,10 +22,10 @@ interface Wired {
   };
 }
 
-/** A server answers nothing to such a request, and may never close the connection. */
+/** Limit for the request. A server does not answer it and may never close the connection. */
 const WITHIN_MS = 10_000;
 
-/** Asks that what the client runs be stopped, as the settings connect; whether it was is told by the statement's own end. */
+/** Requests cancellation of the client's statement. The end of the statement shows whether that worked. */
 export function cancelStatement(client: PoolClient, settings: ClientConfig): void {
   const { processID, secretKey } = client as unknown as Wired;
   const { connection, host, port } = new Client(settings) as unknown as Wired;

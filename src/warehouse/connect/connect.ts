@@ -1,6 +1,6 @@
 /**
- * Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. The second keeps
- * what it has acknowledged when the process is killed; a loss of power can take the last seconds from it.
+ * Opens the warehouse: a Postgres server, or Postgres inside this process with its files in a folder. The embedded kind
+ * keeps committed data when the process is killed. A loss of power can lose its last seconds.
  */
 import { access, chmod, constants } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -18,44 +18,51 @@ import { openPool } from './postgres.ts';
 import { sessionOfPGlite, type TextSession } from '../sql/read-only-session.ts';
 
 /**
- * An open warehouse. Pooled connections share no session, so every statement names its schema: `schema` for what
- * analysts read, `ops` for the machinery. The embedded kind has one connection; inside a transaction only the
- * transaction's own handle may be used, or both wait for each other forever.
+ * An open warehouse. Pooled connections share no session, so every statement names its schema: `schema` for the analyst
+ * tables, `ops` for the operations tables. The embedded kind has one connection. So code inside a transaction must use
+ * the handle of the transaction; any other handle causes a deadlock.
  */
 export interface Warehouse {
   readonly kind: 'embedded' | 'postgres';
   readonly schema: string;
   readonly ops: string;
-  /** Where it is, for messages; without a password. */
+  /** The location of the warehouse for messages, without a password. */
   readonly place: string;
-  /** No schema is implied: `db.withSchema(warehouse.ops)`, or names quoted in SQL. Values are as `values.ts` says. */
+  /**
+   * The connection. It implies no schema: use `db.withSchema(warehouse.ops)` or quoted names. `values.ts` defines the
+   * types.
+   */
   readonly db: Kysely<OperationsTables>;
-  /** Runs statements that others wrote; `query.ts` is the way to use it. */
+  /** Runs statements of users. Call it through `query.ts`. */
   readonly session: TextSession;
   /**
-   * The way to the database for a library that runs its own statements, as the job queue does; absent where another process has it.
+   * Access for a library that runs its own statements, such as the job queue. Absent if another process owns the
+   * warehouse.
    */
   readonly driver?: Driver;
-  /** The database's time, for everything that is stored or compared with what is stored. */
+  /** The database's time, for all times that are stored or compared with stored ones. */
   readonly clock: DatabaseClock;
-  /** Another process has it and answers what only reads; every other statement fails. */
+  /** Set if another process owns the warehouse. It runs read-only statements; all others fail. */
   readonly isRemote?: true;
   /**
-   * Throws a TransientError when the disk has too little room for the answers of requests in flight, given the bytes of
-   * the largest answer so far. Absent where the disk is a server's.
+   * Throws a TransientError if the disk has too little space for the answers of requests in flight, given the size of
+   * the largest answer so far. Absent for a server.
    */
   readonly assertRoom?: (largestAnswerBytes: number) => void;
-  /** Ends connections and lets go of the folder; a second call does nothing. */
+  /** Closes the connections and releases the folder. A second call does nothing. */
   close(): Promise<void>;
 }
 
-/** Settings for a pool of one's own; or the embedded database, in which a transaction of anybody keeps all others out. */
+/** Settings for a separate pool, or the embedded database, in which one transaction blocks all other statements. */
 export type Driver =
   | { readonly kind: 'pool'; readonly settings: () => PoolConfig }
   | { readonly kind: 'pglite'; readonly pglite: PGlite };
 
 export interface OpenSettings {
-  /** `embedded:FOLDER`, `embedded:memory://` for one that is gone when closed, or a postgres:// address. */
+  /**
+   * `embedded:FOLDER`, a postgres:// address, or `embedded:memory://` for a warehouse that is deleted when it is
+   * closed.
+   */
   readonly url: Secret;
   readonly schema: string;
 }
@@ -63,27 +70,27 @@ export interface OpenSettings {
 export interface OpenEffects {
   /** The process's clock. */
   readonly now: () => Date;
-  /** Milliseconds on a clock that nothing sets; absent, `now` is taken for one. */
+  /** Milliseconds on a monotonic clock (default: `now`). */
   readonly elapsedMs?: () => number;
-  /** Stands in for the database's clock. */
+  /** Replaces the database's clock. */
   readonly databaseNow?: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
-  /** What this process is doing, for the message to another that finds the folder in use. */
+  /** The command of this process, for the message to another process that finds the folder in use. */
   readonly command?: string;
-  /** It is only to be read: where another process has the folder and answers readers, through that process. */
+  /** True if the caller only reads. Then the warehouse may be read through another process that owns the folder. */
   readonly isReadOnly?: boolean;
-  /** Stands in for the free bytes of the disk of an embedded warehouse. */
+  /** Replaces the reading of the free disk space of an embedded warehouse. */
   readonly freeBytes?: (folder: string) => number;
-  /** The database of a `memory://` warehouse, where it is not to be made from nothing; closed with the warehouse. */
+  /** An existing database for a `memory://` warehouse (default: a new one). It is closed with the warehouse. */
   readonly memory?: PGlite;
 }
 
-/** The oldest Postgres that has everything the statements use. */
+/** The oldest Postgres version that supports all statements. */
 const OLDEST_SERVER = 14;
-/** Long enough for a short command to end, short enough for a person to wait. */
+/** How long to wait for the folder: enough for a short command to end, and acceptable to a waiting user. */
 const WAIT_FOR_FOLDER_MS = 10_000;
-/** Who opens a warehouse answers readers a moment later. */
+/** How often to look for an owner that serves readers. An owner serves them shortly after it opens the warehouse. */
 const ASK_OWNER_EVERY_MS = 100;
 
 const EMBEDDED = 'embedded:';
@@ -91,9 +98,9 @@ const MEMORY = 'memory://';
 const LOCK_FILE = 'lock.json';
 
 /**
- * Opens the warehouse that the settings name, ready to be written to. Throws a UsageError for an address or database that
- * is wrong, a CredentialError for a login that is refused, a TransientError for a database that can't be used now, and a
- * HeldError when another process has the folder and does not answer readers, or is not only to be read.
+ * Opens the warehouse that the settings name. Throws a UsageError for a wrong address or database, a CredentialError
+ * for a refused login, and a TransientError for a database that can't be used now. Throws a HeldError if another
+ * process owns the folder, unless the caller only reads and that process serves readers.
  */
 export async function openWarehouse(settings: OpenSettings, effects: OpenEffects): Promise<Warehouse> {
   const ops = operationsSchema(settings.schema);
@@ -120,7 +127,7 @@ async function openServer(url: string, names: Names, effects: OpenEffects): Prom
     await close();
     throw error;
   }
-  // Behind a function, so that whoever prints a warehouse does not print its password.
+  // A function, so that printing a warehouse does not print its password.
   const driver = { kind: 'pool', settings: () => settings } as const;
   return { kind: 'postgres', ...names, place: `${place.database} on ${place.host}`, db, session, driver, clock, close };
 }
@@ -146,21 +153,21 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
     });
   }
   if (encoding !== 'UTF8') {
-    throw new UsageError(`The database’s encoding is ${encoding}, which can’t hold every text.`, {
+    throw new UsageError(`The database’s encoding is ${encoding}, which can’t store every text.`, {
       next: 'Create one with encoding UTF8 (createdb --encoding UTF8 --template template0 NAME).',
     });
   }
   if (readOnly === 'on') {
-    throw new TransientError('The database takes no writes: it is a standby or set to read-only.', {
-      next: 'Name the primary in DATABASE_URL, or try again after the failover.',
+    throw new TransientError('The database accepts no writes: it is a standby or set to read-only.', {
+      next: 'Set DATABASE_URL to the primary, or try again after the failover.',
     });
   }
 }
 
-async function openEmbedded(where: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
-  // Loaded only here: who has a server does without.
+async function openEmbedded(path: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
+  // Loaded only here, because a warehouse on a server does not need it.
   const { dialectOf, openFolder, openMemory } = await import('./pglite.ts');
-  if (where === MEMORY) {
+  if (path === MEMORY) {
     const pglite = effects.memory ?? (await openMemory());
     const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
     return {
@@ -174,12 +181,12 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       close: once(() => close(db, pglite)),
     };
   }
-  if (where.trim() === '') {
-    throw new UsageError('warehouse.url is embedded: without a folder.', {
+  if (path.trim() === '') {
+    throw new UsageError('warehouse.url is “embedded:” without a folder.', {
       next: 'Write embedded:.sluice, or another folder.',
     });
   }
-  const folder = resolve(where);
+  const folder = resolve(path);
   await makeFolder(folder);
   const taken = effects.isReadOnly === true ? await lockOrOwner(folder, names, effects) : await lock(folder, effects);
   if (typeof taken !== 'function') return taken;
@@ -200,7 +207,9 @@ async function openEmbedded(where: string, names: Names, effects: OpenEffects): 
       driver: { kind: 'pglite', pglite },
       clock: await clockOf(db, effects),
       assertRoom: room.assertSend,
-      // What is committed outlasts the end of the process; to close the database writes, and may never return.
+      // Committed data survives the end of the process. On a full disk the database stays open, because closing it
+      // writes
+      // and may never return.
       close: once(async () => {
         try {
           if (room.isFit()) await close(db, pglite);
@@ -223,7 +232,7 @@ const lock = (folder: string, effects: OpenEffects, waitMs = WAIT_FOR_FOLDER_MS)
     effects,
   );
 
-/** The folder's lock, or the warehouse as its owner shows it: whichever can be had first. */
+/** The folder's lock or a connection to its owner, whichever is available first. */
 async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): Promise<(() => void) | Warehouse> {
   const [{ findOwner, sessionAt }, { readsDialect }] = await Promise.all([
     import('../read-server/client.ts'),
@@ -234,9 +243,9 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
     const open = await findOwner(folder);
     if (open) {
       const db = new Kysely<OperationsTables>({ dialect: readsDialect(() => open(effects.signal)) });
-      const place = `${folder}, through the process that has it`;
+      const place = `${folder}, through the process that owns it`;
       const close = once(() => db.destroy());
-      // The owner is a process of the same machine.
+      // The owner runs on the same machine, so the clocks are the same.
       const clock = await openDatabaseClock(async () => (effects.databaseNow ?? effects.now)(), effects);
       return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isRemote: true, close };
     }
@@ -249,7 +258,7 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
   }
 }
 
-/** Kysely opens its driver with the first query, and closes only what it opened. */
+/** Closes both. Kysely opens its driver with the first query, so without a query it leaves the database open. */
 async function close(db: Kysely<OperationsTables>, pglite: PGlite): Promise<void> {
   await db.destroy();
   if (!pglite.closed) await pglite.close();
@@ -262,13 +271,13 @@ async function makeFolder(folder: string): Promise<void> {
     await access(folder, constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw new UsageError(`The folder ${folder} can’t be used: ${(cause as Error).message}`, {
-      next: 'Name another in warehouse.url.',
+      next: 'Set warehouse.url to another folder.',
       cause,
     });
   }
 }
 
-/** The words after the program, which tell one command from another; they hold no secret, flags never do. */
+/** The command line of this process. It contains no secret, because no flag takes one. */
 const commandLine = (): string => `sluice ${process.argv.slice(2).join(' ')}`.trim();
 
 function once(run: () => Promise<void>): () => Promise<void> {

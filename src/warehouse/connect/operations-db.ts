@@ -1,6 +1,6 @@
 /**
- * The rows of the operations tables, as Kysely takes them. They are declared in `warehouse/schema/operations.ts`, from which
- * the migration, the comments and the drift check are made too.
+ * The row types of the operations tables for Kysely. They come from `warehouse/schema/operations.ts`, as do the
+ * migration, the comments and the drift check.
  */
 import type { Insertable, Kysely, Selectable } from 'kysely';
 import type { Warehouse } from './connect.ts';
@@ -12,10 +12,10 @@ export interface OpsDatabase extends OperationsTables {}
 /** A connection or transaction whose tables are those of the operations schema. */
 export type Ops = Kysely<OpsDatabase>;
 
-/** How a request of the ledger stands or ended. */
+/** The state of a request in the ledger. */
 export type RequestState = Selectable<OpsDatabase['requests']>['state'];
 export type NewRequest = Insertable<OpsDatabase['requests']>;
 export type NewAnswer = Insertable<OpsDatabase['answers']>;
 
-/** The connection or transaction with the operations schema written before every table that a query names. */
+/** The connection or transaction, with the operations schema as the schema of every table in a query. */
 export const operationsOf = ({ db, ops }: Pick<Warehouse, 'db' | 'ops'>): Ops => db.withSchema(ops);

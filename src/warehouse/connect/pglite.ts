@@ -1,4 +1,4 @@
-/** Opens Postgres inside this process, with its files in a folder that this process alone may use. */
+/** Opens Postgres inside this process. Its files are in a folder that only this process may use. */
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
@@ -9,21 +9,21 @@ import { type DiskRoom, type DiskRoomEffects, openDiskRoom } from '../lock/disk-
 import { parameterText, parserFor } from '../sql/values.ts';
 import { startWatchdog } from '../lock/watchdog.ts';
 
-/** Under the warehouse's folder, so that the lock and what else belongs to it lie outside of Postgres' own files. */
+/** A subfolder of the warehouse's folder, so that the lock and other files are outside of Postgres' own files. */
 const DATA = 'data';
 const UNFINISHED = 'data.new';
 
-/** A database in a folder, with what watches the folder's disk. */
+/** A database in a folder, with a monitor of the folder's disk. */
 export interface FolderDatabase {
   readonly pglite: PGlite;
   readonly room: DiskRoom;
-  /** Ends what watches; the database is closed apart from it. */
+  /** Stops the watchdog. It does not close the database. */
   readonly unwatch: () => void;
 }
 
 /**
- * Opens the database in the folder, creating it the first time; only the holder of the folder's lock may call it. Its
- * statements throw a TransientError when the folder is gone or the disk has too little room.
+ * Opens the database in the folder, and creates it the first time. The caller must hold the folder's lock. Statements
+ * throw a TransientError if the folder is gone or the disk has too little space.
  */
 export async function openFolder(folder: string, effects: Omit<DiskRoomEffects, 'onScarce'>): Promise<FolderDatabase> {
   const data = join(folder, DATA);
@@ -44,25 +44,25 @@ export async function openFolder(folder: string, effects: Omit<DiskRoomEffects, 
     unwatch();
     if (cause instanceof TransientError) throw cause;
     throw new TransientError(`The embedded warehouse in ${folder} can’t be opened: ${await reasonOf(cause, folder)}`, {
-      next: 'See that the disk has room and the folder belongs to you; then try again. What was paid for is in there: keep the folder.',
+      next: 'Make sure that the disk has free space and that you own the folder, then try again. Keep the folder: it contains the paid answers.',
       cause,
     });
   }
 }
 
-/** Up to 1 GB of write-ahead log is kept else, which fills a small disk. */
+/** Limits the write-ahead log. The default of up to 1 GB could fill a small disk. */
 const SHORT_LOG = [...PGlite.defaultStartParams, '-c', 'max_wal_size=128MB', '-c', 'min_wal_size=32MB'];
 
-/** The database, each of whose statements looks at the disk first. The end of a transaction is never refused. */
+/** The database, with a check of the disk before each statement. The end of a transaction is never refused. */
 function guarded(pglite: PGlite, room: DiskRoom): PGlite {
-  const guard = (on: Pick<PGlite, 'query' | 'exec'>): void => {
-    const query = on.query.bind(on);
-    const exec = on.exec.bind(on);
-    on.query = async (text, params, options) => {
+  const guard = (target: Pick<PGlite, 'query' | 'exec'>): void => {
+    const query = target.query.bind(target);
+    const exec = target.exec.bind(target);
+    target.query = async (text, params, options) => {
       room.assertStatement(bytesOf(params) + (options?.blob?.size ?? 0));
       return query(text, params, options);
     };
-    on.exec = async (text, options) => {
+    target.exec = async (text, options) => {
       room.assertStatement(text.length);
       return exec(text, options);
     };
@@ -83,7 +83,7 @@ const bytesOf = (params: readonly unknown[] = []): number =>
     0,
   );
 
-/** Postgres in this process throws values without a message too. */
+/** The reason for an error. Embedded Postgres also throws values without a message. */
 async function reasonOf(cause: unknown, folder: string): Promise<string> {
   if (!(await exists(folder))) return 'the folder is gone';
   const { message, errno } = (cause ?? {}) as { readonly message?: unknown; readonly errno?: unknown };
@@ -91,13 +91,13 @@ async function reasonOf(cause: unknown, folder: string): Promise<string> {
   return `its files can’t be read${typeof errno === 'number' ? ` (error ${errno})` : ''}`;
 }
 
-/** Opens a database that is gone when it is closed; `from` is a copy of another's data. */
+/** Opens a database in memory, which is deleted when it is closed. `from` is a copy of the data of another database. */
 export const openMemory = (from?: Blob): Promise<PGlite> =>
   open({ dataDir: 'memory://', ...(from && { loadDataDir: from }) });
 
 type Queried = Exclude<PGliteDialectConfig['pglite'], (...given: never[]) => unknown>;
 
-/** For kysely: the database, which takes `copyInto` statements as the driver for servers does. */
+/** The Kysely dialect of the database. It accepts `copyInto` statements like the driver for servers. */
 export const dialectOf = (pglite: PGlite): PGliteDialect =>
   new PGliteDialect({
     pglite: {
@@ -116,17 +116,19 @@ export const dialectOf = (pglite: PGlite): PGliteDialect =>
     },
   });
 
-const copying = (of: Pick<PGlite, 'query'>): Pick<Queried, 'query'> => ({
+const copying = (target: Pick<PGlite, 'query'>): Pick<Queried, 'query'> => ({
   query: (text, values, options) =>
     isCopy(text)
-      ? of.query(copyFromBlob(text), [], {
+      ? target.query(copyFromBlob(text), [], {
           ...options,
           blob: new Blob([...textParts(values?.[0] as string | Iterable<string>)]),
         })
-      : of.query(text, values, options),
+      : target.query(text, values, options),
 });
 
-/** Made aside and renamed, because a process that dies half-way would leave a folder that looks like a database. */
+/**
+ * Creates the database in a temporary folder and renames it, so that a killed process leaves no incomplete database.
+ */
 async function create(folder: string, data: string): Promise<void> {
   const unfinished = join(folder, UNFINISHED);
   await rm(unfinished, { recursive: true, force: true });
@@ -144,13 +146,14 @@ interface OpenOptions {
 
 async function open({ startParams, ...options }: OpenOptions): Promise<PGlite> {
   const pglite = await PGlite.create({ ...options, ...(startParams && { startParams: [...startParams] }) });
-  // Every type that it has rules for gets those of the driver for servers. Arrays get theirs while it starts.
+  // Replaces the parsers and serializers of all types by those of the driver for servers. Those of arrays are added
+  // during start-up.
   for (const oid of Object.keys(pglite.parsers)) pglite.parsers[oid] = parserFor(Number(oid));
   for (const oid of Object.keys(pglite.serializers)) pglite.serializers[oid] = serialize;
   return pglite;
 }
 
-/** Its type says that a serializer gives text; null never comes here. */
+/** A serializer returns text by its type. It is never called with null. */
 const serialize = (value: unknown): string => parameterText(value) ?? '';
 
 const exists = (path: string): Promise<boolean> =>

@@ -1,31 +1,31 @@
-/** A pool that gets by with fewer connections than it may have, where the server has no more to give. */
+/** A pool that works with fewer connections than its limit if the server has no more. */
 import { once } from 'node:events';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import { errorCode } from '../sql/errors.ts';
 
 type OnConnected = Parameters<Pool['connect']>[0];
 
-/** The server's limit, the database's or the role's is reached, or what is left is kept for superusers. */
+/** A limit of the server, database or role is reached, or the remaining connections are reserved for superusers. */
 const NO_CONNECTION_LEFT = '53300';
 
 /**
- * As its kind, but that a connection which the server refuses for want of room is waited for among its own, where some are
- * out; for no longer than for any connection of the pool. Without one of its own it rejects at once.
+ * A pool that waits for one of its own connections if the server refuses a new one because a limit is reached. It waits
+ * no longer than the pool's timeout. It rejects immediately if none of its connections is in use.
  */
 export class RetryingPool extends Pool {
-  readonly #withinMs: number;
-  #out = 0;
+  readonly #timeoutMs: number;
+  #inUse = 0;
 
   constructor(config: PoolConfig & { readonly connectionTimeoutMillis: number }) {
     super(config);
-    this.#withinMs = config.connectionTimeoutMillis;
-    // Each that waits listens.
+    this.#timeoutMs = config.connectionTimeoutMillis;
+    // Each waiting caller adds a listener.
     this.setMaxListeners(0);
     this.on('acquire', () => {
-      this.#out += 1;
+      this.#inUse += 1;
     });
     this.on('release', () => {
-      this.#out -= 1;
+      this.#inUse -= 1;
     });
   }
 
@@ -36,16 +36,16 @@ export class RetryingPool extends Pool {
   }
 
   async #connect(): Promise<PoolClient> {
-    for (let patience: AbortSignal | undefined; ; ) {
+    for (let timeout: AbortSignal | undefined; ; ) {
       try {
         return await super.connect();
       } catch (error) {
         if (errorCode(error) !== NO_CONNECTION_LEFT) throw error;
-        // One came back meanwhile.
+        // A connection was released in the meantime.
         if (this.idleCount > 0) continue;
-        if (this.#out === 0) throw error;
-        patience ??= AbortSignal.timeout(this.#withinMs);
-        await once(this, 'release', { signal: patience }).catch(() => {
+        if (this.#inUse === 0) throw error;
+        timeout ??= AbortSignal.timeout(this.#timeoutMs);
+        await once(this, 'release', { signal: timeout }).catch(() => {
           throw error;
         });
       }

@@ -1,7 +1,7 @@
 /**
- * Opens a pool of connections to a Postgres server, fit for a transaction pooler in between. A statement that starts with
- * `PLANNED_ONCE` is parsed and planned once a connection where no pooler is; to the server it is a comment. One that copies
- * takes its rows as its one parameter.
+ * Opens a pool of connections to a Postgres server. It also works through a transaction pooler. A statement that starts
+ * with the comment `PLANNED_ONCE` is parsed and planned once per connection if there is no pooler. A `copy` statement
+ * takes its rows as its only parameter.
  */
 import { hash } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
@@ -24,20 +24,26 @@ import { sessionOfPool, type TextSession } from '../sql/read-only-session.ts';
 import { connectError, errorCode, isAboutRole, type ServerAddress } from '../sql/errors.ts';
 import { parserFor } from '../sql/values.ts';
 
-/** Enough for a load, its ledger and a few readers; a run's requests wait for the service, not for the database. */
+/**
+ * Enough for a load, its ledger and a few readers. The requests of a run wait for the service, not for the database.
+ */
 const MOST_CONNECTIONS = 7;
-/** A load may wait for its turn behind large ones; longer, and something holds connections that it should give back. */
-const TURN_WITHIN_MS = 60_000;
-/** A connection that a router has forgotten is noticed within minutes; by default only after two hours. */
+/**
+ * How long to wait for a free connection. A load may wait behind large ones; a longer wait means a leaked connection.
+ */
+const ACQUIRE_TIMEOUT_MS = 60_000;
+/** Detects a connection that a router dropped within minutes. The default of the system is two hours. */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
-/** Shutdowns, a database that is dropped, and limits of time; how grave an error is the server says in its own language. */
+/**
+ * Errors that end the session: shutdowns, a dropped database, and timeouts. The severity is localized, so codes decide.
+ */
 const ENDS_SESSION = /^(?:57P0|25P0[34])/;
 
-/** For short statements that run all the time: planning one can take several times as long as running it. */
+/** Marks short, frequent statements: planning one can take several times as long as running it. */
 export const PLANNED_ONCE = '/* planned once */';
 
-/** Whether statements may be prepared: not where the next one may reach another session of the server. */
+/** Whether statements may be prepared. They may not if the next one may reach another session of the server. */
 interface Plans {
   areKept: boolean;
 }
@@ -46,11 +52,11 @@ export interface OpenPool {
   readonly dialect: Dialect;
   readonly session: TextSession;
   readonly place: ServerAddress;
-  /** What connects in the way that worked, for a pool of another's own. */
+  /** The settings that worked, for another pool. */
   readonly settings: PoolConfig;
 }
 
-/** Migrations lock for their transaction, in `migrate.ts`: a lock of the session could stay behind on a pooler's connection. */
+/** An adapter without session locks, which could stay on a pooler's connection. `migrate.ts` locks per transaction. */
 class TransactionAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
   override async releaseMigrationLock(): Promise<void> {}
@@ -58,10 +64,13 @@ class TransactionAdapter extends PostgresAdapter {
 
 type RolledBack = Parameters<PostgresDriver['rollbackTransaction']>[0];
 
-/** Of a connection that is gone the server takes back what was begun. That it can't be told to would hide what went wrong. */
-class DiscreetDriver extends PostgresDriver {
+/**
+ * Ignores a failing rollback. The server rolls back when a connection is lost, and the error would hide the original
+ * one.
+ */
+class QuietRollbackDriver extends PostgresDriver {
   override async rollbackTransaction(connection: RolledBack): Promise<void> {
-    // The driver uses the connection for nothing else then.
+    // The driver does not use the connection any more after a failure.
     await super.rollbackTransaction(connection).catch(() => undefined);
   }
 }
@@ -75,7 +84,7 @@ class PooledDialect extends PostgresDialect {
   }
 
   override createDriver(): Driver {
-    return new DiscreetDriver({ pool: this.#pool });
+    return new QuietRollbackDriver({ pool: this.#pool });
   }
 
   override createAdapter(): DialectAdapter {
@@ -83,7 +92,10 @@ class PooledDialect extends PostgresDialect {
   }
 }
 
-/** Connects in the first way that the address allows and the server takes. Throws what `connectError` says. */
+/**
+ * A pool that is connected in the first way that the address allows and the server accepts. Throws errors of
+ * `connectError`.
+ */
 export async function openPool(url: string): Promise<OpenPool> {
   const address = parseAddress(url);
   const place = placeOf(address);
@@ -100,12 +112,12 @@ export async function openPool(url: string): Promise<OpenPool> {
   return { dialect: new PooledDialect(pool), session, place, settings };
 }
 
-/** What a pooler answers to a setting that it cannot keep for a client. */
+/** The error code of a pooler that cannot keep a setting for a client. */
 const UNSUPPORTED_PARAMETER = '08P01';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Connects in the first of the ways to secure the connection that the server takes. */
+/** Connects with the first security setting of the address that the server accepts. */
 async function connectSecured(
   address: Address,
   plans: Plans,
@@ -119,7 +131,7 @@ async function connectSecured(
     if (other === undefined || !wantsOtherSecurity(error)) throw error;
     const otherSettings = poolConfig(address, other, plans, startup);
     const pool = await connect(otherSettings, plans).catch((second: unknown) => {
-      // The login was refused; that the server takes no TLS is not the cause.
+      // The first error shows the cause, a refused login. The missing TLS support is not the cause.
       throw speaksNoTls(second) ? error : second;
     });
     return { pool, settings: otherSettings };
@@ -128,14 +140,14 @@ async function connectSecured(
 
 const speaksNoTls = (error: unknown): boolean => /does not support SSL/i.test((error as Error).message);
 
-/** `no TLS here`, or `pg_hba.conf` has no line for this kind of connection. */
+/** True if the server does not support TLS, or if `pg_hba.conf` has no line for this kind of connection. */
 const wantsOtherSecurity = (error: unknown): boolean =>
   (errorCode(error) === '28000' && !isAboutRole(error)) || speaksNoTls(error);
 
 async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
-  const pool = new RetryingPool({ ...settings, connectionTimeoutMillis: TURN_WITHIN_MS });
-  // Without these listeners a connection that dies, idle or between two statements, ends the process. The statement
-  // that needs the connection next fails by itself or gets another.
+  const pool = new RetryingPool({ ...settings, connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS });
+  // Without these listeners, a connection that is lost while idle would end the process. The next statement on the
+  // connection fails or gets another connection.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   try {
@@ -153,11 +165,11 @@ async function connect(settings: PoolConfig, plans: Plans): Promise<Pool> {
   }
 }
 
-/** A pooler tells its clients of a session of its own; the server tells the process that answers. */
+/** True without a pooler. A pooler reports a process number of its own; the server reports that of its process. */
 async function isDirect(client: PoolClient): Promise<boolean> {
-  const told = (client as unknown as { readonly processID: number | null }).processID;
+  const reported = (client as unknown as { readonly processID: number | null }).processID;
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return rows[0]?.pid === told;
+  return rows[0]?.pid === reported;
 }
 
 function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans, startup: Settings): PoolConfig {
@@ -173,7 +185,7 @@ function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans,
     ...(address.channelBinding && { enableChannelBinding: true }),
     application_name: address.applicationName,
     max: MOST_CONNECTIONS,
-    connectionTimeoutMillis: TURN_WITHIN_MS,
+    connectionTimeoutMillis: ACQUIRE_TIMEOUT_MS,
     Client: clientOf(address.connectWithinMs, plans, startup),
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
@@ -184,33 +196,34 @@ function poolConfig(address: Address, ssl: Address['tls'][number], plans: Plans,
 const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typeof Client =>
   class extends Client {
     constructor(config?: string | ClientConfig) {
-      // The pool has one limit for a free connection and for a new one; a server that does not answer is told sooner.
-      // It hides the password from a spread, which copies only what can be listed.
+      // The pool has one timeout for free and new connections. A server that does not answer needs a shorter one. The
+      // password is not enumerable, so a spread would lose it.
       super(
         Object.assign(Object.create(config as ClientConfig) as ClientConfig, {
           connectionTimeoutMillis: connectWithinMs,
         }),
       );
       const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
-      // Where there is no password to log in with, the driver would leave the connection half open, and the server
-      // waits a minute for it, with all that waits for its sessions, such as dropping a database.
+      // If there is no password, the driver would leave the connection half open. The server would wait a minute for
+      // it,
+      // and so would statements that wait for its sessions, such as dropping a database.
       connection.on('error', () => connection.stream.destroy());
-      // The statement under way fails, and the pool would lend the connection again until it has seen the socket end.
+      // The running statement fails. Without this, the pool would lend the connection again until the socket closes.
       this.once('connect', () =>
-        connection.prependListener('errorMessage', (told: unknown) => {
-          if (ENDS_SESSION.test(errorCode(told) ?? '')) void this.end();
+        connection.prependListener('errorMessage', (message: unknown) => {
+          if (ENDS_SESSION.test(errorCode(message) ?? '')) void this.end();
         }),
       );
     }
 
-    /** The driver's own, which its types leave out: what the connection starts with. */
+    /** Overrides a method that the driver's types omit: the startup parameters of the connection. */
     getStartupConf(): Settings {
       const { getStartupConf } = Client.prototype as unknown as { readonly getStartupConf: (this: Client) => Settings };
       return { ...getStartupConf.call(this), ...startup };
     }
 
     override query(...[text, values, ...others]: unknown[]): never {
-      const query = super.query.bind(this) as (...given: unknown[]) => never;
+      const query = super.query.bind(this) as (...parameters: unknown[]) => never;
       if (typeof text === 'string' && isCopy(text))
         return copy({ query }, text, (values as [string | Iterable<string>])[0]) as never;
       const isNamed = plans.areKept && typeof text === 'string' && text.startsWith(PLANNED_ONCE);
@@ -220,7 +233,7 @@ const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typ
 
 const names = new Map<string, string>();
 
-/** The name that the connection knows the statement by: its own, whoever else uses the session. */
+/** The name of the prepared statement, a digest of its text. It is unique even if other programs use the session. */
 function nameOf(text: string): string {
   const name = names.get(text) ?? `sluice_${hash('sha256', text).slice(0, 32)}`;
   names.set(text, name);

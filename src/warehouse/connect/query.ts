@@ -1,4 +1,4 @@
-/** Runs one statement that somebody else wrote, with no way to change anything. */
+/** Runs one read-only statement of a user. The statement cannot change anything. */
 import { SluiceError, TransientError, UsageError } from '../../errors.ts';
 import type { Warehouse } from './connect.ts';
 import { literal, quoted } from '../sql/identifiers.ts';
@@ -7,23 +7,27 @@ import type { RunText } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
 
 export interface QueryResult {
-  /** Names as they are in the rows; one that comes twice is numbered. */
+  /** Column names as in the rows. A repeated name gets a number. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, JsonValue>>[];
 }
 
 export interface QueryOptions {
-  /** A server stops the statement after so long; an embedded warehouse can't. Absent means no limit. */
+  /** Timeout of the statement on a server (default: none). An embedded warehouse can't stop a statement. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** How statements begin that only read; the database refuses writing inside them, but not what others do outside of tables. */
+/**
+ * First words of read-only statements. The database refuses writes in them, but other statements can have effects
+ * outside of tables.
+ */
 export const READ_KEYWORDS: readonly string[] = ['select', 'with', 'values', 'table', 'show', 'explain'];
 
 /**
- * The result of a reading statement. Names without a schema are looked up in the warehouse's own, then in public.
- * Throws a UsageError for what isn't one reading statement, or what the database refuses of it.
+ * The result of a read-only statement. Names without a schema are looked up in the warehouse's schema, then in public.
+ * Throws a UsageError if the text is not one read-only statement or the database refuses it, and a TransientError if
+ * the statement was stopped or the database could not run it.
  */
 export function readOnlyQuery(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
@@ -38,7 +42,7 @@ export function readOnlyQuery(
       rows: rows.map((row) =>
         rowOf(
           columns,
-          row.map((text, place) => jsonValue(text, fields[place]?.oid ?? 0)),
+          row.map((text, index) => jsonValue(text, fields[index]?.oid ?? 0)),
         ),
       ),
     };
@@ -46,22 +50,23 @@ export function readOnlyQuery(
 }
 
 export interface DescribedColumn {
-  /** As in the rows that the query would give. */
+  /** The name as in the rows of the query. */
   readonly name: string;
-  /** Number of the type, as in `type-ids.ts`. */
+  /** Number of the type, as in `type-oids.ts`. */
   readonly oid: number;
 }
 
 /**
- * The columns of a reading statement. The database prepares it and checks its rights, and reads no row. Throws as
- * `readOnlyQuery` does, with the place in the statement where the database names one.
+ * The columns of a read-only statement. The database prepares the statement and checks its rights but reads no row.
+ * Throws the errors of `readOnlyQuery`, with the position in the statement if the database reports one.
  */
 export async function describeQuery(
   warehouse: Pick<Warehouse, 'schema' | 'session' | 'isRemote'>,
   statement: string,
 ): Promise<readonly DescribedColumn[]> {
   const isPlain = RUN_PLAIN.includes(firstWord(statement));
-  // Another process runs no cursor for this one. A comment may end the statement.
+  // Another process does not keep a cursor for this one. The line break is needed because the statement may end in a
+  // comment.
   const before = warehouse.isRemote ? 'select * from (' : 'declare sluice_describe no scroll cursor for ';
   const after = warehouse.isRemote ? '\n) as "query" limit 0' : '';
   const text = warehouse.isRemote ? withoutEnd(statement) : statement;
@@ -71,20 +76,20 @@ export async function describeQuery(
       const result = await run(isPlain ? statement : `${before}${text}${after}`);
       const { fields } = direct ? result : await run('fetch 0 from sluice_describe');
       const names = distinct(fields.map(({ name }) => name));
-      return fields.map(({ oid }, place) => ({ name: names[place] ?? '', oid }));
+      return fields.map(({ oid }, index) => ({ name: names[index] ?? '', oid }));
     });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const place = placeIn(statement, error.cause, before.length);
+    const position = positionIn(statement, error.cause, before.length);
     const message = inPlainWords(error.message);
-    throw new UsageError(place === '' ? message : `${message.replace(/\.$/, '')}${place}.`, {
+    throw new UsageError(position === '' ? message : `${message.replace(/\.$/, '')}${position}.`, {
       ...(error.next !== undefined && { next: error.next }),
       cause: error.cause,
     });
   }
 }
 
-/** These have no cursor, and read no table that a plain statement would not. */
+/** A cursor does not accept these statements, so they run as they are. */
 const RUN_PLAIN: readonly string[] = ['show', 'explain'];
 
 const withoutEnd = (statement: string): string => {
@@ -92,16 +97,16 @@ const withoutEnd = (statement: string): string => {
   return text.endsWith(';') ? text.slice(0, -1) : text;
 };
 
-/** The database speaks of the cursor and of the protocol, which the writer of the statement does not know. */
+/** Rewrites messages about the cursor and the protocol, which the user did not write. */
 function inPlainWords(message: string): string {
-  if (message.includes('multiple commands')) return 'The query holds several statements; one is allowed.';
+  if (message.includes('multiple commands')) return 'The query contains several statements; allowed is one.';
   if (message.includes('data-modifying'))
-    return 'The query would change something: it has a data-modifying statement in WITH.';
+    return 'The query would change data: it has a data-modifying statement in WITH.';
   return message;
 }
 
-/** Line and column of what an error is about, in words; empty where the database names no place. */
-function placeIn(statement: string, cause: unknown, offset: number): string {
+/** The line and column of an error as text; empty if the database reports no position. */
+function positionIn(statement: string, cause: unknown, offset: number): string {
   const position = Number((cause as { readonly position?: unknown } | undefined)?.position) - offset;
   if (!Number.isInteger(position) || position < 1) return '';
   const lines = Array.from(statement)
@@ -111,7 +116,7 @@ function placeIn(statement: string, cause: unknown, offset: number): string {
   return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1} of the query)`;
 }
 
-/** Does work that reads in a session where nothing can be changed. */
+/** Runs the work in a session that cannot change anything. */
 async function asReader<T>(
   warehouse: Pick<Warehouse, 'schema' | 'session'>,
   statement: string,
@@ -120,12 +125,9 @@ async function asReader<T>(
 ): Promise<T> {
   const word = firstWord(statement);
   if (!READ_KEYWORDS.includes(word)) {
-    throw new UsageError(
-      word === '' ? 'The query is empty.' : `A query that begins with ${word.toUpperCase()} is not run here.`,
-      {
-        next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
-      },
-    );
+    throw new UsageError(word === '' ? 'The query is empty.' : `A query must not begin with ${word.toUpperCase()}.`, {
+      next: `Begin with one of ${READ_KEYWORDS.join(', ').toUpperCase()}.`,
+    });
   }
   try {
     return await warehouse.session(async (run) => {
@@ -136,15 +138,15 @@ async function asReader<T>(
     }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw queryTrouble(error, options);
+    throw toQueryError(error, options);
   }
 }
 
-/** All in one statement, so that a query costs few round trips; they end with the transaction. */
+/** One statement that applies all settings until the end of the transaction, so that a query needs few round trips. */
 function settings(schema: string, timeoutMs: number | undefined): string {
   const all = {
     search_path: `${quoted(schema)}, public`,
-    // Else as the user or the address has it.
+    // Without it, the setting of the role or the address applies.
     ...(timeoutMs !== undefined && { statement_timeout: String(timeoutMs) }),
     timezone: 'UTC',
     datestyle: 'ISO, YMD',
@@ -158,13 +160,13 @@ function settings(schema: string, timeoutMs: number | undefined): string {
 }
 
 /**
- * A superuser's statement is run as a role that reads every table and no file; a row says that the user is a superuser.
- * Postgres refuses `pg_read_file`, `lo_import` and the like to that role.
+ * Runs a superuser's statement as a role that reads every table but no file. It returns a row if the user is a
+ * superuser. Postgres refuses `pg_read_file`, `lo_import` and similar functions to that role.
  */
 const READ_AS_READER = `select set_config('role', 'pg_read_all_data', true)
   from pg_catalog.pg_roles where rolname = current_user and rolsuper`;
 
-/** Names by which a statement could become the superuser again, or run text that this function does not see. */
+/** Names that let a statement become the superuser again, or run text that this check does not see. */
 const WAYS_BACK = /\b(?:set_config|(?:query|cursor|table|schema|database)_to_xml|ts_stat|dblink)|\bu&["']/i;
 
 function refuseWaysBack(statement: string): void {
@@ -175,7 +177,7 @@ function refuseWaysBack(statement: string): void {
   });
 }
 
-/** The first word in lower case, past spaces, comments and opening parentheses; it tells the kind of statement. */
+/** The first word in lower case, after spaces, comments and opening parentheses. It shows the kind of statement. */
 export function firstWord(statement: string): string {
   let rest = statement;
   for (;;) {
@@ -186,7 +188,7 @@ export function firstWord(statement: string): string {
   }
 }
 
-/** Comments of this kind nest. */
+/** The length of a block comment. These comments nest. */
 function commentLength(text: string): number {
   let depth = 0;
   for (const { 0: mark, index } of text.matchAll(/\/\*|\*\//g)) {
@@ -209,9 +211,9 @@ function distinct(names: readonly string[]): string[] {
 /** Defined one by one, because a column may be named `__proto__`. */
 function rowOf(columns: readonly string[], values: readonly JsonValue[]): Record<string, JsonValue> {
   const row: Record<string, JsonValue> = {};
-  columns.forEach((name, place) => {
+  columns.forEach((name, index) => {
     Object.defineProperty(row, name, {
-      value: values[place] ?? null,
+      value: values[index] ?? null,
       enumerable: true,
       writable: true,
       configurable: true,
@@ -220,7 +222,7 @@ function rowOf(columns: readonly string[], values: readonly JsonValue[]): Record
   return row;
 }
 
-function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
+function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
   if (error instanceof SluiceError) return error;
   const code = errorCode(error);
   const { message, hint } = error as { message: string; hint?: string };
@@ -228,20 +230,20 @@ function queryTrouble(error: unknown, { timeoutMs }: QueryOptions): unknown {
   if (code === '57014') {
     const how = timeoutMs === undefined ? `: ${message}` : ` after ${timeoutMs / 1000} s`;
     return new TransientError(`The query was stopped${how}.`, {
-      next: 'Narrow it, or allow it more time.',
+      next: 'Narrow the query, or allow more time.',
       cause: error,
     });
   }
   if (code === '25006') {
-    return new UsageError(`The query would change something: ${message}.`, {
-      next: 'Queries here only read; use another client to write.',
+    return new UsageError(`The query would change data: ${message}.`, {
+      next: 'Only read-only queries are allowed here; use another client to write.',
       cause: error,
     });
   }
-  // Classes of errors that lie with the server or with others at work on it; every other lies in the statement.
+  // The server or other sessions cause errors of these classes. The statement causes all others.
   if (!/^(08|40|53|55|57|58|F0|XX)/.test(code)) {
     return new UsageError(`The database refuses the query: ${message}.`, {
-      next: hint ?? 'Correct it; sluice docs tables prints the tables and their columns.',
+      next: hint ?? 'Correct the query; sluice docs tables prints the tables and their columns.',
       cause: error,
     });
   }

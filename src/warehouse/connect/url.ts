@@ -1,6 +1,6 @@
 /**
- * What a postgres:// address says, with TLS by libpq's rules for sslmode.
- * Without sslmode a remote server must prove its name, and one on this machine is spoken to in the clear.
+ * Parses postgres:// addresses, with libpq's rules for sslmode.
+ * Without sslmode, the certificate of a remote server must match its name, and a local server is used without TLS.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -10,7 +10,7 @@ import { UsageError } from '../../errors.ts';
 export const TLS_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof TLS_MODES)[number];
 
-/** How to reach a server; of several ways to secure the connection the first that works is taken. */
+/** How to reach a server. `tls` lists the security settings to try in order. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -18,7 +18,7 @@ export interface Address {
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly tlsMode: TlsMode;
-  /** `false` is no TLS. */
+  /** `false` means no TLS. */
   readonly tls: readonly (false | ConnectionOptions)[];
   readonly directTls: boolean;
   readonly channelBinding: boolean;
@@ -30,12 +30,12 @@ export interface Address {
 const DEFAULT_PORT = 5432;
 const CONNECT_WITHIN_S = 10;
 
-/** What a refused address is told to look like. */
-const SHAPE = 'postgres://USER:PASSWORD@HOST:5432/DATABASE, with ?sslmode=… where TLS needs other than the default';
+/** The expected form, for messages about a refused address. */
+const SHAPE = 'postgres://USER:PASSWORD@HOST:5432/DATABASE, with ?sslmode=… if the default for TLS does not fit';
 
 const ENCODE = 'encode characters such as @ / ? # in the password as %40 %2F %3F %23';
 
-const TAKEN = [
+const SUPPORTED = [
   'sslmode',
   'sslrootcert',
   'sslcert',
@@ -51,7 +51,7 @@ const TAKEN = [
   'connect_timeout',
   'options',
 ];
-/** Parameters of libpq that would change nothing here: keep-alive is always on, and a server must take writes. */
+/** Parameters of libpq without an effect here: keep-alive is always on, and a server must accept writes. */
 const IGNORED = [
   'keepalives',
   'keepalives_idle',
@@ -66,47 +66,47 @@ const refuse = (found: string, next: string): never => {
   throw new UsageError(`warehouse.url: ${found}`, { next });
 };
 
-/** Reads a postgres:// address. Throws a UsageError, without the address, when it can't be one. */
+/** The parts of a postgres:// address. Throws a UsageError that does not contain the address if it is not valid. */
 export function parseAddress(url: string): Address {
   const parsed = parseUrl(url);
-  const given = (name: string): string | undefined => present(parsed.searchParams.get(name));
+  const parameter = (name: string): string | undefined => present(parsed.searchParams.get(name));
   for (const name of parsed.searchParams.keys()) {
-    if (!TAKEN.includes(name) && !IGNORED.includes(name))
-      refuse(`unknown parameter ${name}`, `Leave it out; allowed are ${TAKEN.join(', ')}.`);
+    if (!SUPPORTED.includes(name) && !IGNORED.includes(name))
+      refuse(`unknown parameter ${name}`, `Remove it; allowed are ${SUPPORTED.join(', ')}.`);
   }
-  const host = given('host') ?? present(decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'))) ?? 'localhost';
+  const host = parameter('host') ?? present(decoded(parsed.hostname.replace(/^\[(.*)\]$/, '$1'))) ?? 'localhost';
   if (host.includes(','))
-    refuse('several hosts', 'Name one host; a pooler or a virtual address can stand for several.');
-  const tlsMode = modeOf(given('sslmode'), host);
-  const directTls = given('sslnegotiation') === 'direct';
+    refuse('several hosts', 'Name one host; use a pooler or a virtual address for several servers.');
+  const tlsMode = modeOf(parameter('sslmode'), host);
+  const directTls = parameter('sslnegotiation') === 'direct';
   if (directTls && !['require', 'verify-ca', 'verify-full'].includes(tlsMode)) {
     refuse(`sslnegotiation=direct with sslmode=${tlsMode}`, 'Use it with sslmode=require, verify-ca or verify-full.');
   }
   return {
     host,
-    port: numberOf('port', given('port') ?? parsed.port, DEFAULT_PORT),
-    database: given('dbname') ?? present(decoded(parsed.pathname.replace(/^\//, ''))),
-    user: given('user') ?? present(decoded(parsed.username)),
-    password: given('password') ?? present(decoded(parsed.password)),
+    port: numberOf('port', parameter('port') ?? parsed.port, DEFAULT_PORT),
+    database: parameter('dbname') ?? present(decoded(parsed.pathname.replace(/^\//, ''))),
+    user: parameter('user') ?? present(decoded(parsed.username)),
+    password: parameter('password') ?? present(decoded(parsed.password)),
     tlsMode,
-    tls: tlsOf(tlsMode, host, { root: given('sslrootcert'), cert: given('sslcert'), key: given('sslkey') }),
+    tls: tlsOf(tlsMode, host, { root: parameter('sslrootcert'), cert: parameter('sslcert'), key: parameter('sslkey') }),
     directTls,
-    channelBinding: ['prefer', 'require'].includes(given('channel_binding') ?? ''),
-    applicationName: given('application_name') ?? 'sluice',
-    startupOptions: given('options'),
-    connectWithinMs: numberOf('connect_timeout', given('connect_timeout'), CONNECT_WITHIN_S) * 1000,
+    channelBinding: ['prefer', 'require'].includes(parameter('channel_binding') ?? ''),
+    applicationName: parameter('application_name') ?? 'sluice',
+    startupOptions: parameter('options'),
+    connectWithinMs: numberOf('connect_timeout', parameter('connect_timeout'), CONNECT_WITHIN_S) * 1000,
   };
 }
 
-/** A parameter that is empty counts as not given. */
+/** The text, or undefined if it is empty: an empty parameter counts as absent. */
 const present = (text: string | null): string | undefined => (text === null || text === '' ? undefined : text);
 
 function parseUrl(url: string): URL {
-  // WHATWG refuses a user without a host, which libpq takes for the local socket.
+  // WHATWG refuses a user without a host, which libpq reads as the local socket.
   const withHost = url.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=[/?#]|$)/, '$1localhost');
   if (!URL.canParse(withHost)) return refuse('not an address', `Write ${SHAPE}; ${ENCODE}.`);
   const parsed = new URL(withHost);
-  // Else the end of such a password would be looked up as a host, or told as the name of a database.
+  // Otherwise the end of the password would be looked up as a host, or shown as the name of a database.
   if (parsed.pathname.includes('@')) refuse('an @ after the host', `Write ${SHAPE}; ${ENCODE}.`);
   return parsed;
 }
@@ -130,7 +130,7 @@ function modeOf(given: string | undefined, host: string): TlsMode {
   return mode ?? refuse(`sslmode=${given}`, `Use one of ${TLS_MODES.join(', ')}.`);
 }
 
-/** True of this machine itself: a unix socket's folder, localhost, or a loopback address. */
+/** True for this machine: the folder of a Unix socket, localhost, or a loopback address. */
 function isLocal(host: string): boolean {
   if (host.startsWith('/') || host.startsWith('@') || host === 'localhost' || host === '::1') return true;
   return isIP(host) === 4 && host.startsWith('127.');
@@ -143,7 +143,7 @@ interface Files {
 }
 
 function tlsOf(mode: TlsMode, host: string, files: Files): (false | ConnectionOptions)[] {
-  // A unix socket never leaves the machine, and Postgres speaks no TLS on it.
+  // A Unix socket never leaves the machine, and Postgres does not support TLS on it.
   if (mode === 'disable' || host.startsWith('/') || host.startsWith('@')) return [false];
   const base: ConnectionOptions = {
     ...(files.cert !== undefined && { cert: contents('sslcert', files.cert) }),

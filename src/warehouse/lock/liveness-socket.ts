@@ -1,16 +1,19 @@
 /**
- * A socket in the file system on which a process listens as long as it lives. The kernel answers there whoever asks,
- * also from another container, whatever the process is busy with, and stops when the process is killed.
+ * A socket in the file system on which a process listens as long as it lives. The kernel accepts connections even from
+ * another container and while the process is busy. It stops when the process is killed.
  */
 import { rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { withShortSocketPath } from './socket-path.ts';
 
-/** Listens at the path and returns what stops it and removes the path; undefined where the file system has no sockets. */
+/**
+ * Listens at the path and returns a function that stops and removes the socket; undefined if the file system does not
+ * support sockets.
+ */
 export async function openLivenessSocket(path: string): Promise<(() => void) | undefined> {
   const server = createServer((socket) => socket.destroy());
-  // A process that has nothing else to do ends.
+  // The socket does not keep the process alive.
   server.unref();
   try {
     await withShortSocketPath(path, async (short) => {
@@ -26,7 +29,7 @@ export async function openLivenessSocket(path: string): Promise<(() => void) | u
   };
 }
 
-/** False when certainly nobody listens at the path any more. */
+/** False if it is certain that no process listens at the path. */
 export async function isSocketAlive(path: string): Promise<boolean> {
   try {
     await withShortSocketPath(path, async (short) => {

@@ -1,10 +1,10 @@
 /**
- * A lock file that one process holds until it lets go or ends. Two processes on one embedded warehouse would lose rows
- * silently.
+ * A lock file that one process holds until it releases it or ends. Two processes on one embedded warehouse would
+ * silently lose rows.
  *
- * The file appears whole, by a hard link, so nobody reads half an owner. The file of a process that is gone is replaced
- * under a second lock, named for exactly that file: of many who find it, one replaces it, and none can replace the
- * winner's.
+ * A hard link creates the file with its complete content, so no process reads an incomplete owner. A second lock, named
+ * after the stale file, protects the replacement of a dead owner's file. So exactly one process replaces the stale
+ * file, and no process can replace the file of the winner.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, unlinkSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { HeldError } from '../../errors.ts';
 import { processStateOf, ownIdentity, type ProcessIdentity } from './process-identity.ts';
 import { openLivenessSocket, isSocketAlive } from './liveness-socket.ts';
 
-/** Who holds a lock, as the file says. */
+/** The owner of a lock, as written in the file. */
 export interface LockOwner extends ProcessIdentity {
-  /** The command that the owner runs, for the message to others. */
+  /** The command of the owner, for the messages of waiting processes. */
   readonly command: string;
   readonly since: string;
-  /** Of this one file. */
+  /** Identifies this file. */
   readonly id: string;
-  /** Name, beside the file, of the socket on which the owner answers; null where there can be none. */
+  /** Name of the owner's socket in the folder of the file; null if the file system has no sockets. */
   readonly socket: string | null;
 }
 
@@ -32,56 +32,56 @@ export interface LockEffects {
 
 export interface LockRequest {
   readonly command: string;
-  /** How long to wait for an owner who is at work. */
+  /** How long to wait for a running owner. */
   readonly waitMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Asking more often would gain nothing that a person notices. */
-const ASK_EVERY_MS = 100;
+/** How often to try. A user would not notice shorter waits. */
+const TRY_EVERY_MS = 100;
 
 /**
- * Takes the lock and returns what releases it; the end of the process releases it too. Throws a HeldError (exit 7)
- * naming the owner when that is still at work after the wait.
+ * Takes the lock and returns a function that releases it. The end of the process releases it too. Throws a HeldError
+ * (exit 7) that names the owner if the owner still runs after the wait.
  */
 export async function acquireLock(path: string, request: LockRequest, effects: LockEffects): Promise<() => void> {
   const id = randomUUID();
-  // Before the lock is ours, so that nobody finds an owner who doesn't answer yet.
+  // Opened before the lock is taken, so that no process finds an owner that does not answer yet.
   const socket = `${basename(path)}.${id}.alive`;
-  const endSign = await openLivenessSocket(join(dirname(path), socket));
-  const mark = { ...ownIdentity(), command: request.command, id, socket: endSign ? socket : null };
+  const closeSocket = await openLivenessSocket(join(dirname(path), socket));
+  const identity = { ...ownIdentity(), command: request.command, id, socket: closeSocket ? socket : null };
   try {
-    await waitForLock(path, mark, request, effects);
+    await waitForLock(path, identity, request, effects);
   } catch (error) {
-    endSign?.();
+    closeSocket?.();
     throw error;
   }
-  return releasedAtExit(path, id, () => endSign?.());
+  return releasedAtExit(path, id, () => closeSocket?.());
 }
 
 async function waitForLock(
   path: string,
-  mark: Omit<LockOwner, 'since'>,
+  identity: Omit<LockOwner, 'since'>,
   request: LockRequest,
   effects: LockEffects,
 ): Promise<void> {
   const deadline = effects.now().getTime() + request.waitMs;
   for (;;) {
     request.signal?.throwIfAborted();
-    const found = await tryLock(path, { ...mark, since: effects.now().toISOString() });
+    const found = await tryLock(path, { ...identity, since: effects.now().toISOString() });
     if (found === 'ours') return;
     if (found === 'changed') continue;
     if (effects.now().getTime() >= deadline) throw heldBy(path, found);
-    await effects.sleep(ASK_EVERY_MS, request.signal);
+    await effects.sleep(TRY_EVERY_MS, request.signal);
   }
 }
 
-/** Whether the lock is ours now, changed hands meanwhile, or who holds it. */
+/** The result of an attempt: the lock is ours, it changed in the meantime, or another process owns it. */
 type Found = 'ours' | 'changed' | 'unreadable' | LockOwner;
 
 async function tryLock(path: string, me: LockOwner): Promise<Found> {
   const draft = `${path}.${me.id}`;
-  await writeWhole(draft, JSON.stringify(me));
+  await writeDurably(draft, JSON.stringify(me));
   try {
     if (await linked(draft, path)) return 'ours';
     const owner = await ownerOf(path);
@@ -93,32 +93,32 @@ async function tryLock(path: string, me: LockOwner): Promise<Found> {
   }
 }
 
-/** Certain, or false. */
+/** True if it is certain that the owner ended. */
 async function isGone(owner: LockOwner, folder: string): Promise<boolean> {
-  const fate = processStateOf(owner);
-  if (fate !== 'hidden' || owner.socket === null) return fate === 'gone';
+  const state = processStateOf(owner);
+  if (state !== 'hidden' || owner.socket === null) return state === 'gone';
   return !(await isSocketAlive(join(folder, basename(owner.socket))));
 }
 
-/** Puts our draft in the place of a file whose owner is gone, unless another is doing so. */
+/** Replaces the file of a dead owner by our draft, unless another process is doing that. */
 async function replace(path: string, stale: LockOwner, draft: string, me: LockOwner): Promise<Found> {
-  // Only its holder may replace the stale file, and whoever dies holding it is replaced in turn.
-  const right = `${path}.${stale.id}.stale`;
-  const found = await tryLock(right, { ...me, id: randomUUID() });
+  // Only the holder of this second lock may replace the stale file. A holder that dies is replaced in the same way.
+  const staleLock = `${path}.${stale.id}.stale`;
+  const found = await tryLock(staleLock, { ...me, id: randomUUID() });
   if (found !== 'ours') return found;
   try {
-    const still = await ownerOf(path);
-    if (still === undefined || still === 'unreadable' || still.id !== stale.id) return 'changed';
+    const current = await ownerOf(path);
+    if (current === undefined || current === 'unreadable' || current.id !== stale.id) return 'changed';
     await rename(draft, path);
     if (stale.socket !== null) await rm(join(dirname(path), basename(stale.socket)), { force: true });
     return 'ours';
   } finally {
-    await rm(right, { force: true });
+    await rm(staleLock, { force: true });
   }
 }
 
-/** Written through to the disk, so that a loss of power leaves no empty lock behind. */
-async function writeWhole(path: string, text: string): Promise<void> {
+/** Writes the file and flushes it to the disk, so that a loss of power leaves no empty lock. */
+async function writeDurably(path: string, text: string): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(text);
@@ -128,13 +128,13 @@ async function writeWhole(path: string, text: string): Promise<void> {
   }
 }
 
-/** What systems say that know no hard links. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'];
 
-/** False when the name is taken. */
+/** Creates the file with the content of another. False if the name exists. */
 async function linked(from: string, to: string): Promise<boolean> {
   try {
-    // A copy is there before it is whole; until then its owner can't be read, and so not be taken for gone.
+    // A copy exists before it is complete. Until then its owner is unreadable, so it does not count as dead.
     await link(from, to).catch((error: unknown) => {
       if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
       return copyFile(from, to, constants.COPYFILE_EXCL);
@@ -146,7 +146,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Undefined when nobody holds it. */
+/** The owner in the file; undefined if there is no file. */
 async function ownerOf(path: string): Promise<LockOwner | 'unreadable' | undefined> {
   try {
     return parseOwner(await readFile(path, 'utf8'));
@@ -167,17 +167,17 @@ function parseOwner(text: string): LockOwner | 'unreadable' {
   }
 }
 
-function releasedAtExit(path: string, id: string, endSign: () => void): () => void {
+function releasedAtExit(path: string, id: string, closeSocket: () => void): () => void {
   const release = (): void => {
     process.off('exit', release);
     try {
       const owner = parseOwner(readFileSync(path, 'utf8'));
       if (owner !== 'unreadable' && owner.id === id) unlinkSync(path);
     } catch (error) {
-      // The folder may be gone by now; a lock that stays is taken over when this process is gone.
+      // The folder may be gone. A lock that stays is taken over after this process ends.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     } finally {
-      endSign();
+      closeSocket();
     }
   };
   process.on('exit', release);
@@ -186,18 +186,18 @@ function releasedAtExit(path: string, id: string, endSign: () => void): () => vo
 
 function heldBy(path: string, owner: LockOwner | 'unreadable'): HeldError {
   if (owner === 'unreadable') {
-    return new HeldError(`The embedded warehouse is locked, and ${path} does not say by whom.`, {
+    return new HeldError(`The embedded warehouse is locked, and ${path} does not name the owner.`, {
       next: `If no process uses it, delete ${path}.`,
     });
   }
-  const away = processStateOf(owner) !== 'running';
-  const where = away ? ` on ${owner.host}` : '';
+  const isUnknown = processStateOf(owner) !== 'running';
+  const where = isUnknown ? ` on ${owner.host}` : '';
   return new HeldError(
     `The embedded warehouse is in use by process ${owner.pid}${where} (${owner.command}) since ${owner.since}.`,
     {
-      next: away
-        ? `Wait for it to end. If it is gone, which can’t be seen from here, delete ${path}.`
-        : 'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can work at once.',
+      next: isUnknown
+        ? `Wait for it to end. If you know that it has ended, delete ${path}.`
+        : 'Wait for it to end, or set DATABASE_URL to a Postgres server, which several processes can use at once.',
     },
   );
 }

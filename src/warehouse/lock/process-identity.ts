@@ -1,19 +1,21 @@
-/** Tells one process from every other, also from a later one with the same id, and what became of it. */
+/** Identifies a process, even if a later one gets the same id, and reports whether it still runs. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 export interface ProcessIdentity {
   readonly pid: number;
   readonly host: string;
-  /** One start of one kernel; every container on it sees the same. Null where the system doesn't tell. */
+  /**
+   * Identifies one boot of one kernel. All containers on it see the same value. Null if the system does not report it.
+   */
   readonly boot: string | null;
-  /** The namespace in which the id counts: each container has its own. */
+  /** The namespace of the process id. Each container has its own. */
   readonly pidNamespace: string | null;
-  /** When the process started, in the kernel's ticks since boot: a later process with the same id has another. */
+  /** Start of the process in kernel ticks since boot. A later process with the same id has another value. */
   readonly startTicks: string | null;
 }
 
-/** The mark of this process. */
+/** The identity of this process. */
 export const ownIdentity = (): ProcessIdentity => ({
   pid: process.pid,
   host: hostname(),
@@ -23,21 +25,21 @@ export const ownIdentity = (): ProcessIdentity => ({
 });
 
 /**
- * What can be known from here of the marked process: `hidden` is one in another container on this kernel, `elsewhere`
- * one on another machine.
+ * The state of a process as far as this process can see it. `hidden` means another container on this kernel,
+ * `elsewhere` another machine.
  */
 export type ProcessState = 'running' | 'gone' | 'hidden' | 'elsewhere';
 
-export function processStateOf(mark: ProcessIdentity, own: ProcessIdentity = ownIdentity()): ProcessState {
-  const bootsKnown = mark.boot !== null && own.boot !== null;
-  const sameKernel = bootsKnown ? mark.boot === own.boot : mark.host === own.host;
-  // A machine of that name has been started anew since, which ended all that ran on it.
-  if (!sameKernel) return bootsKnown && mark.host === own.host ? 'gone' : 'elsewhere';
-  if (mark.pidNamespace !== own.pidNamespace) return 'hidden';
-  if (!exists(mark.pid)) return 'gone';
-  const stat = statOf(mark.pid);
-  if (!stat || mark.startTicks === null) return 'running';
-  return stat.ended || stat.startTicks !== mark.startTicks ? 'gone' : 'running';
+export function processStateOf(other: ProcessIdentity, own: ProcessIdentity = ownIdentity()): ProcessState {
+  const bootsKnown = other.boot !== null && own.boot !== null;
+  const sameKernel = bootsKnown ? other.boot === own.boot : other.host === own.host;
+  // The machine of that name was rebooted, which ended all its processes.
+  if (!sameKernel) return bootsKnown && other.host === own.host ? 'gone' : 'elsewhere';
+  if (other.pidNamespace !== own.pidNamespace) return 'hidden';
+  if (!exists(other.pid)) return 'gone';
+  const stat = statOf(other.pid);
+  if (!stat || other.startTicks === null) return 'running';
+  return stat.ended || stat.startTicks !== other.startTicks ? 'gone' : 'running';
 }
 
 function exists(pid: number): boolean {
@@ -45,7 +47,7 @@ function exists(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Another user's process may not be signalled, but it is there.
+    // A process of another user must not be signalled, but it exists.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
@@ -55,7 +57,7 @@ function statOf(pid: number): { readonly ended: boolean; readonly startTicks: st
   const text = orNull(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   const [state, ...fields] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
   const startTicks = fields[18];
-  // A zombie has ended; only its parent has not asked how.
+  // A zombie has ended, but its parent has not read its exit status.
   return state === undefined || startTicks === undefined
     ? undefined
     : { ended: state === 'Z' || state === 'X', startTicks };

@@ -1,11 +1,11 @@
-/** Sockets in the file system at paths that may be longer than a socket's address takes. */
+/** Makes sockets work at paths that are longer than the address of a socket allows. */
 import { open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
-/** A socket's address takes no longer path. */
+/** Limit of the path in a socket's address. */
 const LONGEST_PATH_BYTES = 100;
 
-/** Calls with a path that is short enough, by way of the open folder where the path itself isn't. */
+/** The result of the work with a short path. A path that is too long is replaced by one through the open folder. */
 export async function withShortSocketPath<T>(path: string, work: (short: string) => Promise<T>): Promise<T> {
   if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES) return work(path);
   const folder = await open(dirname(path), 'r');

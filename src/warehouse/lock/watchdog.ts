@@ -1,13 +1,16 @@
 /**
- * Ends a process whose event loop is stuck in the embedded database on a full disk. It is a thread of its own, because
- * the stuck thread runs no timer and no signal handler any more.
+ * Ends a process whose event loop is stuck in the embedded database on a full disk. It runs in a separate thread,
+ * because the stuck thread runs no timers and no signal handlers.
  */
 import { Worker } from 'node:worker_threads';
 import { EXIT } from '../../errors.ts';
 
-/** A long statement on a full disk must not be taken for a stuck one. */
+/** How long the thread must be silent to count as stuck. A long statement must not count. */
 const STUCK_AFTER_MS = 10_000;
-/** When a segment of the log (16 MiB) does not fit, up to 22 MB were seen free. */
+/**
+ * With less free space the disk counts as full. If a log segment (16 MiB) does not fit, up to 22 MB were measured as
+ * free.
+ */
 const FULL_BELOW_BYTES = 40 * 2 ** 20;
 const BEAT_EVERY_MS = 500;
 
@@ -20,7 +23,7 @@ interface WatchData {
   readonly exitCode: number;
 }
 
-/** Starts the watchdog for a folder, and returns what ends it. It keeps no process alive. */
+/** Starts the watchdog for a folder and returns a function that stops it. It does not keep the process alive. */
 export function startWatchdog(folder: string, stuckAfterMs = STUCK_AFTER_MS): () => void {
   const beats = new SharedArrayBuffer(4);
   const count = new Int32Array(beats);
@@ -33,9 +36,9 @@ export function startWatchdog(folder: string, stuckAfterMs = STUCK_AFTER_MS): ()
     beatEveryMs: BEAT_EVERY_MS,
     exitCode: EXIT.transient,
   };
-  // The text of the function, because a bundle has no file for a thread.
+  // The thread gets the text of the function, because a bundle has no file for it.
   const worker = new Worker(`(${watch.toString()})()`, { eval: true, workerData, execArgv: [] });
-  // Without the thread there is no watchdog, which is no reason to end a run.
+  // If the thread fails, the run continues without a watchdog.
   worker.on('error', () => undefined);
   worker.unref();
   return () => {
@@ -44,7 +47,7 @@ export function startWatchdog(folder: string, stuckAfterMs = STUCK_AFTER_MS): ()
   };
 }
 
-/** Runs in the thread, with nothing of this module. */
+/** Runs in the thread. It must not use anything of this module. */
 function watch(): void {
   const threads = process.getBuiltinModule('node:worker_threads');
   const fs = process.getBuiltinModule('node:fs');
@@ -53,7 +56,7 @@ function watch(): void {
   const count = new Int32Array(beats);
   let last = -1;
   let sinceMs = 0;
-  const trouble = (): string | undefined => {
+  const cause = (): string | undefined => {
     try {
       const { bavail, bsize } = fs.statfsSync(folder);
       return bavail * bsize < fullBelowBytes ? 'its disk is full' : undefined;
@@ -66,14 +69,14 @@ function watch(): void {
     sinceMs = now === last ? sinceMs + beatEveryMs : 0;
     last = now;
     if (sinceMs < stuckAfterMs) return;
-    const because = trouble();
+    const because = cause();
     if (because === undefined) return;
     fs.writeSync(
       2,
       `error: the embedded warehouse in ${folder} does not return from a write: ${because}\n` +
-        'next: Make room on that disk, then run it again. Requests in flight are listed as in doubt.\n',
+        'next: Free space on that disk, then try again. Requests in flight are listed as in doubt.\n',
     );
-    // A debugger can interrupt the stuck thread; an exit of this thread would end this thread alone.
+    // A debugger can interrupt the stuck thread. An exit here would end only this thread.
     const session = new inspector.Session();
     session.connectToMainThread();
     session.post('Runtime.evaluate', { expression: `process.exit(${exitCode})` });

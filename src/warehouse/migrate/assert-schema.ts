@@ -1,4 +1,4 @@
-/** Whether the tables are there to load into, which is asked before anything is bought. */
+/** Checks before a run buys anything that the tables to load into exist. */
 import { sql } from 'kysely';
 import { SchemaError } from '../../errors.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
@@ -6,20 +6,23 @@ import type { Warehouse } from '../connect/connect.ts';
 import { operationsTables } from '../schema/operations.ts';
 import { tables } from '../schema/tables.ts';
 
-/** Throws a SchemaError that names a table which lacks columns, or is missing, of a schema that says it is current. */
+/**
+ * Throws a SchemaError if a table is missing or lacks columns. A schema whose migrations are all applied can be damaged
+ * like that.
+ */
 export async function assertTablesPresent({
   db,
   schema,
   ops,
 }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<void> {
   const declared = [
-    ...tables.map((it) => ({ ...it, of: schema })),
-    ...operationsTables.map((it) => ({ ...it, of: ops })),
+    ...tables.map((it) => ({ ...it, schema })),
+    ...operationsTables.map((it) => ({ ...it, schema: ops })),
   ];
   const { rows } = await sql<{ schema: string; name: string }>`
     select d.schema, d.name
     from unnest(
-      ${arrayLiteral(declared.map((it) => it.of))}::text[],
+      ${arrayLiteral(declared.map((it) => it.schema))}::text[],
       ${arrayLiteral(declared.map(({ name }) => name))}::text[],
       ${arrayLiteral(declared.map(({ columns }) => columns.length))}::int[]
     ) as d(schema, name, columns)
@@ -30,7 +33,7 @@ export async function assertTablesPresent({
     limit 1`.execute(db);
   const [lacking] = rows;
   if (!lacking) return;
-  throw new SchemaError(`the table ${lacking.schema}.${lacking.name} lacks columns, or is missing; nothing was sent`, {
-    next: 'sluice check says what differs; put it back, then run it again.',
+  throw new SchemaError(`the table ${lacking.schema}.${lacking.name} is missing or lacks columns; nothing was sent`, {
+    next: 'Run sluice check to see the differences, restore the schema, then try again.',
   });
 }

@@ -1,4 +1,4 @@
-/** Keeps the comments in the database equal to the declarations: what each table, view and column means. */
+/** Keeps the comments on tables, views and columns in the database equal to the declarations. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { dictionary } from '../schema/dictionary.ts';
@@ -10,13 +10,13 @@ type Names = Pick<Warehouse, 'schema' | 'ops'>;
 interface Comment {
   readonly schema: string;
   readonly relation: string;
-  /** Absent of the comment on the relation itself. */
+  /** Null for the comment on the relation itself. */
   readonly column: string | null;
   readonly kind: 'table' | 'view';
   readonly text: string;
 }
 
-/** The places whose comment is not the declared one, as findings of the drift check. */
+/** The comments that differ from the declared ones, as findings of the drift check. */
 export async function readCommentDrift({
   db,
   ...names
@@ -29,47 +29,48 @@ export async function readCommentDrift({
     kind: 'different',
     message:
       column === null
-        ? 'its comment is not the declared one; sluice migrate mends it'
-        : `column ${column}: its comment is not the declared one; sluice migrate mends it`,
+        ? 'its comment is not the declared one; sluice migrate fixes it'
+        : `column ${column}: its comment is not the declared one; sluice migrate fixes it`,
   }));
 }
 
-/** Writes the comments that differ from the declared ones, and returns how many did. */
+/** Writes the comments that differ from the declared ones and returns their number. */
 export async function applyComments(
   db: QueryExecutorProvider,
   { kind, ...names }: Pick<Warehouse, 'kind' | 'schema' | 'ops'>,
 ): Promise<number> {
   const differing = await differingComments(db, names);
   const statements = differing.map(statementOf);
-  // A server takes any number of statements without parameters as one; a round trip for each would take as long as all
-  // the rest of a first migration.
+  // A server accepts many statements without parameters in one message. A round trip for each would double the time of
+  // a
+  // first migration.
   const sent = kind === 'postgres' && statements.length > 0 ? [statements.join(';\n')] : statements;
   for (const text of sent) await sql.raw(text).execute(db);
   return differing.length;
 }
 
-/** Of relations and columns that are not there, nothing can be said. */
+/** The declared comments that differ from the live ones. Missing relations and columns are ignored. */
 async function differingComments(db: QueryExecutorProvider, names: Names): Promise<Comment[]> {
   const live = await liveComments(db, names);
-  return declaredComments(names).filter((it) => live.has(placeOf(it)) && live.get(placeOf(it)) !== it.text);
+  return declaredComments(names).filter((it) => live.has(targetOf(it)) && live.get(targetOf(it)) !== it.text);
 }
 
-/** What the library that applies migrations makes for itself. */
+/** The tables of the migration library. */
 const BOOKKEEPING = [
   {
     table: 'kysely_migration',
-    about: 'The migrations that were applied: one row each.',
+    about: 'Applied migrations: one row per migration.',
     columns: [
-      { name: 'name', about: 'The migration.' },
-      { name: 'timestamp', about: 'When it was applied: RFC 3339, UTC.' },
+      { name: 'name', about: 'Name of the migration.' },
+      { name: 'timestamp', about: 'Time of its application: RFC 3339, UTC.' },
     ],
   },
   {
     table: 'kysely_migration_lock',
-    about: 'One row that a migrator locks, so that one migrates at a time.',
+    about: 'One row that a migrator locks, so that only one migrates at a time.',
     columns: [
-      { name: 'id', about: 'Names the row.' },
-      { name: 'is_locked', about: 'Not used on Postgres: the row itself is locked.' },
+      { name: 'id', about: 'Identifier of the row.' },
+      { name: 'is_locked', about: 'Unused on Postgres, where the row itself is locked.' },
     ],
   },
 ].map((it) => ({ ...it, area: 'operations', kind: 'table' as const }));
@@ -84,7 +85,7 @@ function declaredComments({ schema, ops }: Names): Comment[] {
   });
 }
 
-const placeOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string =>
+const targetOf = ({ schema, relation, column }: Pick<Comment, 'schema' | 'relation' | 'column'>): string =>
   JSON.stringify([schema, relation, column]);
 
 function statementOf({ schema, relation, column, kind, text }: Comment): string {
@@ -94,7 +95,7 @@ function statementOf({ schema, relation, column, kind, text }: Comment): string 
     : `comment on column ${name}.${quoted(column)} is ${literal(text)}`;
 }
 
-/** Comments by place, null where there is none, of every relation and column that is there. */
+/** The comment on every existing relation and column; null if it has none. */
 async function liveComments(db: QueryExecutorProvider, { schema, ops }: Names): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ schema: string; relation: string; column: string | null; text: string | null }>`
     select n.nspname as schema, c.relname as relation, a.attname as column, d.description as text
@@ -107,5 +108,5 @@ async function liveComments(db: QueryExecutorProvider, { schema, ops }: Names): 
     ) a
     left join pg_description d on d.classoid = 'pg_class'::regclass and d.objoid = c.oid and d.objsubid = a.number
     where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p', 'v')`.execute(db);
-  return new Map(rows.map((it) => [placeOf(it), it.text]));
+  return new Map(rows.map((it) => [targetOf(it), it.text]));
 }

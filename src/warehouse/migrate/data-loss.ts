@@ -1,8 +1,8 @@
-/** Finds out what a step back would lose, so that it can be refused. */
+/** Finds the data that a reverted migration would delete, so that it can be refused. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 
-/** Columns of tables, each with its schema and table. */
+/** Columns with their schema and table. */
 export type TableNames = readonly { readonly schema: string; readonly table: string; readonly column: string }[];
 
 /** The tables of both schemas, column by column. */
@@ -20,11 +20,11 @@ export async function tableNames(
   return rows;
 }
 
-/** Tables and columns that are in the first list only and hold something; they are locked against new rows. */
+/** The tables and columns that are only in the first list and contain data. Locks their tables against new rows. */
 export async function dataLossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
-  const has = (it: TableNames[number], wholeTable: boolean): boolean =>
+  const has = (it: TableNames[number], tableOnly: boolean): boolean =>
     after.some(
-      ({ schema, table, column }) => schema === it.schema && table === it.table && (wholeTable || column === it.column),
+      ({ schema, table, column }) => schema === it.schema && table === it.table && (tableOnly || column === it.column),
     );
   const gone = before.filter((it) => !has(it, false));
   const tables = [

@@ -1,8 +1,8 @@
-/** The text of a migration file, from the statements of a draft. */
+/** Writes the text of a migration file from the statements of a draft. */
 import type { MigrationDraft } from './draft.ts';
 import type { Migration } from './migrations.ts';
 
-/** A migration file that runs these statements; `about` is its one sentence. */
+/** The text of a migration file that runs these statements. `about` is its description, in one sentence. */
 export function migrationText(
   about: string,
   schema: Migration['schema'],
@@ -31,7 +31,7 @@ export async function down(db: Kysely<unknown>): Promise<void> {
 
 const list = (statements: readonly string[]): string => statements.map((it) => `  ${source(it)},\n`).join('');
 
-/** On one line between quotes where it fits; else as it is. */
+/** The statement as a string literal, or as a template literal if it has line breaks, quotes or backslashes. */
 const source = (statement: string): string =>
   /[\n'\\]/.test(statement)
     ? `\`${statement.replaceAll(/[`\\]|\$\{/g, '\\$&').replaceAll('\n', '\n  ')}\``

@@ -1,4 +1,4 @@
-/** Drafts the migration that brings a live schema to the declared one; a person reads it before it is kept. */
+/** Drafts the migration from the live schema to the declared one. A developer reviews the draft. */
 import type { Catalog } from './live-schema.ts';
 import {
   columnClause,
@@ -16,21 +16,21 @@ import { quoted } from '../sql/identifiers.ts';
 import { shapeOf, type TableShape } from './table-shape.ts';
 
 export interface MigrationDraft {
-  /** Unqualified, in an order in which they run. */
+  /** The statements in the order of execution, without schema names. */
   readonly statements: readonly string[];
-  /** What takes them back, in an order in which they run. */
+  /** The statements that revert them, in the order of execution. */
   readonly undo: readonly string[];
-  /** Differences that no statement here mends, because only a person knows what should become of the rows. */
+  /** Differences that the draft does not resolve, because a developer must decide what happens to the rows. */
   readonly undecided: readonly string[];
 }
 
-/** Statements that make one thing, and the one that takes it back. */
+/** Statements that create one object, and the statement that reverts them. */
 interface Change {
-  readonly make: readonly string[];
+  readonly create: readonly string[];
   readonly undo: string;
 }
 
-/** The statements that create what is declared and not there: tables, columns, keys and indexes. */
+/** The statements that create declared but missing tables, columns, keys and indexes. */
 export function draftMigration(live: Catalog, declared: readonly DdlTable[]): MigrationDraft {
   const there = new Map(live.tables.map((it) => [it.name, it]));
   const changed = declared.flatMap((table) => {
@@ -43,16 +43,19 @@ export function draftMigration(live: Catalog, declared: readonly DdlTable[]): Mi
     ...changed.flatMap(({ table, have }) => additions(table, have)),
   ];
   return {
-    statements: changes.flatMap(({ make }) => make),
+    statements: changes.flatMap(({ create }) => create),
     undo: changes.map(({ undo }) => undo).toReversed(),
     undecided: [
-      ...undeclared.map(({ name }) => `table ${name} is there and not declared`),
+      ...undeclared.map(({ name }) => `table ${name} exists and is not declared`),
       ...changed.flatMap(({ table, have }) => undecided(table, have)),
     ],
   };
 }
 
-const newTable = (table: DdlTable): Change => ({ make: createTable(table), undo: `drop table ${quoted(table.name)}` });
+const newTable = (table: DdlTable): Change => ({
+  create: createTable(table),
+  undo: `drop table ${quoted(table.name)}`,
+});
 
 interface Named {
   readonly name: string;
@@ -62,12 +65,12 @@ const lackedBy = (have: readonly Named[]) => (want: Named) => have.every(({ name
 function additions(table: DdlTable, have: TableShape): Change[] {
   const alter = `alter table ${quoted(table.name)}`;
   const constraint = (name: string, clause: string): Change => ({
-    make: [`${alter} add ${clause}`],
+    create: [`${alter} add ${clause}`],
     undo: `${alter} drop constraint ${quoted(name)}`,
   });
   return [
     ...table.columns.filter(lackedBy(have.columns)).map((it) => ({
-      make: [`${alter} add column ${columnClause(it)}`, ...storageClause(table.name, it)],
+      create: [`${alter} add column ${columnClause(it)}`, ...storageClause(table.name, it)],
       undo: `${alter} drop column ${quoted(it.name)}`,
     })),
     ...uniquesOf(table)
@@ -78,7 +81,7 @@ function additions(table: DdlTable, have: TableShape): Change[] {
       .map((it) => constraint(it.name, foreignKeyClause(it))),
     ...indexesOf(table)
       .filter(lackedBy(have.indexes))
-      .map(({ name, statement }) => ({ make: [statement], undo: `drop index ${quoted(name)}` })),
+      .map(({ name, statement }) => ({ create: [statement], undo: `drop index ${quoted(name)}` })),
   ];
 }
 
@@ -89,6 +92,6 @@ function undecided(table: DdlTable, have: TableShape): string[] {
   const unfilled = table.columns
     .filter(lackedBy(have.columns))
     .filter((it) => !it.nullable && it.default === undefined && !it.identity)
-    .map((it) => `column ${it.name} is added as not null without a default, which fails where the table has rows`);
+    .map((it) => `column ${it.name} is added as not null without a default, which fails if the table has rows`);
   return [...rest.map(({ message }) => message), ...unfilled].map((message) => `${table.name}: ${message}`);
 }

@@ -1,4 +1,4 @@
-/** How the live schema differs from the declared one, in both directions. */
+/** Compares the live schema with the declared one in both directions. */
 import { type Catalog, readCatalog } from './live-schema.ts';
 import { readCommentDrift } from './comments.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -10,7 +10,7 @@ import { tables } from '../schema/tables.ts';
 import { views } from '../schema/views/views.ts';
 import type { View } from '../schema/views/view.ts';
 
-/** Every difference between the live schema and the declared one; none when they are equal. */
+/** Every difference between the live schema and the declared one; empty if they are equal. */
 export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<SchemaFinding[]> {
   const live = await readCatalog(warehouse);
   return [
@@ -67,14 +67,14 @@ function partsDrift(
 ): SchemaFinding[] {
   return compared(want, have, what).flatMap(({ name, want: declared, have: live, kind, message }): SchemaFinding[] => {
     if (!declared || !live) return [{ schema, relation, part: name, kind, message }];
-    const facts = differences(declared, live);
-    return facts === ''
+    const found = differences(declared, live);
+    return found === ''
       ? []
-      : [{ schema, relation, part: name, kind: 'different', message: `${what} ${name}: ${facts}` }];
+      : [{ schema, relation, part: name, kind: 'different', message: `${what} ${name}: ${found}` }];
   });
 }
 
-/** Pairs by name, declared ones first. */
+/** Pairs of the same name, declared ones first. */
 function compared<W extends Named, H extends Named>(want: readonly W[], have: readonly H[], what: string) {
   const wanted = new Map(want.map((it) => [it.name, it]));
   const live = new Map(have.map((it) => [it.name, it]));
@@ -84,16 +84,16 @@ function compared<W extends Named, H extends Named>(want: readonly W[], have: re
     have: live.get(name),
     kind: wanted.has(name) ? ('missing' as const) : ('unknown' as const),
     message: wanted.has(name)
-      ? `${what} ${name} is declared and not there`
-      : `${what} ${name} is there and not declared`,
+      ? `${what} ${name} is declared and does not exist`
+      : `${what} ${name} exists and is not declared`,
   }));
 }
 
-/** `type is text, declared bigint`, for each fact in which the two differ. */
+/** Each property in which the two differ, such as `type is text, declared bigint`. */
 function differences(want: object, have: object): string {
   return Object.entries(want)
-    .filter(([fact, value]) => JSON.stringify(value) !== JSON.stringify((have as Record<string, unknown>)[fact]))
-    .map(([fact, value]) => `${fact} is ${shown((have as Record<string, unknown>)[fact])}, declared ${shown(value)}`)
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify((have as Record<string, unknown>)[name]))
+    .map(([name, value]) => `${name} is ${shown((have as Record<string, unknown>)[name])}, declared ${shown(value)}`)
     .join('; ');
 }
 

@@ -1,4 +1,4 @@
-/** The live schema as text, the same for the same schema on every machine: what the golden file holds. */
+/** Prints the live schema as deterministic text, for comparison with the golden file. */
 import { sql } from 'kysely';
 import { type Catalog, readCatalog } from './live-schema.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -6,10 +6,10 @@ import { quoted, quotedList } from '../sql/identifiers.ts';
 import type { ColumnShape, IndexShape, TableShape } from './table-shape.ts';
 
 type Target = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
-/** Comments by relation and, of columns, column. */
+/** Comments by `relation` or `relation.column`. */
 type Comments = ReadonlyMap<string, string>;
 
-/** SQL that tells every table, column, key, index, view and comment of both schemas, in order of their names. */
+/** SQL with every table, column, key, index, view and comment of both schemas, sorted by name. */
 export async function dumpSchema(warehouse: Target): Promise<string> {
   const { analyst, operations } = await readCatalog(warehouse);
   const parts = [

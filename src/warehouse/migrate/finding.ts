@@ -1,10 +1,10 @@
-/** One difference between the declared schema and the live one, as a reader of the drift check sees it. */
+/** One difference between the declared schema and the live one, as the drift check reports it. */
 export interface SchemaFinding {
   readonly schema: string;
   readonly relation: string;
-  /** The column, key, index or foreign key; absent when the whole relation is meant. */
+  /** The column, key, index or foreign key; absent if the finding concerns the relation itself. */
   readonly part?: string;
   readonly kind: 'missing' | 'unknown' | 'different';
-  /** What is declared and what is there, in words. */
+  /** A description of what is declared and what exists. */
   readonly message: string;
 }

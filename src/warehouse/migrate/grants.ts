@@ -1,4 +1,4 @@
-/** A role that reads what is for analysts and nothing else: the statements that make it, to be printed or applied. */
+/** Prints or applies the statements that create a role with read access to the analyst tables only. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
@@ -7,15 +7,15 @@ import { errorCode } from '../sql/errors.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** Postgres cuts longer names silently, in bytes. */
+/** Limit in bytes. Postgres truncates longer names silently. */
 const LONGEST_NAME = 63;
-/** Names that mean something else in a grant, even in quotes. */
+/** Names that have another meaning in a grant, even in quotes. */
 const RESERVED = ['public', 'none'];
 
 /**
- * The statements after which the role may read every table and view for analysts, those of later migrations by these
- * owners too, and neither write nor see the machinery. Run again, they change nothing. Without owners, later tables are
- * those of whoever runs the statements. Throws a UsageError for what can't be a role's name.
+ * The statements that let the role read all analyst tables and views, including those that these owners create later.
+ * The role may neither write nor see the operations schema. The statements are idempotent. Without owners, later tables
+ * are those that the executing user creates. Throws a UsageError for an invalid name of a role.
  */
 export function grantStatements({ schema, ops }: Names, role: string, owners: readonly string[] = []): string[] {
   refuseName(role);
@@ -36,7 +36,7 @@ export function grantStatements({ schema, ops }: Names, role: string, owners: re
   ];
 }
 
-/** A role can't be created `if not exists`. */
+/** A block that creates the role if it does not exist, because Postgres has no `create role if not exists`. */
 function createRole(role: string): string {
   let tag = '$reader$';
   while (role.includes(tag)) tag = `$${tag.slice(1, -1)}r$`;
@@ -47,14 +47,14 @@ function createRole(role: string): string {
 function refuseName(role: string): void {
   const bytes = Buffer.byteLength(role);
   if (bytes > 0 && bytes <= LONGEST_NAME && !/^pg_|\0/.test(role) && !RESERVED.includes(role)) return;
-  throw new UsageError(`${JSON.stringify(role)} can’t be the name of a role`, {
-    next: `Choose one of 1 to ${LONGEST_NAME} bytes that is not reserved, such as sluice_reader.`,
+  throw new UsageError(`${JSON.stringify(role)} is not a valid name of a role`, {
+    next: `Choose a name of 1 to ${LONGEST_NAME} bytes that is not reserved, such as sluice_reader.`,
   });
 }
 
 /**
- * Makes the role on this server, all of it or nothing, and returns the statements that did. Throws a UsageError when the
- * role could write all the same, when a right is missing, and for an embedded warehouse, which has no roles to log in.
+ * Creates the role in one transaction and returns the executed statements. Throws a UsageError if the role could write
+ * anyway, if a right is missing, and for an embedded warehouse, which allows no log-in.
  */
 export async function applyGrants(
   { kind, db, ...names }: Pick<Warehouse, 'kind' | 'db' | 'schema' | 'ops'>,
@@ -62,8 +62,8 @@ export async function applyGrants(
 ): Promise<string[]> {
   refuseName(role);
   if (kind === 'embedded')
-    throw new UsageError('An embedded warehouse has one user, and no reader could log in to it.', {
-      next: 'Read it by sluice query, or keep the warehouse on a server.',
+    throw new UsageError('An embedded warehouse has one user, and no other role can log in.', {
+      next: 'Read it with sluice query, or use a warehouse on a server.',
     });
   try {
     return await db.transaction().execute(async (tx) => {
@@ -76,13 +76,13 @@ export async function applyGrants(
   } catch (error) {
     if (errorCode(error) !== '42501') throw error;
     throw new UsageError(`This user lacks a right: ${(error as Error).message}.`, {
-      next: 'Let an administrator run what sluice grants prints.',
+      next: 'Let an administrator run the statements that sluice grants prints.',
       cause: error,
     });
   }
 }
 
-/** Who makes the tables that come later: whoever made those that are there. */
+/** The owners of the existing tables, who are expected to create the later ones too. */
 async function ownersOf(db: QueryExecutorProvider, { schema }: Names): Promise<string[]> {
   const { rows } = await sql<{ owner: string }>`
     select distinct pg_get_userbyid(c.relowner)::text as owner
@@ -91,14 +91,14 @@ async function ownersOf(db: QueryExecutorProvider, { schema }: Names): Promise<s
   return rows.map(({ owner }) => owner);
 }
 
-/** What a role may do as a superuser or as an owner of tables, no revoking takes from it. */
+/** Refuses a superuser and an owner of tables, whose rights cannot be revoked. */
 async function refuseWriter(db: QueryExecutorProvider, role: string, owners: readonly string[]): Promise<void> {
   const { rows } = await sql<{ writes: boolean }>`
     select r.rolsuper or exists (
       select from pg_roles o where o.rolname = any(${owners}) and pg_has_role(r.oid, o.oid, 'member')) as writes
     from pg_roles r where r.rolname = ${role}`.execute(db);
   if (rows[0]?.writes)
-    throw new UsageError(`The role ${role} is a superuser or owns the tables, so it could write all the same.`, {
-      next: 'Name another with --role; one that is not there is created.',
+    throw new UsageError(`The role ${role} is a superuser or owns the tables, so it could write anyway.`, {
+      next: 'Choose another role with --role. A role that does not exist is created.',
     });
 }

@@ -1,4 +1,4 @@
-/** Reads what the database holds from its system catalogs: tables, columns, keys, indexes and views. */
+/** Reads the tables, columns, keys, indexes and views of the database from its system catalogs. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { quoted } from '../sql/identifiers.ts';
@@ -9,19 +9,19 @@ export interface Catalog {
   readonly views: readonly (ViewShape & { readonly definition: string })[];
 }
 
-/** Both areas of the warehouse, as they are. */
+/** The live state of both schemas. */
 export interface LiveCatalog {
   readonly analyst: Catalog;
   readonly operations: Catalog;
 }
 
-/** The migrator's own tables, which no declaration knows. */
+/** The tables of the migration library, which are not declared. */
 const MIGRATOR = ['kysely_migration', 'kysely_migration_lock'];
 
-/** Reads both schemas as of one instant, or within the transaction given; a schema that is not there has no tables. */
+/** Both schemas in one snapshot, or within the current transaction. A missing schema has no tables. */
 export async function readCatalog({ db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<LiveCatalog> {
   const read = async (trx: QueryExecutorProvider): Promise<LiveCatalog> => {
-    // Postgres prints a name with its schema only when the search path doesn't lead to it.
+    // Postgres omits the schema of a name that the search path finds.
     await sql`select set_config('search_path', ${`${quoted(schema)}, ${quoted(ops)}`}, true)`.execute(trx);
     return { analyst: await readSchema(trx, schema), operations: await readSchema(trx, ops) };
   };
@@ -38,7 +38,7 @@ async function readSchema(db: QueryExecutorProvider, schema: string): Promise<Ca
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p', 'f', 'v', 'm') and c.relname <> all (${MIGRATOR})
     order by c.relname collate "C"`.execute(db);
-  const of = <T>(rows: readonly (T & { readonly relation: string })[], name: string): T[] =>
+  const ofRelation = <T>(rows: readonly (T & { readonly relation: string })[], name: string): T[] =>
     rows.filter(({ relation }) => relation === name);
   const isView = (kind: string): boolean => kind === 'v' || kind === 'm';
   return {
@@ -46,15 +46,15 @@ async function readSchema(db: QueryExecutorProvider, schema: string): Promise<Ca
       .filter(({ kind }) => !isView(kind))
       .map(({ name }) => ({
         name,
-        columns: of(columns, name).map(columnShape),
-        ...keysOf(of(keys, name)),
-        indexes: of(indexes, name).map(indexShape),
+        columns: ofRelation(columns, name).map(columnShape),
+        ...keysOf(ofRelation(keys, name)),
+        indexes: ofRelation(indexes, name).map(indexShape),
       })),
     views: relations.rows
       .filter(({ kind }) => isView(kind))
       .map(({ name, definition }) => ({
         name,
-        columns: of(columns, name).map((it) => ({ name: it.name, type: it.type })),
+        columns: ofRelation(columns, name).map((it) => ({ name: it.name, type: it.type })),
         definition: definition ?? '',
       })),
   };
@@ -147,7 +147,7 @@ interface IndexRow extends IndexShape {
   readonly relation: string;
 }
 
-/** Those of keys are not here. */
+/** The indexes of a schema, without those of keys. */
 async function readIndexes(db: QueryExecutorProvider, schema: string): Promise<IndexRow[]> {
   const { rows } = await sql<IndexRow>`
     select c.relname as relation, i.relname as name, m.amname as using, x.indisunique as unique,

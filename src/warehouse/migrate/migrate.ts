@@ -1,4 +1,4 @@
-/** Brings the warehouse's two schemas to the version that this code knows, or one step back. */
+/** Migrates the warehouse's two schemas to the version of this code, or reverts the last migration. */
 import { createHash } from 'node:crypto';
 import { type Kysely, type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration';
@@ -13,31 +13,33 @@ type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote'>;
 
 /** The longest wait for another migration. */
 const OTHER_WITHIN_MS = 60_000;
-/** The longest wait for users of a table in one attempt: readers that come later wait behind it. */
+/**
+ * The longest wait for a table lock in one attempt. It is short because later readers queue behind the waiting lock.
+ */
 const LOCK_WITHIN_MS = 1000;
 const LOCK_ATTEMPTS = 60;
 const LOCK_NOT_AVAILABLE = '55P03';
-/** `create ... if not exists` by somebody outside of the lock, and deadlocks with readers. */
+/** Errors to retry: concurrent `create ... if not exists` of a process without the lock, and deadlocks with readers. */
 const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
 const ATTEMPTS = 3;
-/** Where the migrator keeps the steps that were applied. */
+/** The table in which the migration library records applied migrations. */
 const APPLIED = 'kysely_migration';
 const UNDEFINED_TABLE = '42P01';
 
 export interface MigrationStatus {
-  /** Every step that this version knows, in order. */
+  /** Every migration of this version, in order. */
   readonly steps: readonly { readonly name: string; readonly appliedAt: Date | null }[];
-  /** Steps in the warehouse that this version doesn't know. */
+  /** Migrations in the warehouse that this version does not have. */
   readonly unknown: readonly string[];
   readonly state: 'empty' | 'older' | 'current' | 'newer';
 }
 
-/** The steps that were applied and those that wait. */
+/** The applied and the pending migrations. */
 export async function migrationStatus({ db, ops }: Target): Promise<MigrationStatus> {
   try {
     return statusOf(await appliedSteps(db, ops));
   } catch (error) {
-    // Not looked for first: of all the starts of a warehouse, only the one that fills it lacks the table.
+    // The table is missing only at the first start of a warehouse, so its existence is not checked in advance.
     if (errorCode(error) === UNDEFINED_TABLE) return statusOf(new Map());
     throw error;
   }
@@ -61,7 +63,10 @@ async function appliedSteps(db: QueryExecutorProvider, ops: string): Promise<Map
   return new Map(rows.map(({ name, timestamp }) => [name, new Date(timestamp)]));
 }
 
-/** The same inside of a transaction, which a statement that fails would end. */
+/**
+ * The applied migrations, read inside a transaction. A failing statement would abort it, so this checks for the table
+ * first.
+ */
 async function appliedBefore(trx: Transaction<OperationsTables>, ops: string): Promise<Map<string, Date>> {
   const { rows } = await sql`
     select from pg_class join pg_namespace n on n.oid = relnamespace
@@ -70,9 +75,9 @@ async function appliedBefore(trx: Transaction<OperationsTables>, ops: string): P
 }
 
 /**
- * Applies every waiting step and refreshes the comments, or takes the last step back; returns the names of the steps
- * done. All of it happens or nothing. Throws a SchemaError when the warehouse is newer than this version, and a
- * UsageError when a step back would drop rows.
+ * Applies all pending migrations and updates the comments, or reverts the last migration. Returns the names of these
+ * migrations. Everything happens in one transaction. Throws a SchemaError if the warehouse is newer than this version,
+ * and a UsageError if a reverted migration would delete rows.
  */
 export async function migrate(warehouse: Target, direction: 'up' | 'down'): Promise<string[]> {
   return retried(() =>
@@ -88,11 +93,14 @@ export async function migrate(warehouse: Target, direction: 'up' | 'down'): Prom
       return done;
     }),
   ).catch((error: unknown) => {
-    throw migrationTrouble(error, warehouse);
+    throw toMigrationError(error, warehouse);
   });
 }
 
-/** Of many migrators one works and the others find the work done. Released by the transaction's end. */
+/**
+ * Takes the migration lock until the end of the transaction. If several migrators run, one works and the others then
+ * find nothing to do.
+ */
 async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target): Promise<void> {
   if (kind === 'embedded') return;
   const key = createHash('sha256').update(`sluice migration of ${schema}`).digest().readBigInt64BE().toString();
@@ -100,12 +108,15 @@ async function lock(trx: Transaction<OperationsTables>, { kind, schema }: Target
     trx,
   );
   await sql`select pg_advisory_xact_lock(${key}::bigint)`.execute(trx).catch((error: unknown) => {
-    throw errorCode(error) === LOCK_NOT_AVAILABLE ? waitedFor('another one', error) : error;
+    throw errorCode(error) === LOCK_NOT_AVAILABLE ? waitedFor('another migration', error) : error;
   });
   await sql`select set_config('lock_timeout', ${String(LOCK_WITHIN_MS)}, true)`.execute(trx);
 }
 
-/** `create schema if not exists` asks for a right on the database even where the schema is there. */
+/**
+ * Creates the schema if it does not exist. The check comes first, because `create schema if not exists` requires a
+ * right on the database even if the schema exists.
+ */
 async function createSchema(trx: Transaction<OperationsTables>, schema: string): Promise<void> {
   const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(trx);
   if (rows.length === 0) await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
@@ -120,8 +131,8 @@ async function stepBack(trx: Transaction<OperationsTables>, warehouse: Target): 
   await sql`rollback to savepoint rehearsal`.execute(trx);
   const loss = await dataLossOf(trx, before, after);
   if (loss.length > 0) {
-    throw new UsageError(`The step back would drop what ${loss.join(', ')} ${loss.length > 1 ? 'hold' : 'holds'}.`, {
-      next: 'Nothing was changed. Back the warehouse up and empty them first, if that is what you want.',
+    throw new UsageError(`Reverting the last migration would delete the data in ${loss.join(', ')}.`, {
+      next: 'Nothing was changed. If you want that, back up the warehouse and delete the data first.',
     });
   }
   return back();
@@ -139,13 +150,13 @@ async function run(
   return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
 }
 
-/** The steps as the migrator takes them, each on the search path that makes its unqualified names right. */
+/** The migrations for the library, each with the search path for its unqualified names. */
 async function migrationsFor({ schema, ops }: Target): Promise<Record<string, Migration>> {
   const loaded = await Promise.all(Object.entries(steps).map(async ([name, load]) => [name, await load()] as const));
   return Object.fromEntries(
     loaded.map(([name, step]) => {
       const [own, other] = step.schema === 'operations' ? [ops, schema] : [schema, ops];
-      // Without pg_temp at the end, a temporary table of the session would be found first.
+      // pg_temp comes last, because otherwise Postgres finds temporary tables of the session first.
       const path = sql`set local search_path to ${sql.id(own)}, ${sql.id(other)}, pg_temp`;
       const on =
         (work: (db: Kysely<unknown>) => Promise<void>) =>
@@ -170,7 +181,7 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Why an empty warehouse can't be filled by this user; undefined when it can. */
+/** An error if this user cannot create the tables of an empty warehouse; undefined if they can. */
 export async function missingRight(warehouse: Target): Promise<UsageError | undefined> {
   const { db, schema, ops } = warehouse;
   const { rows } = await sql<{ may: boolean }>`
@@ -178,38 +189,41 @@ export async function missingRight(warehouse: Target): Promise<UsageError | unde
     from unnest(array[${schema}, ${ops}]::text[]) as wanted(name) left join pg_namespace n on n.nspname = wanted.name`.execute(
     db,
   );
-  return rows[0]?.may === true ? undefined : withoutRight('it may not create its schemas or tables', warehouse);
+  return rows[0]?.may === true ? undefined : withoutRight('this user may not create the schemas or tables', warehouse);
 }
 
 const withoutRight = (what: string, { schema, ops }: Target, cause?: unknown): UsageError =>
   new UsageError(`The migration lacks a right: ${what}.`, {
-    next: `Let the database’s owner run it, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
+    next: `Let the owner of the database run the migration, grant CREATE on the database, or create the schemas ${schema} and ${ops} and make this user their owner.`,
     cause,
   });
 
-function migrationTrouble(error: unknown, warehouse: Target): unknown {
+function toMigrationError(error: unknown, warehouse: Target): unknown {
   const { schema, ops } = warehouse;
   switch (errorCode(error)) {
     case '42501':
       return withoutRight((error as Error).message, warehouse, error);
     case LOCK_NOT_AVAILABLE:
-      return waitedFor('users of its tables', error);
+      return waitedFor('sessions that use its tables', error);
     case '2BP01':
-      return new UsageError(`Objects of users depend on what the migration drops: ${dependents(error)}.`, {
-        next: 'Nothing was changed. Drop these objects, run it again, and create them anew.',
+      return new UsageError(`Your own objects depend on objects that the migration drops: ${dependents(error)}.`, {
+        next: 'Nothing was changed. Drop your objects, run the migration again, and recreate them.',
         cause: error,
       });
     case '0A000':
     case '42P16':
-      return new SchemaError(`An object of a user depends on what the migration changes: ${dependents(error)}.`, {
-        next: 'Nothing was changed. Drop that object, run it again, and create it anew.',
-        cause: error,
-      });
+      return new SchemaError(
+        `One of your own objects depends on an object that the migration changes: ${dependents(error)}.`,
+        {
+          next: 'Nothing was changed. Drop your object, run the migration again, and recreate it.',
+          cause: error,
+        },
+      );
     case '42P07':
       return new SchemaError(
-        `The schema holds something else under a name that Sluice needs: ${(error as Error).message}.`,
+        `The schema contains another object with a name that Sluice needs: ${(error as Error).message}.`,
         {
-          next: `Choose another warehouse.schema, or move that out of ${schema} and ${ops}.`,
+          next: `Choose another warehouse.schema, or move the object out of ${schema} and ${ops}.`,
           cause: error,
         },
       );
@@ -220,11 +234,11 @@ function migrationTrouble(error: unknown, warehouse: Target): unknown {
 
 const waitedFor = (whom: string, cause: unknown): TransientError =>
   new TransientError(`The migration waited about ${OTHER_WITHIN_MS / 1000} s for ${whom}.`, {
-    next: 'Run it again when they are done.',
+    next: 'Run the migration again when that has ended.',
     cause,
   });
 
-/** The names are in the detail, a line each. */
+/** The names of the dependent objects, from the lines of the error's detail. */
 function dependents(error: unknown): string {
   const { message, detail } = error as { readonly message: string; readonly detail?: unknown };
   return typeof detail === 'string' && detail !== '' ? detail.replaceAll('\n', ', ') : message;
@@ -232,27 +246,30 @@ function dependents(error: unknown): string {
 
 function refuseNewer({ unknown }: MigrationStatus, { schema }: Target): void {
   if (unknown.length === 0) return;
-  throw new SchemaError(`The schema ${schema} is newer than this version of Sluice: it has ${unknown.join(', ')}.`, {
-    next: 'Update Sluice on this machine to the version that migrated it.',
-  });
+  throw new SchemaError(
+    `The schema ${schema} is newer than this version of Sluice: it has the migrations ${unknown.join(', ')}.`,
+    {
+      next: 'Update Sluice on this machine to the version that migrated the schema.',
+    },
+  );
 }
 
 /**
- * Sees to it that the schemas are those of this version: creates them in an empty warehouse, and migrates an embedded
- * one. Throws a SchemaError (exit 8) for a server or another process whose schema is older, and for any that is newer.
+ * Brings the schemas to this version: creates them in an empty warehouse, and migrates an embedded warehouse. Throws a
+ * SchemaError (exit 8) if the schema of a server or of another process is older, or if any schema is newer.
  */
 export async function ensureSchema(warehouse: Target): Promise<void> {
   const status = await migrationStatus(warehouse);
   refuseNewer(status, warehouse);
   if (warehouse.isRemote && status.state !== 'current') {
-    throw new SchemaError('The process that has the embedded warehouse has not brought its schema to this version.', {
-      next: 'Wait for it to end, or end it and start it again with this version.',
+    throw new SchemaError('The process that owns the embedded warehouse has not migrated its schema to this version.', {
+      next: 'Wait for it to end, or restart it with this version.',
     });
   }
   if (status.state === 'older' && warehouse.kind === 'postgres') {
     const waiting = status.steps.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name);
     throw new SchemaError(
-      `The schema ${warehouse.schema} is older than this version of Sluice: it lacks ${waiting.join(', ')}.`,
+      `The schema ${warehouse.schema} is older than this version of Sluice: it lacks the migrations ${waiting.join(', ')}.`,
       {
         next: 'Run sluice migrate.',
       },

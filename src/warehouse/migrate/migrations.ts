@@ -1,14 +1,16 @@
-/** Every migration, listed by hand so that a build holds them too. */
+/** The list of all migrations. It is explicit, so that a bundle contains them too. */
 import type { Kysely } from 'kysely';
 
-/** One step of the schema, in the schema that it names first on the search path. */
+/** One migration. Its `schema` comes first on the search path. */
 export interface Migration {
   readonly schema: 'operations' | 'analyst';
   up(db: Kysely<unknown>): Promise<void>;
   down(db: Kysely<unknown>): Promise<void>;
 }
 
-/** Steps by name, in the order of their names. Each is loaded when it is to be done: nearly every start finds nothing to do. */
+/**
+ * The migrations by name, in the order of execution. They load lazily, because nearly every start has none to apply.
+ */
 export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0001_operations': () => import('../../../migrations/0001_operations.ts'),
   '0002_tables': () => import('../../../migrations/0002_tables.ts'),

@@ -1,4 +1,4 @@
-/** What a table is, in one form for what is declared and for what is live, so that the two can be compared. */
+/** A common form of declared and live tables, for their comparison. */
 import {
   type DdlColumn,
   type DdlIndex,
@@ -11,7 +11,7 @@ import {
 
 export interface ColumnShape {
   readonly name: string;
-  /** As Postgres prints it. */
+  /** The type as Postgres prints it. */
   readonly type: string;
   readonly nullable: boolean;
   readonly default: string | null;
@@ -54,13 +54,13 @@ export interface ViewShape {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** Types whose short name is not the one that Postgres prints. */
+/** Types that Postgres prints with another name. */
 const PRINTED: Readonly<Record<string, string>> = { timestamptz: 'timestamp with time zone' };
 
 /** A type as Postgres prints it. */
 export const printedType = (type: string): string => PRINTED[type] ?? type;
 
-/** The shape that a declared table has once it is created. */
+/** The shape of a declared table after its creation. */
 export const shapeOf = (table: DdlTable): TableShape => ({
   name: table.name,
   columns: table.columns.map(columnShape),

@@ -1,4 +1,4 @@
-/** Reads an embedded warehouse that another process has, by asking that process. */
+/** Reads an embedded warehouse through the process that owns it. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -8,16 +8,16 @@ import type { RunText, TextResult, TextSession } from '../sql/read-only-session.
 import { frameOf, LONGEST_REPLY_BYTES, messagesIn, type ReadReply, VERSION } from './protocol.ts';
 import { READS_SOCKET } from './server.ts';
 
-/** A transaction at the owner's, which ends with its connection. */
+/** A connection to the owner. It is one transaction, which ends with the connection. */
 export interface ReadConnection {
   readonly run: RunText;
   readonly end: () => void;
 }
 
-/** The owner may be in the midst of a large load, but not for longer than this. */
-const SILENT_MS = 120_000;
+/** Timeout of a reply. The owner may be in a large load, but not for longer than this. */
+const REPLY_TIMEOUT_MS = 120_000;
 
-/** Opens transactions of an owner; undefined when none answers in this folder. */
+/** A function that opens transactions at the owner of this folder; undefined if no owner answers. */
 export async function findOwner(
   folder: string,
 ): Promise<((signal?: AbortSignal) => Promise<ReadConnection>) | undefined> {
@@ -27,22 +27,22 @@ export async function findOwner(
   } catch {
     return undefined;
   }
-  return (signal) => openLine(path, signal);
+  return (signal) => openConnection(path, signal);
 }
 
-/** Runs statements that others wrote, each session in a transaction of its own at the owner's. */
+/** Runs statements of users, each session in a separate transaction at the owner. */
 export const sessionAt =
   (open: (signal?: AbortSignal) => Promise<ReadConnection>): TextSession =>
   async (work, signal) => {
     signal?.throwIfAborted();
-    const line = await open(signal);
+    const connection = await open(signal);
     try {
-      return await work(line.run);
+      return await work(connection.run);
     } catch (error) {
       signal?.throwIfAborted();
       throw error;
     } finally {
-      line.end();
+      connection.end();
     }
   };
 
@@ -59,7 +59,7 @@ function reach(path: string): Promise<Socket> {
   });
 }
 
-async function openLine(path: string, signal: AbortSignal | undefined): Promise<ReadConnection> {
+async function openConnection(path: string, signal: AbortSignal | undefined): Promise<ReadConnection> {
   const socket = await reach(path).catch((cause: unknown) => {
     throw gone(cause);
   });
@@ -68,9 +68,9 @@ async function openLine(path: string, signal: AbortSignal | undefined): Promise<
     socket.destroy();
   };
   signal?.addEventListener('abort', end, { once: true });
-  // Told where the reply is awaited.
+  // The call that waits for the reply reports the error.
   socket.on('error', () => undefined);
-  socket.setTimeout(SILENT_MS, end);
+  socket.setTimeout(REPLY_TIMEOUT_MS, end);
   const replies = messagesIn(socket as AsyncIterable<Buffer>, LONGEST_REPLY_BYTES);
   const next = async (): Promise<ReadReply> => {
     const it = await replies.next().catch((cause: unknown) => {
@@ -87,7 +87,7 @@ async function openLine(path: string, signal: AbortSignal | undefined): Promise<
       const reply = await next();
       if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
       if ('fields' in reply) fields = reply.fields;
-      // Not spread: a part may have more rows than a call takes arguments.
+      // No spread, because a part may have more rows than a call can have arguments.
       if ('rows' in reply) for (const row of reply.rows) rows.push(row);
       if ('end' in reply) return { fields, rows };
     }
@@ -96,7 +96,7 @@ async function openLine(path: string, signal: AbortSignal | undefined): Promise<
 }
 
 const gone = (cause: unknown): TransientError =>
-  new TransientError('The process that has the embedded warehouse ended, or stopped answering, while it was read.', {
-    next: 'Run the same again.',
+  new TransientError('The process that owns the embedded warehouse ended or stopped answering during the query.', {
+    next: 'Run the same command again.',
     cause,
   });

@@ -1,4 +1,4 @@
-/** Kysely over the connection to an owner: queries that read, each in a transaction of its own unless it is in one. */
+/** A Kysely dialect for a connection to the owner. Each query outside a transaction gets its own transaction. */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -12,7 +12,7 @@ import {
 import { parameterText, parserFor } from '../sql/values.ts';
 import type { ReadConnection } from './client.ts';
 
-/** The dialect of a warehouse that is read through its owner; values come as `values.ts` says. */
+/** The dialect of a warehouse that is read through its owner. `values.ts` defines the types of values. */
 export const readsDialect = (open: () => Promise<ReadConnection>): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
   createDriver: () => new ReadsDriver(open),
@@ -33,7 +33,7 @@ class ReadsDriver implements Driver {
     return Promise.resolve(new ReadsConnection(this.#open));
   }
 
-  /** Whatever is asked for, it is a repeatable read that can't write. */
+  /** Begins a read-only transaction with repeatable read. It ignores other settings. */
   beginTransaction(connection: ReadsConnection): Promise<void> {
     return connection.hold();
   }
@@ -72,18 +72,18 @@ class ReadsConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const line = this.#held ?? (await this.#open());
+    const connection = this.#held ?? (await this.#open());
     try {
-      const { fields, rows } = await line.run(sql, parameters.map(parameterText));
+      const { fields, rows } = await connection.run(sql, parameters.map(parameterText));
       const columns = fields.map(({ name, oid }) => ({ name, parse: parserFor(oid) }));
       return { rows: rows.map((row) => rowOf(columns, row) as R) };
     } finally {
-      if (line !== this.#held) line.end();
+      if (connection !== this.#held) connection.end();
     }
   }
 
   async *streamQuery<R>(): AsyncGenerator<QueryResult<R>> {
-    await Promise.reject(new Error('results are not streamed to those who read beside the owner'));
+    await Promise.reject(new Error('a read through the owner cannot stream its result'));
     yield { rows: [] };
   }
 }
@@ -92,8 +92,8 @@ type Column = { readonly name: string; readonly parse: (text: string) => unknown
 
 const rowOf = (columns: readonly Column[], row: readonly (string | null)[]): Record<string, unknown> =>
   Object.fromEntries(
-    columns.map(({ name, parse }, at) => {
-      const text = row[at] ?? null;
+    columns.map(({ name, parse }, index) => {
+      const text = row[index] ?? null;
       return [name, text === null ? null : parse(text)];
     }),
   );

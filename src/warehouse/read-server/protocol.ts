@@ -1,25 +1,25 @@
 /**
- * What the owner of an embedded warehouse and those who read beside it say to each other: JSON, each message after its
- * length in bytes. A connection is one transaction that only reads; its statements come one after the other.
+ * The protocol between the owner of an embedded warehouse and its readers. A message is its length in bytes and then
+ * JSON. A connection is one read-only transaction with sequential statements.
  */
 
-/** One statement to be run. */
+/** One statement to run. */
 export interface ReadRequest {
-  /** The version of these messages; another one is refused. */
+  /** The version of the protocol. Other versions are refused. */
   readonly v: typeof VERSION;
   readonly sql: string;
-  /** As text, as the database takes them. */
+  /** The values as text, in the notation of the database. */
   readonly parameters: readonly (string | null)[];
 }
 
-/** What comes back for a statement: its columns, its rows in any number of parts, and the end; or an error instead. */
+/** A message for a statement: first its columns, then its rows in any number of parts, then the end; or an error. */
 export type ReadReply =
   | { readonly fields: readonly { readonly name: string; readonly oid: number }[] }
   | { readonly rows: readonly (readonly (string | null)[])[] }
   | { readonly end: true }
   | { readonly error: ReadError };
 
-/** An error as the database words it. */
+/** An error of the database. */
 export interface ReadError {
   readonly message: string;
   readonly code?: string;
@@ -27,9 +27,9 @@ export interface ReadError {
 }
 
 export const VERSION = 1;
-/** A statement that is longer was not written by a person, and one client may not fill the owner's memory. */
+/** No user writes a longer statement, and a client must not exhaust the owner's memory. */
 export const LONGEST_REQUEST_BYTES = 4 * 2 ** 20;
-/** A reply holds at least one row, however large its values are. */
+/** A reply contains at least one row, even if its values are large. */
 export const LONGEST_REPLY_BYTES = 2 ** 30;
 
 const LENGTH_BYTES = 4;
@@ -43,32 +43,35 @@ export function frameOf(message: ReadRequest | ReadReply): Buffer {
   return frame;
 }
 
-/** The messages in a stream of bytes. Throws when one is longer than allowed or no JSON; what is cut off at the end is left out. */
+/**
+ * The messages in a stream of bytes. Throws if one is too long or not JSON. Ignores an incomplete message at the end.
+ */
 export async function* messagesIn(source: AsyncIterable<Buffer>, longestBytes: number): AsyncGenerator<unknown, void> {
   let parts: Buffer[] = [];
-  let held = 0;
-  let due: number | undefined;
+  let bufferedBytes = 0;
+  let bodyBytes: number | undefined;
   for await (const chunk of source) {
     parts.push(chunk);
-    held += chunk.length;
-    while (held >= (due ?? LENGTH_BYTES)) {
+    bufferedBytes += chunk.length;
+    while (bufferedBytes >= (bodyBytes ?? LENGTH_BYTES)) {
       const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-      const end = due ?? LENGTH_BYTES;
+      const end = bodyBytes ?? LENGTH_BYTES;
       const rest = bytes.subarray(end);
-      if (due === undefined) {
-        due = bytes.readUInt32BE();
-        if (due > longestBytes) throw new Error(`a message of ${due} bytes; at most ${longestBytes} are allowed`);
+      if (bodyBytes === undefined) {
+        bodyBytes = bytes.readUInt32BE();
+        if (bodyBytes > longestBytes)
+          throw new Error(`a message of ${bodyBytes} bytes; at most ${longestBytes} are allowed`);
       } else {
         yield JSON.parse(bytes.toString('utf8', 0, end));
-        due = undefined;
+        bodyBytes = undefined;
       }
       parts = [rest];
-      held = rest.length;
+      bufferedBytes = rest.length;
     }
   }
 }
 
-/** The statement that a message asks for; undefined when it asks for none that is understood here. */
+/** The request in a message; undefined if it is not a valid request of this version. */
 export function requestOf(message: unknown): ReadRequest | undefined {
   if (typeof message !== 'object' || message === null) return undefined;
   const { v, sql, parameters } = message as Partial<Record<keyof ReadRequest, unknown>>;

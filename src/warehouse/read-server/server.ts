@@ -1,7 +1,7 @@
 /**
- * Answers, for the process that has an embedded warehouse, those who want to read it meanwhile: on a socket in the
- * warehouse's folder that its user alone may open. The database refuses writing, by the transaction that each
- * connection is; all of them share the owner's one session, so none may hold it for long.
+ * Serves readers in the process that owns an embedded warehouse, on a socket in the warehouse's folder that only the
+ * owner's user may open. Each connection is a read-only transaction, so the database refuses writes. All connections
+ * share the one session of the database, so each has a time limit.
  */
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
@@ -14,35 +14,37 @@ import { frameOf, LONGEST_REQUEST_BYTES, messagesIn, type ReadReply, requestOf }
 
 /** Name of the socket in the warehouse's folder. */
 export const READS_SOCKET = 'reads.sock';
-/** The socket is made in a folder of its own, where nobody can open it before its permissions are right. */
+/**
+ * Prefix of a temporary folder for the new socket, so that no other user can open it before its permissions are set.
+ */
 const UNFINISHED = 'reads-';
 
 export interface ReadLimits {
-  /** How long one transaction may hold the database. */
+  /** Time limit of one transaction. */
   readonly maxHeldMs: number;
-  /** How long a reader may leave the owner waiting, with its next statement or for room to write. */
+  /** Time limit for a reader to send its next statement or to read a reply. */
   readonly idleMs: number;
-  /** How long readers that are under way may take when the owner ends. */
+  /** Time limit for active readers when the owner ends. */
   readonly graceMs: number;
   readonly connections: number;
 }
 
-/** Who is at work waits for readers; who reads waits for others first. */
+/** Readers share the session with the owner's work, so these limits bound how long they delay it. */
 const LIMITS: ReadLimits = { maxHeldMs: 30_000, idleMs: 5_000, graceMs: 5_000, connections: 8 };
 
 export interface ReadEffects {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** Reading beside the owner, as long as it is open. */
+/** The running service for readers. */
 export interface ReadService {
-  /** Lets those under way end, within limits, and takes the socket away. To be called before the warehouse is closed. */
+  /** Removes the socket and waits for active readers within the limits. Call it before the warehouse is closed. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Begins to answer readers; undefined where the file system has no sockets. Only the holder of the folder's lock may
- * call it: it takes the place of a socket that a killed owner left behind.
+ * Starts to serve readers; undefined if the file system does not support sockets. The caller must hold the folder's
+ * lock, because the new socket replaces that of a killed owner.
  */
 export async function serveReads(
   { session }: Pick<Warehouse, 'session'>,
@@ -57,7 +59,7 @@ export async function serveReads(
     void reader.finally(() => readers.delete(socket));
   });
   server.maxConnections = limits.connections;
-  // A process that has nothing else to do ends.
+  // The server does not keep the process alive.
   server.unref();
   try {
     await listen(server, folder);
@@ -69,8 +71,8 @@ export async function serveReads(
     await rm(join(folder, READS_SOCKET), { force: true });
     server.close();
     const ended = new AbortController();
-    const patience = sleep(limits.graceMs, ended.signal).catch(() => undefined);
-    await Promise.race([Promise.all(readers.values()), patience]);
+    const timeout = sleep(limits.graceMs, ended.signal).catch(() => undefined);
+    await Promise.race([Promise.all(readers.values()), timeout]);
     ended.abort();
     for (const socket of readers.keys()) socket.destroy();
     await Promise.all(readers.values());
@@ -98,7 +100,7 @@ async function listen(server: Server, folder: string): Promise<void> {
 
 type Session = Warehouse['session'];
 
-/** Answers one reader to the end of its connection. Rejects never: what goes wrong ends the connection. */
+/** Serves one reader until its connection ends. It never rejects, because every error ends the connection. */
 async function serveReader(
   socket: Socket,
   session: Session,
@@ -109,14 +111,14 @@ async function serveReader(
   const stop = (message: string): void => {
     if (!socket.writableEnded) socket.end(frameOf({ error: { message, code: TOO_LONG } }));
     ended.abort();
-    // Whoever does not read would keep the connection open.
+    // A reader that does not read the reply would keep the connection open.
     socket.destroySoon();
   };
   socket.on('error', () => ended.abort());
   socket.on('close', () => ended.abort());
   socket.on('timeout', () => socket.destroy());
-  // Not while the owner is the one who is waited for.
-  const patiently = async <T>(work: Promise<T>): Promise<T> => {
+  // The idle timeout applies only while the owner waits for the reader.
+  const withIdleTimeout = async <T>(work: Promise<T>): Promise<T> => {
     socket.setTimeout(limits.idleMs);
     try {
       return await work;
@@ -126,35 +128,37 @@ async function serveReader(
   };
   const send = async (reply: ReadReply): Promise<void> => {
     ended.signal.throwIfAborted();
-    if (!socket.write(frameOf(reply))) await patiently(once(socket, 'drain', { signal: ended.signal }));
+    if (!socket.write(frameOf(reply))) await withIdleTimeout(once(socket, 'drain', { signal: ended.signal }));
   };
   const messages = messagesIn(socket as AsyncIterable<Buffer>, LONGEST_REQUEST_BYTES);
   try {
-    // Nobody holds the database who has not said what for.
-    let next = await patiently(messages.next());
+    // The transaction begins after the first statement arrives, so that an idle connection does not block the database.
+    let next = await withIdleTimeout(messages.next());
     if (next.done) return;
     await session(async (run) => {
-      const overdue = `the process at work gives a reader ${limits.maxHeldMs / 1000} s, and they are over`;
+      const overdue = `the process that owns the warehouse allows a reader ${limits.maxHeldMs / 1000} s, and they are over`;
       void sleep(limits.maxHeldMs, ended.signal).then(
         () => stop(overdue),
         () => undefined,
       );
       await run('set transaction isolation level repeatable read');
-      // After a first statement no other can make the transaction writable. Rows are wanted all, not the first ones soon.
+      // After its first statement, a transaction cannot become writable any more. The setting optimizes for all rows
+      // instead
+      // of the first ones.
       await run(`select set_config('cursor_tuple_fraction', '1', true)`);
-      for (; !next.done; next = await patiently(messages.next())) {
+      for (; !next.done; next = await withIdleTimeout(messages.next())) {
         const request = requestOf(next.value);
-        if (!request) return stop('the statement can’t be understood: both processes must be of one version');
+        if (!request) return stop('the statement is not valid: both processes must run the same version of Sluice');
         await answerStatement(request, { run, send });
       }
     });
   } catch {
-    // The reader went away, or sent what is no message.
+    // The reader disconnected, or sent an invalid message.
   } finally {
     ended.abort();
     socket.destroySoon();
   }
 }
 
-/** What Postgres says of a statement that it stopped. */
+/** The code of Postgres for a canceled statement. */
 const TOO_LONG = '57014';

@@ -1,4 +1,4 @@
-/** Runs one statement of a reader and sends its rows on in parts, so that a large result fills nobody's memory. */
+/** Runs one statement of a reader and sends its rows in parts, so that a large result does not exhaust memory. */
 import { READ_KEYWORDS, firstWord } from '../connect/query.ts';
 import type { RunText, TextResult } from '../sql/read-only-session.ts';
 import { errorCode } from '../sql/errors.ts';
@@ -6,47 +6,48 @@ import type { ReadError, ReadReply, ReadRequest } from './protocol.ts';
 
 export interface StatementContext {
   readonly run: RunText;
-  /** Waits while the reader is slow; throws when it is gone. */
+  /** Sends a message. Waits for a slow reader; throws if the reader disconnected. */
   readonly send: (reply: ReadReply) => Promise<void>;
 }
 
-/** These tell about statements and settings, and can't be read through a cursor. */
-const TELLING: readonly string[] = ['show', 'explain'];
+/** Statements that a cursor does not accept. */
+const WITHOUT_CURSOR: readonly string[] = ['show', 'explain'];
 const CURSOR = 'sluice_read';
-/** Rows fetched at once: few, because one may hold a page of megabytes. */
+/** Rows per fetch: few, because one row may contain a page of megabytes. */
 const MOST_ROWS = 100;
 const PART_BYTES = 2 ** 20;
 
-/** Sends what a reading statement gives, or the error that it fails with; no other statement is run. */
+/** Sends the result of a read-only statement or its error. It refuses any other statement. */
 export async function answerStatement(
   { sql, parameters }: ReadRequest,
   { run, send }: StatementContext,
 ): Promise<void> {
   const word = firstWord(sql);
   if (!READ_KEYWORDS.includes(word)) {
-    const message = 'another process has the embedded warehouse, and runs statements of others only when they read';
+    const message =
+      'another process owns the embedded warehouse, and it runs only read-only statements for other processes';
     return send({ error: { message, code: READ_ONLY } });
   }
   let failure: ReadError | undefined;
-  const asked = async (statement: string, given: ReadRequest['parameters'] = []): Promise<TextResult | undefined> => {
+  const tryRun = async (statement: string, values: ReadRequest['parameters'] = []): Promise<TextResult | undefined> => {
     try {
-      return await run(statement, given);
+      return await run(statement, values);
     } catch (error) {
-      failure = asReader(errorOf(error));
+      failure = withoutCursor(errorOf(error));
       return undefined;
     }
   };
-  if (TELLING.includes(word)) {
-    const told = await asked(sql, parameters);
-    if (told) {
-      await send({ fields: told.fields });
-      await sendRows(told.rows, send);
+  if (WITHOUT_CURSOR.includes(word)) {
+    const result = await tryRun(sql, parameters);
+    if (result) {
+      await send({ fields: result.fields });
+      await sendRows(result.rows, send);
     }
-  } else if (await asked(`declare ${CURSOR} no scroll cursor for ${sql}`, parameters)) {
+  } else if (await tryRun(`declare ${CURSOR} no scroll cursor for ${sql}`, parameters)) {
     let isFirst = true;
     for (;;) {
-      // The first one alone: its columns are wanted soon, and its size is not known.
-      const part = await asked(`fetch ${isFirst ? 1 : MOST_ROWS} from ${CURSOR}`);
+      // The first fetch has one row, to get the columns soon. The size of the rows is unknown.
+      const part = await tryRun(`fetch ${isFirst ? 1 : MOST_ROWS} from ${CURSOR}`);
       if (!part) break;
       if (isFirst) await send({ fields: part.fields });
       await sendRows(part.rows, send);
@@ -58,7 +59,7 @@ export async function answerStatement(
   await send(failure ? { error: failure } : { end: true });
 }
 
-/** What Postgres says of a statement that would write. */
+/** The code of Postgres for a statement that would write. */
 const READ_ONLY = '25006';
 const UNSUPPORTED = '0A000';
 
@@ -76,8 +77,8 @@ async function sendRows(rows: TextResult['rows'], send: StatementContext['send']
   if (part.length > 0) await send({ rows: part });
 }
 
-/** Nobody who asks knows of the cursor. */
-const asReader = (error: ReadError): ReadError =>
+/** Rewrites the message about the cursor, which the reader did not write. */
+const withoutCursor = (error: ReadError): ReadError =>
   error.code === UNSUPPORTED && error.message.includes('data-modifying')
     ? { message: 'it has a data-modifying statement in WITH', code: READ_ONLY }
     : error;

@@ -1,8 +1,8 @@
-/** The words in which the tables of the machinery are declared, with the JavaScript types that their columns take. */
+/** The vocabulary for declaring operations tables, with the JavaScript types of their columns. */
 import type { ColumnType } from 'kysely';
 import type { DdlColumn, DdlTable } from './ddl.ts';
 
-/** A column with what Kysely selects, inserts and updates. Never set: only the type is used. */
+/** The types that Kysely selects, inserts and updates. `value` is never set; only its type matters. */
 interface Typed<Select, Insert, Update> {
   readonly value?: ColumnType<Select, Insert, Update>;
 }
@@ -13,9 +13,9 @@ const of =
   (about: string): Declared<Select, Insert> => ({ name: '', type, about, nullable: false });
 
 export const text = of<string>('text');
-/** A whole number, exact: text when read. */
+/** An exact integer. It is text when read. */
 export const bigint = of<string, string | number | bigint>('bigint');
-/** A decimal number, exact: text when read. */
+/** An exact decimal number. It is text when read. */
 export const numeric = of<string, string | number>('numeric');
 export const boolean = of<boolean>('boolean');
 export const timestamp = of<Date, Date | string>('timestamptz');
@@ -23,14 +23,14 @@ export const timestamp = of<Date, Date | string>('timestamptz');
 export const date = of<string>('date');
 export const uuid = of<string>('uuid');
 export const bytea = of<Buffer, Uint8Array>('bytea');
-/** JSON, parsed when read. Written as its text, because a driver would send an array as a Postgres array. */
+/** JSON, parsed when read. It is written as text, because a driver would send an array as a Postgres array. */
 export const json = <T>(about: string): Declared<T, string> => of<T, string>('jsonb')(about);
 
-/** Text that is one of these; the list joins the comment. */
+/** Text with one of these values. The comment lists the values. */
 export const oneOf = <const T extends string>(about: string, values: readonly T[]): Declared<T, T> =>
   of<T>('text')(`${about} One of ${values.join(', ')}.`);
 
-/** The table's own number, given by the database. */
+/** A number that the database generates. */
 export const identity = (about: string): Declared<string, never, never> => ({
   ...of<string, never>('bigint')(about),
   identity: true,
@@ -43,7 +43,7 @@ export const nullable = <S, I>(it: Declared<S, I>): Declared<S | null, I | null 
   nullable: true,
 });
 
-/** A count that begins at 0. */
+/** A count with the default 0. */
 export const zero = <S, I>(it: Declared<S, I>): Declared<S, I | undefined, I> => ({
   name: it.name,
   type: it.type,
@@ -52,7 +52,7 @@ export const zero = <S, I>(it: Declared<S, I>): Declared<S, I | undefined, I> =>
   default: '0',
 });
 
-/** A flag that begins as false. */
+/** A boolean with the default false. */
 export const unset = (it: Declared<boolean, boolean>): Declared<boolean, boolean | undefined, boolean> => ({
   name: it.name,
   type: it.type,
@@ -64,7 +64,7 @@ export const unset = (it: Declared<boolean, boolean>): Declared<boolean, boolean
 type Columns = Readonly<Record<string, DdlColumn & Typed<unknown, unknown, unknown>>>;
 type Rest = Pick<DdlTable, 'key'> & Partial<Pick<DdlTable, 'unique' | 'indexes' | 'foreignKeys'>>;
 
-/** A declared table, whose columns are known to the type system by name. */
+/** A declared table with typed columns. */
 export interface DeclaredTable<C extends Columns> extends Rest {
   readonly about: string;
   readonly declared: C;
@@ -76,13 +76,13 @@ export const table = <const C extends Columns>(about: string, declared: C, rest:
   ...rest,
 });
 
-/** The row of a declared table, as Kysely takes it. */
+/** The row type of a declared table for Kysely. */
 export type RowOf<T> =
   T extends DeclaredTable<infer C>
     ? { [K in keyof C]: C[K] extends Typed<infer S, infer I, infer U> ? ColumnType<S, I, U> : never }
     : never;
 
-/** The declared table in the form that DDL, comments and the drift check are made from. */
+/** The declared table in the form for DDL, comments and the drift check. */
 export const ddlTable = (name: string, { about, declared, ...rest }: DeclaredTable<Columns>): DdlTable => ({
   name,
   about,

@@ -1,4 +1,4 @@
-/** Declared tables folded into the statements that create them, unqualified, so that the search path says where. */
+/** Builds the statements that create declared tables. Names have no schema, so the search path decides. */
 import { objectName, quoted, quotedList } from '../sql/identifiers.ts';
 
 export interface DdlColumn {
@@ -8,9 +8,9 @@ export interface DdlColumn {
   readonly about: string;
   /** SQL of the default. */
   readonly default?: string;
-  /** Numbered by the database. */
+  /** True if the database generates the number. */
   readonly identity?: boolean;
-  /** `external` keeps long values out of line and doesn't try to compress them. */
+  /** `external` stores long values out of line without compression. */
   readonly storage?: 'external';
 }
 
@@ -25,15 +25,15 @@ export interface DdlIndex {
   readonly columns: readonly string[];
   readonly using?: 'btree' | 'brin' | 'hash' | 'spgist';
   readonly unique?: boolean;
-  /** What is indexed, where it isn't the columns themselves; as Postgres prints it, so that it can be compared. */
+  /** The indexed expressions, if they are not just the columns. Written as Postgres prints them, for the comparison. */
   readonly expressions?: readonly string[];
-  /** Condition under which a row is in the index; as Postgres prints it. */
+  /** The condition of a partial index, written as Postgres prints it. */
   readonly where?: string;
-  /** Stands in the index's name, for an index whose columns don't tell it from another. */
+  /** Replaces the columns in the index's name, if another index has the same columns. */
   readonly named?: string;
 }
 
-/** A table in the form that every reader of tables takes; the tables for analysts have it too. */
+/** A table in the form for DDL. The analyst tables fit it too. */
 export interface DdlTable {
   readonly name: string;
   readonly about: string;
@@ -63,7 +63,7 @@ export function createTable(table: DdlTable): string[] {
   ];
 }
 
-/** One column as `create table` and `add column` take it. */
+/** The clause of one column for `create table` and `add column`. */
 export function columnClause(column: DdlColumn): string {
   return [
     quoted(column.name),
@@ -74,12 +74,12 @@ export function columnClause(column: DdlColumn): string {
   ].join(' ');
 }
 
-/** The statement that sets how the column's long values are stored, when that is declared. */
+/** The statement that sets the declared storage of the column, or none. */
 export function storageClause(table: string, { name, storage }: DdlColumn): string[] {
   return storage ? [`alter table ${quoted(table)} alter column ${quoted(name)} set storage ${storage}`] : [];
 }
 
-/** A constraint with the name that it gets. */
+/** A constraint with its name. */
 type Named<T> = T & { readonly name: string };
 
 export const keyOf = (table: DdlTable): Named<{ readonly columns: readonly string[] }> => ({
@@ -93,13 +93,13 @@ export const uniquesOf = (table: DdlTable): Named<{ readonly columns: readonly s
 export const foreignKeysOf = (table: DdlTable): Named<DdlForeignKey>[] =>
   table.foreignKeys.map((it) => ({ ...it, name: objectName(table.name, it.columns, 'fkey') }));
 
-/** The clause of a foreign key, as `create table` and `add` take it. */
+/** The clause of a foreign key for `create table` and `add`. */
 export function foreignKeyClause({ name, columns, table, references, onDelete }: Named<DdlForeignKey>): string {
   const to = `constraint ${quoted(name)} foreign key (${quotedList(columns)}) references ${quoted(table)} (${quotedList(references)})`;
   return onDelete === 'no action' ? to : `${to} on delete ${onDelete}`;
 }
 
-/** The clause of a unique key, as `create table` and `add` take it. */
+/** The clause of a unique key for `create table` and `add`. */
 export const uniqueClause = ({
   name,
   columns,
@@ -114,7 +114,7 @@ export interface NamedIndex {
   readonly statement: string;
 }
 
-/** The table's indexes by name: the declared ones, and one for each foreign key that nothing leads. */
+/** The table's indexes: the declared ones, and one for each foreign key that is not the prefix of a key or index. */
 export function indexesOf(table: DdlTable): NamedIndex[] {
   const declared = table.indexes;
   const covered = [
@@ -123,7 +123,7 @@ export function indexesOf(table: DdlTable): NamedIndex[] {
     ...declared.filter((it) => it.where === undefined).map((it) => it.columns),
   ];
   const leads = (columns: readonly string[]): boolean =>
-    covered.some((it) => columns.every((name, place) => it[place] === name));
+    covered.some((it) => columns.every((name, index) => it[index] === name));
   const missing = table.foreignKeys
     .filter(({ columns }) => !leads(columns))
     .map(({ columns }): DdlIndex => ({ columns }));

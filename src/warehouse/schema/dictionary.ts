@@ -1,4 +1,4 @@
-/** What every table and view of the warehouse holds, as data: for the docs, and for the comments in the database. */
+/** Describes every table and view of the warehouse as data, for the docs and for the comments in the database. */
 import type { DdlTable } from './ddl.ts';
 import { operationsTables } from './operations.ts';
 import { tables } from './tables.ts';
@@ -18,18 +18,18 @@ export interface DictionaryReference {
 }
 
 export interface DictionaryEntry {
-  /** Which of the two schemas it is in. */
+  /** The schema of the table or view. */
   readonly area: 'analyst' | 'operations';
   readonly kind: 'table' | 'view';
   readonly table: string;
   readonly about: string;
-  /** Columns of the primary key; of a view, those that tell one row from another. */
+  /** Columns of the primary key; for a view, the columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: readonly DictionaryColumn[];
   readonly references: readonly DictionaryReference[];
 }
 
-/** Every table and view with its columns: those for analysts first, each area in the order of creation. */
+/** Every table and view with its columns, in the order of creation, analyst tables first. */
 export const dictionary = (): readonly DictionaryEntry[] => [
   ...tables.map((it) => entryOf(it, 'analyst')),
   ...views.map(

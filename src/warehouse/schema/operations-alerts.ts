@@ -1,23 +1,29 @@
-/** The machinery's table of alerts: what was told to the outside, so that it is told once. */
+/** The operations table of alerts. It records deliveries, so that each state is delivered once. */
 import { timestamp, nullable, oneOf, table, text } from './column-types.ts';
 
-/** In an order in which they can be created. */
+/** The tables in the order of creation. */
 export const alertTables = {
   alerts: table(
-    'What somebody is to know of, and whether they were told: one row a sync and kind, once it was raised.',
+    'Alerts and their deliveries: one row per sync and kind that was ever raised.',
     {
-      sync: text('Name of the sync in the config; (all) of what concerns all of them.'),
-      kind: oneOf('What it is about.', ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine']),
-      state: oneOf('How it stands.', ['raised', 'cleared']),
-      since: timestamp('When it came to stand so.'),
-      because: text('Why it stands so.'),
-      next: nullable(text('What to do about it.')),
-      run_id: nullable(text('The run that showed it last; null when none did.')),
-      tried_at: nullable(timestamp('When telling it was last begun, by whom is no matter: others wait a minute.')),
-      webhook_at: nullable(
-        timestamp('When the webhook was told, or had nothing to be told of; null while it is to be.'),
+      sync: text('Name of the sync in the config; `(all)` for an alert about all syncs.'),
+      kind: oneOf('Kind of the alert.', ['failed', 'partial', 'out_of_points', 'forecast', 'quarantine']),
+      state: oneOf('State of the alert.', ['raised', 'cleared']),
+      since: timestamp('Time of the last change of state.'),
+      because: text('Reason for the state.'),
+      next: nullable(text('Next step for the user; null if there is none.')),
+      run_id: nullable(text('Last run that showed the condition; null if none did.')),
+      tried_at: nullable(
+        timestamp(
+          'Start of the last delivery by any process; other processes then wait a minute. Null before the first.',
+        ),
       ),
-      command_at: nullable(timestamp('The same of the command.')),
+      webhook_at: nullable(
+        timestamp(
+          'Time of the delivery to the webhook, or of the decision that none is needed; null while it is pending.',
+        ),
+      ),
+      command_at: nullable(timestamp('The same for the command.')),
     },
     { key: ['sync', 'kind'] },
   ),

@@ -1,34 +1,36 @@
-/** The machinery's tables about erasure: what is forgotten, by salted digests alone, and the receipts. */
+/** The operations tables of erasure: salted digests of forgotten keys and names, and receipts. */
 import { bigint, bytea, boolean, identity, json, timestamp, nullable, table, text } from './column-types.ts';
 
-/** In an order in which they can be created. */
+/** The tables in the order of creation. */
 export const erasureTables = {
   erasure_salts: table(
-    'The salt of the digests of what is forgotten: one row, made at random with the first of them.',
-    { id: bigint('Always 1.'), salt: bytea('The salt.') },
+    'Random salt of the digests of forgotten keys and names: one row, created with the first erasure.',
+    { id: bigint('Always 1.'), salt: bytea('Salt of the digests.') },
     { key: ['id'] },
   ),
   erasures: table(
-    'A receipt for each erasure, without what was erased.',
+    'Receipts of erasures, without the erased data: one row per erasure.',
     {
-      id: identity('The receipt.'),
-      table_name: text('The table whose row was erased.'),
+      id: identity('Id of the receipt.'),
+      table_name: text('Table of the erased row.'),
       digest: text('Salted digest of table and key.'),
-      erased_at: timestamp('When it was erased.'),
-      row_counts: json<Readonly<Record<string, number>>>('Rows deleted or changed, by table.'),
-      answers: bigint('Stored answers that it was taken out of.'),
-      bodies: bigint('Of these, those whose body was erased whole, because it could not be read.'),
-      requests: bigint('Requests of the ledger that asked for it, and hold a pseudonym in its place.'),
-      spooled: nullable(bigint('Answers on the disk that it was taken out of; null until that was done.')),
-      comes_again: boolean('Whether later answers may bring it again.'),
+      erased_at: timestamp('Time of the erasure.'),
+      row_counts: json<Readonly<Record<string, number>>>('Numbers of deleted or changed rows, by table.'),
+      answers: bigint('Number of stored answers from which the entity was removed.'),
+      bodies: bigint('Number of these answers whose complete body was erased, because it could not be read.'),
+      requests: bigint('Number of ledger requests for the entity, which now contain a pseudonym instead.'),
+      spooled: nullable(
+        bigint('Number of spooled answers from which the entity was removed; null until that is done.'),
+      ),
+      comes_again: boolean('Whether later answers may load the entity again.'),
     },
     { key: ['id'], indexes: [{ columns: ['digest'] }] },
   ),
   forgotten: table(
-    'What later answers must not bring again: salted digests of keys and names.',
+    'Entities that later answers must not load again, as salted digests: one row per key or name.',
     {
-      digest: text('Salted digest of a key, or of a name.'),
-      erasure_id: bigint('The erasure that it belongs to.'),
+      digest: text('Salted digest of a key or a name.'),
+      erasure_id: bigint('Erasure to which the digest belongs.'),
     },
     {
       key: ['digest', 'erasure_id'],

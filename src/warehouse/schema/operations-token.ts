@@ -1,76 +1,82 @@
-/** The machinery's tables about the token and its money: the gate, shared limits, lost answers, the request log, names. */
+/**
+ * The operations tables of a token and its points: the limiter, shared budgets, lost answers, the request log, names.
+ */
 import { bigint, boolean, timestamp, nullable, numeric, oneOf, table, text, uuid, zero } from './column-types.ts';
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
 
-/** In an order in which they can be created, after the ledger. */
+/** The tables in the order of creation, after the ledger. */
 export const tokenTables = {
   gate_slots: table(
-    'Calls that may be under way at once with one token, over every process: one row a call.',
+    'Slots of the limiter for concurrent requests with a token, across all processes: one row per slot.',
     {
-      gate: text('Which token of which service, as a digest.'),
-      number: bigint('The slot, from 1.'),
-      holder: text('The process that has it, or had it last.'),
-      expires_at: timestamp('Until when it is taken unless renewed; past when it is free.'),
+      gate: text('Digest of the service and the token.'),
+      number: bigint('Number of the slot, from 1.'),
+      holder: text('Process that holds the slot, or held it last.'),
+      expires_at: timestamp(
+        'Time until which the slot is taken unless it is renewed; in the past if the slot is free.',
+      ),
     },
     { key: ['gate', 'number'] },
   ),
   gate_paces: table(
-    'How fast requests may start with one token, over every process.',
+    'Rate limit of requests with a token, across all processes: one row per token.',
     {
-      gate: text('Which token of which service, as a digest.'),
-      next_at: timestamp('When the next request may start.'),
-      wanted_at: nullable(timestamp('When a process last found too few slots.')),
-      wanted_by: nullable(text('That process.')),
+      gate: text('Digest of the service and the token.'),
+      next_at: timestamp('Earliest start of the next request.'),
+      wanted_at: nullable(timestamp('Time at which a process last found too few slots; null if that never happened.')),
+      wanted_by: nullable(text('Process that last found too few slots; null if none did.')),
     },
     { key: ['gate'] },
   ),
   spending: table(
-    'What counts against a limit in points that several processes share.',
+    'Points that count against limits that several processes share: one row per limit.',
     {
-      name: text('The limit: a day, or a balance less what is to be kept.'),
-      points: numeric('Points spent or set aside.'),
-      updated_at: timestamp('When it changed last.'),
+      name: text('Name of the limit: a day, or a balance without the points to keep.'),
+      points: numeric('Points spent or reserved.'),
+      updated_at: timestamp('Time of the last change.'),
     },
     { key: ['name'] },
   ),
   balances: table(
-    'Points left by the request log when a run with a limit in points last read it: one row a token.',
+    'Balances by the request log, as a run with a limit in points last read them: one row per token.',
     {
-      gate: text('Which token of which service, as a digest.'),
-      points: numeric('Points left, without those charged for later rows that do not show a balance.'),
-      logged_at: timestamp('Start of the logged request that shows the balance, by the clock of the service.'),
-      read_at: timestamp('When the log was read.'),
-      token_id: nullable(uuid('Identifier of the token in the log; null until a row is surely a request of ours.')),
+      gate: text('Digest of the service and the token.'),
+      points: numeric('Points left, minus those charged for later rows without a balance.'),
+      logged_at: timestamp('Start of the logged request that reports the balance, by the clock of the service.'),
+      read_at: timestamp('Time of the read of the log.'),
+      token_id: nullable(
+        uuid('Identifier of the token in the log; null until a row certainly belongs to a request of this warehouse.'),
+      ),
     },
     { key: ['gate'] },
   ),
   doubts: table(
-    'Each attempt whose answer was lost, and what the request log says became of it.',
+    'Attempts whose answers were lost, with their outcome by the request log: one row per attempt.',
     {
-      request_id: bigint('The request.'),
-      attempt: bigint('Which attempt at it, from 1.'),
-      run_id: bigint('The run that made the attempt.'),
+      request_id: bigint('Id of the request.'),
+      attempt: bigint('Number of the attempt, from 1.'),
+      run_id: bigint('Run that made the attempt.'),
       sync,
       endpoint,
-      sent_at: timestamp('When it was sent.'),
-      noticed_at: timestamp('When its loss was noticed.'),
-      reason: text('How the answer was lost.'),
+      sent_at: timestamp('Time of sending.'),
+      noticed_at: timestamp('Time at which the loss was noticed.'),
+      reason: text('Reason for the loss of the answer.'),
       verdict: nullable(
-        oneOf('What the log says; null until it was looked at.', [
+        oneOf('Outcome by the log; null until it was looked up.', [
           'paid_and_lost',
           'not_charged',
           'not_sent',
           'unknown',
         ]),
       ),
-      log_id: nullable(uuid('The row of the log that shows the attempt.')),
-      points: nullable(numeric('What the attempt cost by the log.')),
-      settled_at: nullable(timestamp('When the verdict was found.')),
+      log_id: nullable(uuid('Row of the log that shows the attempt; null if there is none.')),
+      points: nullable(numeric('Points charged for the attempt by the log; null until known.')),
+      settled_at: nullable(timestamp('Time at which the outcome was found; null until then.')),
       lost_invocations: zero(
         bigint(
-          'Invocations without an answer that it stands for: 1 for the last attempt of an invocation, 3 for an answer larger than is taken, 0 for any other; --refresh sets it back to 0.',
+          'Number of failed invocations that the attempt counts for: 1 for the last attempt of an invocation, 3 for an answer above the size limit, otherwise 0. --refresh resets it to 0.',
         ),
       ),
     },
@@ -81,15 +87,15 @@ export const tokenTables = {
     },
   ),
   request_cost_matches: table(
-    'Which request of the ledger is which row of the service’s request log, and how sure that is.',
+    'Matches between requests of the ledger and rows of the service’s request log: one row per match.',
     {
-      request_id: bigint('The request of the ledger.'),
-      log_id: uuid('The row of the log: fact_request_costs.id.'),
+      request_id: bigint('Id of the request in the ledger.'),
+      log_id: uuid('Row of the log: fact_request_costs.id.'),
       sure: oneOf(
-        'How sure it is: by the identifier sent, by being the only candidate, by the order of time among as many rows as requests, or one of several candidates.',
+        'Kind of match: the identifier that was sent, the only candidate, the order in time among equally many rows and requests, or one of several candidates.',
         ['identifier', 'only_candidate', 'in_order', 'ambiguous'],
       ),
-      matched_at: timestamp('When the two were brought together.'),
+      matched_at: timestamp('Time of the match.'),
     },
     {
       key: ['request_id', 'log_id'],
@@ -98,16 +104,16 @@ export const tokenTables = {
     },
   ),
   identities: table(
-    'Names under which answers showed one entity, and when: ids, aliases, addresses and URNs.',
+    'Names of entities in answers: ids, aliases, addresses and URNs, one row per name and entity.',
     {
-      resource: text('The contract’s name of the thing.'),
-      kind: oneOf('What kind of name it is.', ['id', 'alias', 'url', 'urn']),
-      name: text('The name, as requests write it.'),
-      entity: text('The key of the entity: the parts of its primary key as a JSON array.'),
-      first_seen_at: timestamp('Receipt of the first answer that showed it so.'),
-      last_seen_at: timestamp('Receipt of the last answer that showed it so.'),
-      answer_id: bigint('That last answer.'),
-      asked: boolean('True when a request by this name was answered with the entity; false when answers only show it.'),
+      resource: text('Name of the resource in the contract.'),
+      kind: oneOf('Kind of the name.', ['id', 'alias', 'url', 'urn']),
+      name: text('Name as requests contain it.'),
+      entity: text('Primary key of the entity: its parts as a JSON array.'),
+      first_seen_at: timestamp('Receipt of the first answer that showed the entity with this name.'),
+      last_seen_at: timestamp('Receipt of the last answer that showed the entity with this name.'),
+      answer_id: bigint('Id of that last answer.'),
+      asked: boolean('Whether a request by this name returned the entity; false if other answers only mention it.'),
     },
     {
       key: ['resource', 'kind', 'name', 'entity'],

@@ -1,4 +1,4 @@
-/** The tables of the machinery, declared: what they hold, their columns with types and meaning, keys and indexes. */
+/** Declares the operations tables: columns with types and comments, keys and indexes. */
 import type { RequestBody } from '../../service/request-body.ts';
 import {
   bigint,
@@ -30,18 +30,20 @@ const counter = (about: string) => zero(bigint(about));
 
 const sync = text('Name of the sync in the config.');
 const endpoint = text('Name of the endpoint: its path with dots.');
-const requestKey = text('SHA-256, in hex, of the endpoint and the canonical body.');
+const requestKey = text('SHA-256 of the endpoint and the canonical body, in hex.');
 
-/** Every table of the machinery, in an order in which they can be created. */
+/** Every operations table, in the order of creation. */
 export const operations = {
   runs: table(
-    'One run of one sync, from its plan to its end.',
+    'Runs of syncs: one row per run.',
     {
-      id: identity('The run.'),
+      id: identity('Id of the run.'),
       sync,
       endpoint,
-      definition_hash: text('Digest of what shapes the sync’s requests; only the same definition continues a run.'),
-      state: oneOf('How it stands or ended.', [
+      definition_hash: text(
+        'Digest of the settings that affect the sync’s requests. Only the same definition continues a run.',
+      ),
+      state: oneOf('State of the run.', [
         'running',
         'complete',
         'partial',
@@ -50,49 +52,55 @@ export const operations = {
         'interrupted',
         'abandoned',
       ]),
-      exit_code: nullable(bigint('Exit code that the run’s outcome gives; null while it runs.')),
-      today: date('The UTC day that the plan takes for today; frozen at the start.'),
-      started_at: timestamp('When it started.'),
-      ended_at: nullable(timestamp('When it ended; null while it runs or when its process was killed.')),
-      holder: nullable(text('The process that runs it: host, process id and a random part.')),
-      planned: counter('Requests in the plan, those that paging and splitting added included.'),
-      fresh: counter('Requests that a stored answer served, so that nothing was sent.'),
-      asked: counter('Requests sent, each counted once however often it was tried.'),
-      stored: counter('Answers stored.'),
-      received: counter('Items in the loaded answers; the sum of the next four.'),
-      loaded: counter('Items that made or changed rows.'),
-      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
-      unchanged: counter('Items that said what the rows already said.'),
-      superseded: counter(
-        'Items that came again later in their answer, or that a newer answer had already spoken for.',
+      exit_code: nullable(bigint('Exit code of the run; null while it runs.')),
+      today: date('UTC day that the plan uses as today, fixed at the start of the run.'),
+      started_at: timestamp('Start of the run.'),
+      ended_at: nullable(timestamp('End of the run; null while it runs or if its process was killed.')),
+      holder: nullable(text('Process that executes the run: host, process id and a random part.')),
+      planned: counter('Number of planned requests, including those that paging and splitting added.'),
+      fresh: counter('Number of requests that a stored answer served without sending.'),
+      asked: counter('Number of requests sent, each counted once, even with several attempts.'),
+      stored: counter('Number of stored answers.'),
+      received: counter(
+        'Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.',
       ),
-      quarantined: counter('Items that could not be loaded and are kept in quarantine.'),
-      failed: counter('Requests that ended without a usable answer.'),
-      missing: counter('Requests whose entity the service does not know.'),
-      truncated: counter('Slices that came back full and could not be cut further, so that more may exist.'),
-      points: nullable(numeric('Points spent, by the service’s own count where it told one, else by the price list.')),
-      error: nullable(text('Why the run ended early.')),
-      quote: nullable(json<unknown>('What the plan was quoted at, in points, before anything was sent.')),
-      summary: nullable(json<unknown>('What the run printed at its end.')),
-      unreadable: counter('Requests whose answer could not be read, those no longer asked included.'),
+      loaded: counter('Number of items that created or changed rows.'),
+      changed: nullable(
+        bigint('Number of loaded items that changed existing rows; null if not counted, as in runs of older versions.'),
+      ),
+      unchanged: counter('Number of items equal to their stored rows.'),
+      superseded: counter(
+        'Number of items that occur again later in their answer, or that a newer loaded answer replaces.',
+      ),
+      quarantined: counter('Number of items that could not be loaded and are in quarantine.'),
+      failed: counter('Number of requests that ended without a usable answer.'),
+      missing: counter('Number of requests for an entity that the service does not know.'),
+      truncated: counter('Number of full slices that could not be split further, so more items may exist.'),
+      points: nullable(numeric('Points spent: as charged by the service if known, otherwise by the price list.')),
+      error: nullable(text('Reason why the run ended early; null if it did not.')),
+      quote: nullable(json<unknown>('Quote of the plan in points, made before the first request; null without one.')),
+      summary: nullable(json<unknown>('Summary of the run, as printed at its end; null until then.')),
+      unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
     },
     { key: ['id'], indexes: [{ columns: ['sync', 'started_at'] }] },
   ),
   requests: table(
-    'The ledger: every request of every run, written down before it is sent.',
+    'Ledger of requests: one row per request of a run, committed before the request is sent.',
     {
-      id: identity('The ledger’s row.'),
-      run_id: bigint('The run that planned it.'),
+      id: identity('Id of the request.'),
+      run_id: bigint('Run that planned the request.'),
       sync,
       endpoint,
       request_key: requestKey,
-      body: json<RequestBody>('Canonical body: defaults filled in, without the timeout.'),
-      sent_body: nullable(json<RequestBody>('The body as sent.')),
-      input: json<RequestBody>('The fields that the sync’s input brought; {} without for_each.'),
-      depth: counter('How many times the question was cut to make this slice.'),
-      parent_id: nullable(bigint('The request whose answer led to this one, by paging or splitting.')),
-      state: oneOf('How it stands or ended.', [
+      body: json<RequestBody>('Canonical body: with defaults and without the timeout.'),
+      sent_body: nullable(json<RequestBody>('Body as sent; null until it is sent.')),
+      input: json<RequestBody>('Request fields from the input of the sync; {} without for_each.'),
+      depth: counter('Number of splits that led to this slice; 0 if it was not split.'),
+      parent_id: nullable(
+        bigint('Request whose answer led to this one by paging or splitting; null for a request of the plan.'),
+      ),
+      state: oneOf('State of the request.', [
         'planned',
         'fresh',
         'sent',
@@ -106,23 +114,25 @@ export const operations = {
         'skipped',
         'abandoned',
       ]),
-      attempts: counter('How many times it was sent.'),
+      attempts: counter('Number of attempts that were sent.'),
       points: nullable(
-        numeric('Points that its attempts may have cost, by the price list; the request log has the true figure.'),
+        numeric('Possible cost of its attempts in points, by the price list. The request log has the charged points.'),
       ),
-      charged: nullable(numeric('Points that its rows in the request log cost; null until they are known.')),
-      x_request_id: nullable(uuid('The id sent with every attempt, for finding the request in the service’s log.')),
-      planned_at: timestamp('When it entered the plan.'),
-      sent_at: nullable(timestamp('When it was last sent.')),
-      finished_at: nullable(timestamp('When its state became final.')),
-      answer_id: nullable(bigint('The stored answer; of a fresh request, the older answer that serves it.')),
-      status: nullable(bigint('HTTP status of the last answer.')),
-      failure_class: nullable(text('The kind of failure, for counting.')),
-      error: nullable(text('What went wrong, in words.')),
-      next: nullable(text('What to do about it.')),
-      chunk: nullable(
-        bigint('The chunk of a shared run that it belongs to; null of a run that one process does alone.'),
+      charged: nullable(numeric('Points charged for its rows in the request log; null until known.')),
+      x_request_id: nullable(
+        uuid('Identifier that every attempt sends, for finding the request in the service’s log.'),
       ),
+      planned_at: timestamp('Time at which it entered the plan.'),
+      sent_at: nullable(timestamp('Time of its last attempt; null if it was never sent.')),
+      finished_at: nullable(timestamp('Time at which its state became final; null until then.')),
+      answer_id: nullable(
+        bigint('Stored answer of the request; for a fresh request, the older answer that serves it. Null without one.'),
+      ),
+      status: nullable(bigint('HTTP status of the last answer; null without one.')),
+      failure_class: nullable(text('Kind of failure, for counting; null if it did not fail.')),
+      error: nullable(text('Description of the error; null if there was none.')),
+      next: nullable(text('Next step for the user; null if there is none.')),
+      chunk: nullable(bigint('Chunk of a shared run to which it belongs; null in a run of a single process.')),
     },
     {
       key: ['id'],
@@ -132,8 +142,9 @@ export const operations = {
         { columns: ['run_id', 'chunk', 'id'], where: 'chunk IS NOT NULL' },
         { columns: ['request_key', 'sync', 'id'] },
         { columns: ['parent_id'] },
-        // None holds what a request's way through its states changes: each move would cost an entry in every index.
-        // In the order of the rows but for a few, and a block's range costs an update next to nothing.
+        // No index covers columns that change with the state, because each change would then write to every index.
+        // sent_at is the exception: its values follow the order of the rows, and a block range index is cheap to
+        // update.
         { columns: ['sent_at'], using: 'brin' },
       ],
       foreignKeys: [
@@ -144,40 +155,50 @@ export const operations = {
   ),
   ...chunkTables,
   answers: table(
-    'The vault: every answer that was paid for, as received. Ids rise in the order of storing.',
+    'Answer store: one row per paid answer, as received. Ids increase in the order of storing.',
     {
-      id: identity('The answer; rows of the analyst tables name it as _answer_id.'),
-      request_id: bigint('The request that was sent for it.'),
-      run_id: bigint('The run that sent it.'),
+      id: identity('Id of the answer; analyst tables refer to it as _answer_id.'),
+      request_id: bigint('Request that returned the answer.'),
+      run_id: bigint('Run that sent the request.'),
       sync,
       endpoint,
       request_key: requestKey,
-      received_at: timestamp('When its last byte came in; every time kept about its content is this one.'),
-      took_ms: bigint('Milliseconds from sending to the last byte.'),
-      status: bigint('HTTP status.'),
-      headers: json<Readonly<Record<string, string>>>('Answer headers by lower-case name, without cookies.'),
+      received_at: timestamp('Receipt of its last byte. All times of its content in other tables are this time.'),
+      took_ms: bigint('Time from sending to the last byte, in milliseconds.'),
+      status: bigint('HTTP status of the answer.'),
+      headers: json<Readonly<Record<string, string>>>('Response headers by lower-case name, without cookies.'),
       body: {
-        ...nullable(bytea('The body, compressed as encoding says; null when it was pruned or erased.')),
+        ...nullable(bytea('Body, compressed as encoding says; null if it was pruned or erased.')),
         storage: 'external',
       },
-      encoding: text('How the body is compressed here: identity or the name of the compression.'),
-      sha256: text('SHA-256, in hex, of the body before compression; of a pruned one, what it was.'),
+      encoding: text('Compression of the stored body: identity or the name of the compression.'),
+      sha256: text('SHA-256 of the body before compression, in hex; it stays after pruning.'),
       bytes: bigint('Size of the body before compression, in bytes.'),
-      asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
-      received: nullable(bigint('Items in it: the sum of the next four. Null until loaded.')),
-      loaded: nullable(bigint('Items that made or changed rows.')),
-      changed: nullable(bigint('Of the loaded items, those whose rows were there and said something else.')),
-      unchanged: nullable(bigint('Items that said what the rows already said.')),
-      superseded: nullable(bigint('Items that came again later in it, or that a newer answer had already spoken for.')),
-      quarantined: nullable(bigint('Items that could not be loaded.')),
-      loaded_at: nullable(timestamp('When its rows were last loaded; null while they wait.')),
-      pruned_at: nullable(timestamp('When its body and headers were dropped for their age; null while they are kept.')),
-      redacted_at: nullable(
-        timestamp(
-          'When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.',
+      asked: nullable(bigint('Limit of items in the request; null if it has no limit.')),
+      received: nullable(
+        bigint('Number of items: the sum of loaded, unchanged, superseded and quarantined; null until loaded.'),
+      ),
+      loaded: nullable(bigint('Number of items that created or changed rows; null until loaded.')),
+      changed: nullable(bigint('Number of loaded items that changed existing rows; null if not counted.')),
+      unchanged: nullable(bigint('Number of items equal to their stored rows; null until loaded.')),
+      superseded: nullable(
+        bigint(
+          'Number of items that occur again later in it, or that a newer loaded answer replaces; null until loaded.',
         ),
       ),
-      unreadable: unset(boolean('True of a loaded answer that is quarantined whole; it serves no request.')),
+      quarantined: nullable(bigint('Number of items that could not be loaded; null until loaded.')),
+      loaded_at: nullable(timestamp('Last load of its rows; null while it waits.')),
+      pruned_at: nullable(
+        timestamp('Deletion of its body and headers because of their age; null while they are kept.'),
+      ),
+      redacted_at: nullable(
+        timestamp(
+          'Last removal of a forgotten entity from its body; null if the body is as received. Size and digest are those of the remaining body.',
+        ),
+      ),
+      unreadable: unset(
+        boolean('Whether the loaded answer is unreadable and completely in quarantine, so that it serves no request.'),
+      ),
     },
     {
       key: ['id'],
@@ -190,18 +211,18 @@ export const operations = {
     },
   ),
   quarantine: table(
-    'What could not be understood: whole answers and single items, with the reason.',
+    'Quarantine of items and answers that could not be loaded: one row per item or complete answer.',
     {
-      id: identity('The entry.'),
-      answer_id: bigint('The answer that holds it.'),
+      id: identity('Id of the entry.'),
+      answer_id: bigint('Answer that contains it.'),
       sync,
       endpoint,
-      resource: text('The contract’s name of the thing expected.'),
-      position: nullable(bigint('Place in the answer, from 0; null when the whole answer is rejected.')),
+      resource: text('Name of the expected resource in the contract.'),
+      position: nullable(bigint('Index in the answer, from 0; null if the complete answer is rejected.')),
       pointer: text('RFC 6901 pointer into the answer.'),
-      reason: text('Why it could not be loaded.'),
-      created_at: timestamp('When it was put here.'),
-      resolved_at: nullable(timestamp('When a later load took it; null while it is open.')),
+      reason: text('Reason why it could not be loaded.'),
+      created_at: timestamp('Creation of the entry.'),
+      resolved_at: nullable(timestamp('Time at which a later load accepted it; null while it is open.')),
     },
     {
       key: ['id'],
@@ -217,22 +238,22 @@ export const operations = {
     },
   ),
   coverage: table(
-    'Each slice that was asked, with what it asked for, what came, and whether that is all there is.',
+    'Coverage of requested slices: one row per answer to a slice, with whether it is complete.',
     {
-      id: identity('The slice.'),
-      request_id: bigint('The request that asked it.'),
-      run_id: bigint('The run that asked it.'),
+      id: identity('Id of the slice.'),
+      request_id: bigint('Request for the slice.'),
+      run_id: bigint('Run that requested the slice.'),
       sync,
       endpoint,
       request_key: requestKey,
-      filters: json<RequestBody>('The fields that narrow the question.'),
-      asked: nullable(bigint('Most items that were asked for; null when the request has no limit.')),
-      returned: bigint('Items that came.'),
-      depth: bigint('How many times the question was cut to make this slice.'),
-      complete: boolean('True when this is all there is; false when it is a lower bound.'),
-      reason: nullable(text('Why it is a lower bound.')),
+      filters: json<RequestBody>('Request fields that define the slice.'),
+      asked: nullable(bigint('Limit of items in the request; null if it has no limit.')),
+      returned: bigint('Number of returned items.'),
+      depth: bigint('Number of splits that led to this slice; 0 if it was not split.'),
+      complete: boolean('Whether the answer contains all items; false if it is a lower bound.'),
+      reason: nullable(text('Reason why it is a lower bound; null if it is not.')),
       as_of: timestamp('Receipt of the answer.'),
-      unreadable: unset(boolean('True when the answer could not be read, so that nothing is known of the slice.')),
+      unreadable: unset(boolean('Whether the answer was unreadable, so that the content of the slice is unknown.')),
     },
     {
       key: ['id'],
@@ -246,36 +267,36 @@ export const operations = {
     },
   ),
   drift: table(
-    'How answers differ from the contract, counted.',
+    'Differences between answers and the contract: one row per difference, with its count.',
     {
-      resource: text('The contract’s name of the thing.'),
-      path: text('Field names joined by dots, without positions.'),
-      kind: text('The difference: unknown field, missing, wrong type or other @type.'),
-      count: bigint('How often it was seen.'),
-      first_seen_at: timestamp('Receipt of the first answer with it.'),
-      last_seen_at: timestamp('Receipt of the last answer with it.'),
-      sample_type: text('A JSON type that was found; never a value.'),
+      resource: text('Name of the resource in the contract.'),
+      path: text('Field names joined by dots, without list positions.'),
+      kind: text('Kind of difference: unknown field, missing, wrong type or other @type.'),
+      count: bigint('Number of occurrences.'),
+      first_seen_at: timestamp('Receipt of the first answer with the difference.'),
+      last_seen_at: timestamp('Receipt of the last answer with the difference.'),
+      sample_type: text('Example of a JSON type that was found; never a value.'),
     },
     { key: ['resource', 'path', 'kind'] },
   ),
   marks: table(
-    'How far each sync has read, by name of the mark.',
+    'Watermarks: how far each sync has read, one row per sync and watermark.',
     {
       sync,
-      name: text('What the mark is about.'),
-      value: text('How far: a day or an instant, as the sync writes it.'),
-      updated_at: timestamp('When it moved last.'),
+      name: text('Name of the watermark.'),
+      value: text('Value of the watermark: a day or an instant, in the notation of the sync.'),
+      updated_at: timestamp('Time of the last change.'),
     },
     { key: ['sync', 'name'] },
   ),
   leases: table(
-    'Who is at work on what: at most one holder a name until it expires.',
+    'Leases: one row per name, with at most one holder until it expires.',
     {
-      name: text('What is held.'),
-      holder: text('The process that holds it: host, process id and a random part.'),
-      token: bigint('Rises with each new holder; a write with an older token is refused.'),
-      acquired_at: timestamp('When the holder got it.'),
-      expires_at: timestamp('Until when it is held unless renewed.'),
+      name: text('Name of the lease: what it protects.'),
+      holder: text('Process that holds the lease: host, process id and a random part.'),
+      token: bigint('Fencing token, which increases with each new holder. A write with an older token is refused.'),
+      acquired_at: timestamp('Time at which the holder got the lease.'),
+      expires_at: timestamp('Time until which the lease is held unless it is renewed.'),
     },
     { key: ['name'] },
   ),
@@ -285,8 +306,8 @@ export const operations = {
   ...rebuildTables,
 };
 
-/** The rows of the machinery's tables, as Kysely takes them. */
+/** The row types of the operations tables for Kysely. */
 export type OperationsTables = { [T in keyof typeof operations]: RowOf<(typeof operations)[T]> };
 
-/** The tables of the machinery, in an order in which they can be created. */
+/** The operations tables in the order of creation. */
 export const operationsTables: readonly DdlTable[] = Object.entries(operations).map(([name, it]) => ddlTable(name, it));

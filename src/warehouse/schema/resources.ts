@@ -1,27 +1,29 @@
-/** Which resources the answers of a catalog speak of. */
+/** Finds the resources that the answers of a catalog contain. */
 import type { Endpoint } from '../../service/endpoint.ts';
 import type { Field, Resource } from '../../service/model.ts';
 
-/** Every resource that these endpoints return or that is seen inside one, each after those that it sees. */
+/**
+ * Every resource that these endpoints return or that occurs inside one, sorted so that contained resources come first.
+ */
 export function resourcesOf(endpoints: readonly Endpoint[]): readonly Resource[] {
   const found = new Set<Resource>();
   for (const { returns } of endpoints) reachable(returns, found);
   return [...found];
 }
 
-function reachable(resource: Resource, into: Set<Resource>): void {
-  if (into.has(resource)) return;
-  for (const field of Object.values(resource.fields)) visit(field, into);
-  into.add(resource);
+function reachable(resource: Resource, found: Set<Resource>): void {
+  if (found.has(resource)) return;
+  for (const field of Object.values(resource.fields)) visit(field, found);
+  found.add(resource);
 }
 
-function visit(field: Field, into: Set<Resource>): void {
+function visit(field: Field, found: Set<Resource>): void {
   if (field.shape === 'object') {
-    if (field.observation) for (const type of ['', 'company']) reachable(field.observation.resourceOf(type), into);
-    for (const inner of Object.values(field.fields)) visit(inner, into);
+    if (field.observation) for (const type of ['', 'company']) reachable(field.observation.resourceOf(type), found);
+    for (const inner of Object.values(field.fields)) visit(inner, found);
   } else if (field.shape === 'list' && field.element.of === 'object') {
     const { observation, fields } = field.element;
-    if (observation) for (const type of ['', 'company']) reachable(observation.resourceOf(type), into);
-    for (const inner of Object.values(fields)) visit(inner, into);
+    if (observation) for (const type of ['', 'company']) reachable(observation.resourceOf(type), found);
+    for (const inner of Object.values(fields)) visit(inner, found);
   }
 }

@@ -1,4 +1,4 @@
-/** The tables of the warehouse as values. */
+/** The types of table declarations. */
 import type { Resource } from '../../service/model.ts';
 
 import type { ForeignKey } from './references.ts';
@@ -10,7 +10,7 @@ export interface Column {
   readonly type: SqlType;
   readonly nullable: boolean;
   readonly about: string;
-  /** A difference here is no change of the entity. */
+  /** True if a difference in this column does not count as a change of the entity. */
   readonly volatile: boolean;
 }
 
@@ -27,19 +27,19 @@ export interface Table {
 export interface RootTable extends Table {
   readonly kind: 'root';
   readonly resource: Resource;
-  /** Its lists, in the order in which their digests are kept. */
+  /** The tables of its lists, in the order of their digests. */
   readonly children: readonly ChildTable[];
-  /** Where its numbers are kept day by day, if they are. */
+  /** The table of its daily numbers, if there is one. */
   readonly daily: DailyTable | undefined;
-  /** Where changes of its attributes are logged, if they are. */
+  /** The log of its attribute changes, if there is one. */
   readonly changes: ChangeTable | undefined;
 }
 
 export interface ChildTable extends Table {
   readonly kind: 'child';
-  /** Key columns of the parent, as they are named here. */
+  /** Key columns of the parent, with their names in this table. */
   readonly parentKey: readonly string[];
-  /** The parent's column that counts the elements. */
+  /** The parent's column with the number of elements. */
   readonly count: string;
   readonly volatile: boolean;
 }
@@ -47,30 +47,30 @@ export interface ChildTable extends Table {
 export interface Index {
   readonly columns: readonly string[];
   /**
-   * `btree` sorts; the others take texts of any length. `hash` is the quickest to write, but rows that share a text lie in
-   * one chain, which is read to its end for each that joins it; `spgist` is a tree.
+   * `btree` sorts; the other types accept texts of any length. `hash` is the fastest to write, but equal texts share
+   * one chain, which every insert reads completely. `spgist` is a tree without that cost.
    */
   readonly using: 'btree' | 'hash' | 'spgist';
 }
 
-/** Numbers of entities by day: one row for each entity and UTC day on which it was seen. */
+/** Daily numbers of entities: one row for each entity and UTC day on which an answer showed it. */
 export interface DailyTable extends Table {
   readonly kind: 'daily';
-  /** The entity's key, as it is named here. */
+  /** The entity's key columns, with their names in this table. */
   readonly entityKey: readonly string[];
   readonly measures: readonly DailyMeasure[];
 }
 
-/** Where a day's number comes from: a cell of the row sighted, or the sum of one place in a list's rows. */
+/** The source of a daily number: a column of the observed row, or the sum of one column over the rows of a list. */
 export interface DailyMeasure {
   readonly column: string;
   readonly sum?: { readonly child: string; readonly place: number };
 }
 
-/** Changes of entities' attributes: one row for each attribute that an answer changed. */
+/** Attribute changes of entities: one row for each attribute that an answer changed. */
 export interface ChangeTable extends Table {
   readonly kind: 'changes';
-  /** The entity's key, as it is named here. */
+  /** The entity's key columns, with their names in this table. */
   readonly entityKey: readonly string[];
   /** The columns of the root table that are logged. */
   readonly attributes: readonly string[];

@@ -1,4 +1,4 @@
-/** Folds the declared resources and bridges into the tables that hold them. */
+/** Derives the analyst tables from the declared resources and bridges. */
 import type { SqlType, Column, Table, RootTable, ChildTable } from './table-types.ts';
 import { catalog } from '../../service/catalog.ts';
 import type { Bridge } from '../../service/endpoint.ts';
@@ -11,7 +11,7 @@ import { resourcesOf } from './resources.ts';
 export interface BridgeTable extends Table {
   readonly kind: 'bridge';
   readonly bridge: Bridge;
-  /** Columns that name the question. */
+  /** Columns that identify the request. */
   readonly questionKey: readonly string[];
 }
 
@@ -38,34 +38,45 @@ const column = (name: string, type: SqlType, about: string, more: Partial<Column
 const EXTRA = column(
   'extra',
   'jsonb',
-  'What the service sent and no column holds, in the shape it was sent; null when nothing.',
+  'Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.',
 );
-const POSITION = column('position', 'bigint', 'Place in the list, from 0.', { nullable: false });
-const ITEM = column('item', 'jsonb', 'The element as sent; the contract does not show its shape.');
+const POSITION = column('position', 'bigint', 'Index in the list, from 0.', { nullable: false });
+const ITEM = column('item', 'jsonb', 'Element as sent, as JSON; the contract does not define its structure.');
 
-const machinery = (shared: boolean): Column[] => [
+const metadataColumns = (shared: boolean): Column[] => [
   ...(shared
-    ? [column('_detail', 'text', 'The most that was ever seen of it: reference, preview or full.', { nullable: false })]
+    ? [
+        column('_detail', 'text', 'Highest detail of any observation so far: reference, preview or full.', {
+          nullable: false,
+        }),
+      ]
     : []),
-  column('_first_seen_at', 'timestamptz', 'Receipt of the first answer that held it.', { nullable: false }),
+  column('_first_seen_at', 'timestamptz', 'Receipt of the first answer that contained it.', { nullable: false }),
   column('_changed_at', 'timestamptz', 'Receipt of the answer that last changed it.', { nullable: false }),
-  column('_run_id', 'bigint', 'The run that last wrote the row.', { nullable: false }),
+  column('_run_id', 'bigint', 'Run that last wrote the row.', { nullable: false }),
   ANSWER,
-  column('_content_hash', 'text', 'Digest of the content; moves only when the content does.', { nullable: false }),
-  column('_part_hashes', 'text', 'Digests of the row’s parts, by which a later load tells what did not change.', {
+  column('_content_hash', 'text', 'Digest of the content; it changes only when the content changes.', {
+    nullable: false,
+  }),
+  column('_part_hashes', 'text', 'Digests of parts of the row. A later load uses them to detect unchanged parts.', {
     nullable: false,
   }),
 ];
-const ANSWER = column('_answer_id', 'bigint', 'The paid answer that produced the row, in the operations schema.', {
-  nullable: false,
-});
+const ANSWER = column(
+  '_answer_id',
+  'bigint',
+  'Id of the paid answer that produced the row, in the operations schema.',
+  {
+    nullable: false,
+  },
+);
 
-/** The columns that one scalar takes. */
+/** The columns of one scalar. */
 function scalarColumns(name: string, kind: Kind, about: string, volatile = false): Column[] {
   if (kind !== 'epoch') return [column(name, SQL[kind], about, { volatile })];
   return [
     column(name, 'timestamptz', about, { volatile }),
-    column(`${name}_epoch`, 'bigint', `${about} As sent, in seconds, milliseconds or microseconds since 1970.`, {
+    column(`${name}_epoch`, 'bigint', `${about} Number as sent, in seconds, milliseconds or microseconds since 1970.`, {
       volatile,
     }),
   ];
@@ -89,7 +100,7 @@ function columnsOfField(field: Field, name: string): Column[] {
         column(
           countColumn(name),
           'bigint',
-          `Number of elements: ${lowerFirst(field.about)} Null is not told, 0 is none.`,
+          `Number of elements: ${lowerFirst(field.about)} Null if not reported; 0 if there are none.`,
           {
             volatile: field.volatile,
           },
@@ -102,7 +113,7 @@ function columnsOfField(field: Field, name: string): Column[] {
   }
 }
 
-/** The column that tells how many elements a list had. */
+/** The name of the column with the number of elements of a list. */
 export const countColumn = (listName: string): string => `${listName}_count`;
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
@@ -122,7 +133,7 @@ function rootTable(resource: Resource): Declared {
     kind: 'root',
     about: resource.about,
     resource,
-    columns: [...declared, EXTRA, ...machinery(resource.shared)],
+    columns: [...declared, EXTRA, ...metadataColumns(resource.shared)],
     key: resource.key,
     foreignKeys,
     indexes: [
@@ -133,7 +144,7 @@ function rootTable(resource: Resource): Declared {
   };
 }
 
-/** Every list below these fields, those inside objects too, in declared order. */
+/** Every list in these fields, including those inside objects, in declared order. */
 function listsOf(fields: Fields, path: readonly string[]): { path: readonly string[]; list: ListField }[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     if (field.shape === 'list') return [{ path: [...path, name], list: field }];
@@ -175,7 +186,7 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
   return {
     name: childTableName(resource, path, list.named),
     kind: 'child',
-    about: `${list.about} One row an element.`,
+    about: `${list.about} One row per element.`,
     columns: [
       ...parentKey.map((name) => column(name, 'text', `Key of the ${resource.noun}.`, { nullable: false })),
       ...(own.length > 0 ? [] : [POSITION]),
@@ -205,31 +216,31 @@ function childTable(resource: Resource, path: readonly string[], list: ListField
 function bridgeTable(bridge: Bridge): BridgeTable {
   const to = bridge.to();
   const reference = referenceColumnNames(bridge.prefix, to.key);
-  const asked = Object.entries(bridge.questionColumns);
+  const questionColumns = Object.entries(bridge.questionColumns);
   return {
     name: bridge.table,
     kind: 'bridge',
     about: bridge.about,
     bridge,
-    questionKey: asked.map(([name]) => name),
+    questionKey: questionColumns.map(([name]) => name),
     columns: [
-      ...asked.map(([name, { about }]) => column(name, 'text', about, { nullable: false })),
-      ...reference.map((name, place) =>
-        column(name, 'text', `The ${bridge.prefix} that was returned: its ${to.key[place]} in ${to.table}.`, {
+      ...questionColumns.map(([name, { about }]) => column(name, 'text', about, { nullable: false })),
+      ...reference.map((name, index) =>
+        column(name, 'text', `Key of the returned ${bridge.prefix}: ${to.key[index]} in ${to.table}.`, {
           nullable: false,
         }),
       ),
-      column('position', 'bigint', 'Place in the answer, from 0.'),
+      column('position', 'bigint', 'Index in the answer, from 0.'),
       ...Object.entries(bridge.more ?? {}).flatMap(([name, it]) => scalarColumns(name, it.kind, it.about)),
       ANSWER,
     ],
-    key: [...asked.map(([name]) => name), ...reference],
+    key: [...questionColumns.map(([name]) => name), ...reference],
     foreignKeys: [{ columns: reference, table: to.table, references: to.key, onDelete: 'cascade' }],
     indexes: [{ columns: reference, using: 'btree' }],
   };
 }
 
-/** Every root table; what others refer to comes first, so that rows written in this order satisfy the foreign keys. */
+/** Every root table. Referenced tables come first, so that rows written in this order satisfy the foreign keys. */
 export const rootTables: readonly RootTable[] = resourcesOf(catalog).map((resource) => {
   const declared = rootTable(resource);
   return { ...declared, daily: dailyTable(declared), changes: changeTable(declared) };
@@ -239,7 +250,7 @@ export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),
 ].map(bridgeTable);
 
-/** Every table for analysts, in an order in which they can be created. */
+/** Every analyst table, in the order of creation. */
 export const tables: readonly Table[] = [
   ...rootTables.flatMap((it) => [it, ...it.children]),
   ...bridgeTables,

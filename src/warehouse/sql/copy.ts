@@ -1,4 +1,4 @@
-/** Rows in the text format of `COPY`, and a statement that sends them: the quickest way into a table. */
+/** Sends rows in the text format of `COPY`, the fastest way to insert them. */
 import { pipeline } from 'node:stream/promises';
 import type { ClientBase } from 'pg';
 import { from } from 'pg-copy-streams';
@@ -6,7 +6,10 @@ import { quoted } from './identifiers.ts';
 
 type Cell = string | number | boolean | null;
 
-/** The statement that takes rows of these columns as its one parameter: what `copyText` made, or an iterable of such. */
+/**
+ * The statement that inserts rows of these columns. Its only parameter is a result of `copyText` or an iterable of
+ * them.
+ */
 export const copyInto = (schema: string, table: string, columns: readonly string[]): string =>
   `${COPY}${quoted(schema)}.${quoted(table)} (${columns.map(quoted).join(', ')})${FROM_CLIENT}`;
 
@@ -15,7 +18,7 @@ const FROM_CLIENT = ' from stdin';
 
 export const isCopy = (statement: string): boolean => statement.startsWith(COPY);
 
-/** The same statement for the embedded database, whose client gives a file. */
+/** The same statement for the embedded database, which reads the rows from a blob. */
 export const copyFromBlob = (statement: string): string =>
   `${statement.slice(0, -FROM_CLIENT.length)} from '/dev/blob'`;
 
@@ -26,7 +29,7 @@ export interface CopySet {
   readonly rows: readonly (readonly Cell[])[];
 }
 
-/** A line for each row. */
+/** The rows as text, one line for each. */
 export function copyText(sets: readonly CopySet[]): string {
   let text = '';
   for (const { key, rows } of sets) {
@@ -44,7 +47,7 @@ export function copyText(sets: readonly CopySet[]): string {
   return text;
 }
 
-/** Hardly any text has such a letter. */
+/** Few texts contain these characters, so a test comes before the replacement. */
 const SPECIAL = /[\\\t\n\r]/;
 const EACH_SPECIAL = /[\\\t\n\r]/g;
 const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
@@ -52,16 +55,16 @@ const ESCAPED: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '
 function textOf(cell: Cell): string {
   if (cell === null) return '\\N';
   if (typeof cell !== 'string') return String(cell);
-  return SPECIAL.test(cell) ? cell.replace(EACH_SPECIAL, (letter) => ESCAPED[letter] ?? letter) : cell;
+  return SPECIAL.test(cell) ? cell.replace(EACH_SPECIAL, (char) => ESCAPED[char] ?? char) : cell;
 }
 
-/** Runs the statement with a text, or its parts as they are made; its result is that of an insert. */
+/** Runs the statement with a text or a lazy sequence of its parts. Returns a result like that of an insert. */
 export async function copy(client: Pick<ClientBase, 'query'>, statement: string, text: string | Iterable<string>) {
   const stream = client.query(from(statement));
   await pipeline(textParts(text), stream);
   return { command: 'INSERT', rowCount: stream.rowCount, rows: [] };
 }
 
-/** Its parts; a text by itself would be taken for its letters. */
+/** The parts of the text. A plain string gets wrapped, because its iterator would return single characters. */
 export const textParts = (text: string | Iterable<string>): Iterable<string> =>
   typeof text === 'string' ? [text] : text;

@@ -1,4 +1,4 @@
-/** What a database says when it can't be used, as an error that its reader can act on. */
+/** Translates errors of database connections into errors that the user can act on. */
 import { CredentialError, EXIT, SluiceError, TransientError, UsageError } from '../../errors.ts';
 
 interface DriverError {
@@ -6,7 +6,7 @@ interface DriverError {
   readonly errors?: unknown;
 }
 
-/** Where the database is, as messages name it; never with a password. */
+/** The location of the database for messages, without a password. */
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
@@ -16,21 +16,21 @@ export interface ServerAddress {
 
 const wrong = (message: string, next: string) => ({ exitCode: EXIT.usage, message, next });
 const refused = (message: string, next: string) => ({ exitCode: EXIT.credential, message, next });
-const passing = (message: string, next: string) => ({ exitCode: EXIT.transient, message, next });
-type Verdict = ReturnType<typeof wrong> | ReturnType<typeof refused> | ReturnType<typeof passing>;
+const transient = (message: string, next: string) => ({ exitCode: EXIT.transient, message, next });
+type Verdict = ReturnType<typeof wrong> | ReturnType<typeof refused> | ReturnType<typeof transient>;
 
-/** The code of a database or system error, wherever the driver keeps it. */
+/** The code of a database or system error, even if the driver wraps it. */
 export function errorCode(error: unknown): string | undefined {
   const { code, errors } = (error ?? {}) as DriverError;
   if (typeof code === 'string') return code;
   return Array.isArray(errors) ? errorCode(errors[0]) : undefined;
 }
 
-/** True of a login that is refused because the role does not exist or may not log in. */
+/** True if a login was refused because the role does not exist or may not log in. */
 export const isAboutRole = (error: unknown): boolean =>
   errorCode(error) === '28000' && (error as { readonly routine?: unknown }).routine === 'InitializeSessionUserId';
 
-/** What an error says; the first of several that stand for one. */
+/** The message of an error, or that of the first of several wrapped errors. */
 function errorText(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return errorText(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
@@ -61,23 +61,32 @@ const VERDICTS: Readonly<Record<string, (place: ServerAddress) => Verdict>> = {
       'Grant it CREATE and CONNECT on the database, or create both schemas and make it their owner.',
     ),
   '53300': () =>
-    passing('The database has no connection left', 'Try again when others have ended, or raise its max_connections.'),
-  '57P03': () => passing('The database is starting up or shutting down', 'Try again in a moment.'),
+    transient(
+      'The database has no connection left',
+      'Try again when other sessions have ended, or increase max_connections.',
+    ),
+  '57P03': () => transient('The database is starting up or shutting down', 'Try again in a moment.'),
   ECONNREFUSED: (it) =>
-    passing(
+    transient(
       `Nothing answers at ${reachable(it)}`,
       'Start the database, or correct host and port in DATABASE_URL; unset it for the embedded warehouse.',
     ),
   ECONNRESET: (it) =>
-    passing(`The connection to ${reachable(it)} was cut`, 'Try again; see the server’s log if it stays.'),
+    transient(`The connection to ${reachable(it)} was cut`, 'Try again; if it persists, check the log of the server.'),
   ENOENT: (it) =>
-    passing(`No socket of a database in ${it.host}`, 'Start the database, or correct the folder in DATABASE_URL.'),
-  ENOTFOUND: (it) => wrong(`No machine is named ${it.host}`, 'Correct the host in DATABASE_URL.'),
+    transient(
+      `There is no database socket in ${it.host}`,
+      'Start the database, or correct the folder in DATABASE_URL.',
+    ),
+  ENOTFOUND: (it) => wrong(`The host ${it.host} does not exist`, 'Correct the host in DATABASE_URL.'),
   EAI_AGAIN: (it) =>
-    passing(`The name ${it.host} can’t be looked up now`, 'Try again; see this machine’s name service if it stays.'),
+    transient(
+      `The host name ${it.host} can’t be resolved now`,
+      'Try again; if it persists, check the DNS settings of this machine.',
+    ),
   ETIMEDOUT: (it) =>
-    passing(`${reachable(it)} does not answer`, 'See whether a firewall stands between, and try again.'),
-  EHOSTUNREACH: (it) => passing(`${reachable(it)} can’t be reached`, 'See the network between, and try again.'),
+    transient(`${reachable(it)} does not answer`, 'Check for a firewall between the machines, then try again.'),
+  EHOSTUNREACH: (it) => transient(`${reachable(it)} can’t be reached`, 'Check the network, then try again.'),
 };
 
 const UNTRUSTED = new Set([
@@ -102,61 +111,64 @@ function verdictOf(error: unknown, place: ServerAddress): Verdict | undefined {
   if (code !== undefined && UNTRUSTED.has(code)) {
     return wrong(
       `The certificate of ${reachable(place)} is not trusted (${message})`,
-      'Name its authority with sslrootcert=FILE, or use sslmode=require to trust any.',
+      'Set sslrootcert=FILE to its certificate authority, or use sslmode=require to trust any.',
     );
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return wrong(
       `The certificate of ${reachable(place)} is for another name`,
-      'Use the name in the certificate, or sslmode=verify-ca to check its authority alone.',
+      'Use the name in the certificate, or sslmode=verify-ca to check only the certificate authority.',
     );
   }
   if (/client password must be a string/.test(message)) {
     return refused(
-      `The database wants a password of ${place.user}, and there is none`,
-      'Put it into DATABASE_URL, or into PGPASSWORD.',
+      `The database requires a password for ${place.user}, and none is set`,
+      'Add it to DATABASE_URL, or set PGPASSWORD.',
     );
   }
   if (/does not support SSL/i.test(message)) {
     return wrong(
-      `The database at ${reachable(place)} speaks no TLS`,
-      'Turn it on there, or say sslmode=disable where the network itself is safe.',
+      `The database at ${reachable(place)} does not support TLS`,
+      'Enable TLS on the server, or use sslmode=disable if the network is safe.',
     );
   }
   if (code !== undefined && /^(ERR_SSL|ERR_TLS|EPROTO)/.test(code)) {
     return wrong(
       `No TLS connection to ${reachable(place)} (${message})`,
-      'See the TLS settings of the server and sslmode in DATABASE_URL.',
+      'Check the TLS settings of the server and sslmode in DATABASE_URL.',
     );
   }
   if (isAboutRole(error)) {
     return refused(
-      `The database does not let ${place.user} in: ${message}`,
+      `The database refuses the login of ${place.user}: ${message}`,
       'Create the role (createuser --login NAME), or correct the user in DATABASE_URL.',
     );
   }
   if (code !== undefined && VERDICTS[code]) return VERDICTS[code](place);
   if (/timeout/i.test(message))
-    return passing(
+    return transient(
       `${reachable(place)} does not answer in time`,
-      'See whether a firewall stands between, and try again.',
+      'Check for a firewall between the machines, then try again.',
     );
   if (/terminated unexpectedly|Connection terminated/i.test(message))
-    return passing(`The connection to ${reachable(place)} was cut`, 'Try again; see the server’s log if it stays.');
+    return transient(
+      `The connection to ${reachable(place)} was cut`,
+      'Try again; if it persists, check the log of the server.',
+    );
   return undefined;
 }
 
-/** The error to show for one that came while connecting: a UsageError, CredentialError or TransientError that says what to do. */
+/** The user error for a connection error: a UsageError, CredentialError or TransientError with the next step. */
 export function connectError(error: unknown, place: ServerAddress): SluiceError {
   if (error instanceof SluiceError) return error;
   const verdict = verdictOf(error, place);
   if (!verdict) {
     const code = errorCode(error);
-    const told = errorText(error);
+    const message = errorText(error);
     return new TransientError(
-      `The database at ${reachable(place)} can’t be used: ${told}${code === undefined ? '' : ` (${code})`}`,
+      `The database at ${reachable(place)} can’t be used: ${message}${code === undefined ? '' : ` (${code})`}`,
       {
-        next: 'See the server’s log, and try again.',
+        next: 'Check the log of the server, then try again.',
         cause: error,
       },
     );

@@ -1,24 +1,26 @@
-/** Names in SQL: quoting them, and making the ones that Postgres would otherwise choose. */
+/** Quotes names in SQL and derives the names of indexes, constraints and schemas. */
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../errors.ts';
 
-/** Postgres cuts longer names silently, in bytes. */
+/** Limit in bytes. Postgres truncates longer names silently. */
 const LONGEST_NAME = 63;
 const OPERATIONS_SUFFIX = '_ops';
 
-/** The name in quotes, so that any name works and none is folded to lower case. */
+/** The name in quotes. Quoted names may contain any character and keep their case. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Names in quotes, joined by commas. */
 export const quotedList = (names: readonly string[]): string => names.map(quoted).join(', ');
 
-/** The text as an SQL literal; dollars and backslashes are safe in it, whatever the server's settings. */
+/** The text as an SQL literal. Backslashes are safe in it with any setting of the server. */
 export function literal(text: string): string {
   const doubled = text.replaceAll("'", "''");
   return text.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`;
 }
 
-/** A name for an index or constraint, the same on every machine; a long one is cut and ends in a digest of the whole. */
+/**
+ * A deterministic name for an index or constraint. A long name is truncated and ends in a digest of the complete name.
+ */
 export function objectName(table: string, columns: readonly string[], suffix: string): string {
   const name = [table, ...columns, suffix].join('_');
   if (Buffer.byteLength(name) <= LONGEST_NAME) return name;
@@ -27,7 +29,7 @@ export function objectName(table: string, columns: readonly string[], suffix: st
   return name.slice(0, LONGEST_NAME - tail.length) + tail;
 }
 
-/** The name of the schema that holds the machinery of this one. Throws a UsageError when either can't be a schema. */
+/** The name of the operations schema for this schema. Throws a UsageError if either is not a valid name. */
 export function operationsSchema(schema: string): string {
   const longest = LONGEST_NAME - OPERATIONS_SUFFIX.length;
   const refuse = (found: string): never => {
@@ -35,8 +37,9 @@ export function operationsSchema(schema: string): string {
       next: `Choose a name of 1 to ${longest} bytes that does not begin with pg_, such as sluice.`,
     });
   };
-  if (schema === '' || schema.includes('\0')) return refuse('is empty or holds a NUL character');
+  if (schema === '' || schema.includes('\0')) return refuse('is empty or contains a NUL character');
   if (Buffer.byteLength(schema) > longest) return refuse(`is ${Buffer.byteLength(schema)} bytes long`);
-  if (/^pg_/i.test(schema) || schema === 'information_schema') return refuse(`is ${schema}, which belongs to Postgres`);
+  if (/^pg_/i.test(schema) || schema === 'information_schema')
+    return refuse(`is ${schema}, which is reserved by Postgres`);
   return schema + OPERATIONS_SUFFIX;
 }

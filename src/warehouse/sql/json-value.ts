@@ -1,4 +1,4 @@
-/** SQL values as JSON has them, for results that people and programs read. */
+/** Converts SQL values to JSON values, for results that people and programs read. */
 import { elementTypeOf, TYPE } from './type-oids.ts';
 import { parseJson, splitArray } from './values.ts';
 
@@ -10,12 +10,12 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** A double holds so many decimal digits whatever they are. */
+/** The number of decimal digits that a double always keeps. */
 const SAFE_DIGITS = 15;
 
 /**
- * The JSON value for the text of an SQL value of this type: a number only where it is exact, else its digits as text;
- * an instant in RFC 3339, in UTC as the session prints it, with its microseconds; JSON as it is; bytes in hexadecimal.
+ * The JSON value for the text of an SQL value of this type. A number that a double cannot represent exactly stays text.
+ * An instant becomes RFC 3339 in UTC with microseconds. JSON is parsed, and bytes are hexadecimal.
  */
 export function jsonValue(text: string | null, oid: number): JsonValue {
   if (text === null) return null;

@@ -1,4 +1,7 @@
-/** A connection below Kysely, for statements that others write: it tells the columns of an empty result, and values as text. */
+/**
+ * A connection without Kysely for statements of users. It returns values as text, and the columns even of an empty
+ * result.
+ */
 import type { PGlite } from '@electric-sql/pglite';
 import type { Pool, PoolClient, QueryArrayConfig } from 'pg';
 
@@ -7,39 +10,41 @@ export interface TextResult {
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** Runs exactly one statement, its parameters given as text; the protocol itself refuses more. */
+/** Runs exactly one statement, with its parameters as text. The protocol refuses several statements. */
 export type RunText = (statement: string, parameters?: readonly (string | null)[]) => Promise<TextResult>;
 
 /**
- * Lends a connection inside a transaction that can only read, and rolls it back. When the signal aborts, a server's
- * statement is cancelled; an embedded one can't be.
+ * Runs the work in a read-only transaction, which is rolled back at the end. An aborted signal cancels the statement on
+ * a server. An embedded warehouse cannot cancel a statement.
  */
 export type TextSession = <T>(work: (run: RunText) => Promise<T>, signal?: AbortSignal) => Promise<T>;
 
 const raw = (text: string): string => text;
 
-/** Sessions of a pool; `cancel` stops what one of its clients runs. */
+/** Sessions of a pool. `cancel` stops the statement of a client. */
 export const sessionOfPool =
   (pool: Pool, cancel: (client: PoolClient) => void): TextSession =>
   async (work, signal) => {
     signal?.throwIfAborted();
     const client = await pool.connect();
     const run: RunText = async (text, values = []) => {
-      // Without parameters the driver would send it as a script, which may hold several statements.
+      // Extended mode, because the driver would otherwise send a text without parameters as a script of several
+      // statements.
       const statement = { text, values, rowMode: 'array', queryMode: 'extended', types: { getTypeParser: () => raw } };
       const { fields, rows } = await client.query(statement as unknown as QueryArrayConfig);
       return { fields: fields.map(({ name, dataTypeID: oid }) => ({ name, oid })), rows: rows as (string | null)[][] };
     };
-    const stop = (): void => cancel(client);
+    const cancelClient = (): void => cancel(client);
     let broken = true;
     try {
       await client.query('begin transaction read only');
-      signal?.addEventListener('abort', stop, { once: true });
+      signal?.addEventListener('abort', cancelClient, { once: true });
       return await work(run);
     } finally {
-      signal?.removeEventListener('abort', stop);
+      signal?.removeEventListener('abort', cancelClient);
       await client.query('rollback').then(
-        // A cancellation that comes late would hit whoever has the connection then.
+        // A late cancellation could hit the next user of the connection, so a connection with a cancellation is
+        // dropped.
         () => (broken = signal?.aborted ?? false),
         () => undefined,
       );

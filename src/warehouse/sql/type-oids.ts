@@ -1,4 +1,4 @@
-/** The numbers by which Postgres names its built-in types in results; they never change. */
+/** The object identifiers (OIDs) of built-in Postgres types. They never change. */
 export const TYPE = {
   bool: 16,
   bytea: 17,
@@ -22,7 +22,7 @@ export const TYPE = {
   jsonb: 3802,
 } as const;
 
-/** Types of arrays, with the type of their elements. */
+/** The element type of each array type. */
 const ELEMENTS: ReadonlyMap<number, number> = new Map<number, number>([
   [199, TYPE.json],
   [1000, TYPE.bool],
@@ -46,5 +46,5 @@ const ELEMENTS: ReadonlyMap<number, number> = new Map<number, number>([
   [3807, TYPE.jsonb],
 ]);
 
-/** The type of an array type’s elements; undefined of every other type. */
+/** The element type of an array type; undefined for other types. */
 export const elementTypeOf = (oid: number): number | undefined => ELEMENTS.get(oid);

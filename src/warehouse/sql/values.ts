@@ -1,9 +1,12 @@
 /**
- * How SQL values become JavaScript values and back, the same for both kinds of warehouse.
+ * Converts SQL values to JavaScript values and back, in the same way for both kinds of warehouse.
  *
- * bigint and numeric are text, because a number would round them; date, timestamp and interval are text as Postgres
- * prints them; timestamptz is a Date (select `::text` where microseconds matter); bytea is a Buffer; json is parsed,
- * with the numbers that would round as text; every other type is its text.
+ * - bigint and numeric are text, because a number would round them.
+ * - date, timestamp and interval are text as Postgres prints them.
+ * - timestamptz is a Date; select `::text` if microseconds matter.
+ * - bytea is a Buffer.
+ * - json is parsed, and numbers that would be rounded become text.
+ * - Every other type is text.
  */
 import { types } from 'pg';
 import { elementTypeOf, TYPE } from './type-oids.ts';
@@ -11,10 +14,10 @@ import { elementTypeOf, TYPE } from './type-oids.ts';
 type Parse = (text: string) => unknown;
 
 const raw: Parse = (text) => text;
-/** What the driver for servers does with the text of this type. */
+/** The parser of the server driver for this type. */
 const driverParser = (oid: number): Parse => types.getTypeParser(oid, 'text') as Parse;
 
-/** A number that JSON.parse would round keeps its digits as text. */
+/** A reviver for JSON.parse that returns the digits of a number as text if the number would be rounded. */
 function exact(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   if (typeof value !== 'number' || source === undefined) return value;
@@ -22,9 +25,9 @@ function exact(_key: string, value: unknown, context?: { readonly source?: strin
   return rounded ? source : value;
 }
 
-/** The value of a JSON text; a whole number above 2^53 is the text of its digits. */
+/** The value of a JSON text. An integer above 2^53 becomes the text of its digits. */
 export function parseJson(text: string): unknown {
-  // The reviver costs ten times the parse, and only numbers this long can need it.
+  // The reviver makes parsing ten times slower, and only numbers of this length need it.
   return /\d{16}|\d[eE]/.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
 }
 
@@ -41,7 +44,7 @@ const SCALARS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
   [TYPE.jsonb, parseJson],
 ]);
 
-/** The elements of an array’s text, nested as it is. */
+/** The elements of an array literal, with its nesting. */
 export const splitArray = driverParser(1009) as (text: string) => unknown[];
 
 function parseArray(element: Parse): Parse {
@@ -50,14 +53,14 @@ function parseArray(element: Parse): Parse {
   return (text) => each(splitArray(text));
 }
 
-/** What turns the text of a value of this type into a JavaScript value. */
+/** The function that converts the text of a value of this type to a JavaScript value. */
 export function parserFor(oid: number): Parse {
   const element = elementTypeOf(oid);
   if (element !== undefined) return parseArray(SCALARS.get(element) ?? raw);
   return SCALARS.get(oid) ?? raw;
 }
 
-/** The text of a parameter, the same as `pg` sends, so that a statement that works on one kind works on the other. */
+/** The text of a parameter as `pg` sends it, so that statements work with both kinds of warehouse. */
 export function parameterText(value: unknown): string | null {
   if (value == null) return null;
   if (typeof value === 'string') return value;

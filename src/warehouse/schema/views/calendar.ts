@@ -1,13 +1,13 @@
-/** The calendar by which days are grouped, and the log of changes over all kinds of entities. */
+/** The calendar for grouping days, and a view of the change logs of all kinds of entities. */
 import { bigint, date, boolean, integer, timestamp, text, view } from './view.ts';
 
 export const calendarViews = [
   view(
     'dim_date',
-    'The calendar: one row for each day from 1990-01-01 to 2049-12-31. It begins before the first filing that the source holds and the oldest profile, and ends beyond any plan.',
+    'Calendar: one row per day from 1990-01-01 to 2049-12-31. It begins before the first filing and the oldest profile.',
     ['date'],
     {
-      date: date('The day.'),
+      date: date('Day.'),
       year: integer('Calendar year.'),
       quarter: integer('Quarter of the year, from 1.'),
       month: integer('Month of the year, from 1.'),
@@ -34,23 +34,23 @@ export const calendarViews = [
       last_of_quarter: date('Last day of the quarter.'),
       first_of_year: date('First day of the year.'),
       last_of_year: date('Last day of the year.'),
-      days_in_month: integer('Days that the month has.'),
+      days_in_month: integer('Number of days in the month.'),
     },
   ),
   view(
     'attribute_changes',
-    'What changed of people, organizations, groups and profiles, over all their logs: one row a change.',
+    'Attribute changes of people, organizations, groups and profiles: one row per change.',
     ['table_name', 'entity_key', 'attribute', 'changed_at', 'answer_id'],
     {
-      table_name: text('The table that holds the entity, such as pronet_users.'),
-      entity_key: text('The entity’s key; the two parts of a URN have a colon between them.'),
-      entity_name: text('Name of the entity as it is known.'),
-      attribute: text('Name of the column that changed.'),
-      from_value: text('What it was before, as text; null for nothing.'),
-      to_value: text('What it became, as text; null for nothing.'),
+      table_name: text('Table of the entity, such as pronet_users.'),
+      entity_key: text('Key of the entity; a colon separates the two parts of a URN.'),
+      entity_name: text('Name of the entity; null if unknown.'),
+      attribute: text('Name of the changed column.'),
+      from_value: text('Value before the change, as text; null if there was none.'),
+      to_value: text('Value after the change, as text; null if there is none.'),
       changed_at: timestamp('Receipt of the answer that showed the change.'),
-      changed_on: date('The UTC day of that; joins dim_date.'),
-      answer_id: bigint('The paid answer that showed the change; joins paid_answers.'),
+      changed_on: date('UTC day of changed_at; joins dim_date.'),
+      answer_id: bigint('Paid answer that showed the change; joins paid_answers.'),
     },
   ),
 ];

@@ -1,4 +1,4 @@
-/** Views of what requests cost: the request log with its syncs and runs, and its sums. */
+/** Views of the costs of requests: the request log with syncs and runs, and its sums. */
 import {
   columnFrom,
   bigint,
@@ -14,77 +14,75 @@ import {
   view,
 } from './view.ts';
 
-const log_id = uuid('The row of the log; joins fact_request_costs.id.');
+const log_id = uuid('Row of the log; joins fact_request_costs.id.');
 const endpoint = text(
-  'Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.',
+  'Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.',
 );
-const plan = text('Plan of the token at the time; (not told) where the log has none. Joins dim_plan.');
+const plan = text('Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.');
 const sync = text(
-  'The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.',
+  'Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.',
 );
-const ownSync = text('Name of the sync in the config; what it cost to look for its lost answers counts as its own.');
+const ownSync = text('Name of the sync in the config. The cost of lookups of its lost answers is included.');
 const started_on = date(
-  'The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.',
+  'UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.',
 );
-const run_id = bigint('The run that sent it; null where it is not surely known. Joins sync_runs.');
-const request_id = bigint('The request of the ledger; null where it is not surely known.');
+const run_id = bigint('Run that sent the request; null if not certain. Joins sync_runs.');
+const request_id = bigint('Request in the ledger; null if not certain.');
 const points = numeric(
-  'Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.',
+  'Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.',
 );
-const requests = bigint('Rows of the request log.');
+const requests = bigint('Number of rows in the request log.');
 const failed_requests = bigint(
-  'Of these, those that failed by their status or error; unknown entities are not among them.',
+  'Number of these requests that failed by their status or error, without those for unknown entities.',
 );
-const failed_points = numeric('Points charged for requests that failed.');
-const loaded = bigint('Items that made or changed rows.');
+const failed_points = numeric('Points charged for failed requests.');
+const loaded = bigint('Number of items that created or changed rows.');
 const new_rows = bigint(
-  'Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.',
+  'Number of new rows in the table that the endpoint fills, without rows that were deleted later.',
 );
 const points_per_loaded = ratio(
-  'Points for each item that made or changed a row, by the log where it has these requests, else by the ledger; null without such items.',
+  'Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.',
 );
-const points_per_new_row = ratio('Points for each new row, reckoned alike; null without new rows.');
+const points_per_new_row = ratio('Points per new row, from the same source; null without new rows.');
 const nothing_new_points = numeric(
-  'Points for answers that brought nothing new: every item said what was known, or there were none.',
+  'Points for answers without anything new: all items equal their stored rows, or there are no items.',
 );
 
 export const costViews = [
   view(
     'logged_requests',
-    'The service’s request log with the sync, run and request that each row is of: one row a logged request. Sums over it are sums over fact_request_costs.',
+    'Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.',
     ['log_id'],
     {
       log_id,
-      started_at: timestamp('When the request started; where the log does not say, when its row was first seen.'),
+      started_at: timestamp('Start of the request; if the log has no start, the time at which its row was first read.'),
       date: started_on,
       endpoint,
-      logged_endpoint: text('The endpoint as the log writes it.'),
+      logged_endpoint: text('Endpoint as written in the log.'),
       plan,
       sync,
       run_id,
       request_id,
       match: text(
-        'How sure the request is: identifier, only_candidate, ambiguous when it may be one of several, none when it is no request of this ledger.',
+        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
       ),
-      token: text('Identifier of the token; (not told) where the log has none.'),
+      token: text('Identifier of the token; `(not told)` if the log has none.'),
       ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
-      points: numeric(
-        'Points charged: the cost where the row says it was paid, or does not say and has a cost; else 0.',
-      ),
+      points: numeric('Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.'),
       points_left: columnFrom('fact_request_costs', 'points_left'),
       outcome: text(
-        'answered (status 2xx), missing (412: no such entity), failed (another status, or an error), under way (not ended yet), not told.',
+        'Outcome: `answered` (status 2xx), `missing` (412: no such entity), `failed` (another status, or an error), `under way` (not ended yet) or `not told` (unknown).',
       ),
       status: columnFrom('fact_request_costs', 'response_status_code'),
       error: columnFrom('fact_request_costs', 'response_error_text'),
-      asked: bigint('Most items that were asked for; null when the request has no limit or is not surely known.'),
+      asked: bigint('Limit of items in the request; null if it has no limit or the request is not certain.'),
       items: columnFrom('fact_request_costs', 'response_count'),
       duration_s: columnFrom('fact_request_costs', 'duration'),
     },
   ),
   view(
     'daily_costs',
-    'Points by day, endpoint, plan and sync, over the whole request log: one row for each of the four together.',
+    'Points by day, endpoint, plan and sync over the complete request log: one row per combination.',
     ['date', 'endpoint', 'plan', 'sync'],
     {
       date: started_on,
@@ -93,30 +91,30 @@ export const costViews = [
       sync,
       requests,
       points,
-      list_points: numeric('Cost of all these requests by the log, charged or not, in points.'),
+      list_points: numeric('Cost of all these requests by the log in points, charged or not.'),
       failed_requests,
       failed_points,
-      missing_requests: bigint('Of these, those whose entity the service does not know.'),
-      missing_points: numeric('Points charged for such requests.'),
-      open_requests: bigint('Of these, those that had not ended when the log was read.'),
-      items: numeric('Items in the answers, by the log.'),
+      missing_requests: bigint('Number of these requests for an entity that the service does not know.'),
+      missing_points: numeric('Points charged for requests for unknown entities.'),
+      open_requests: bigint('Number of these requests that had not ended when the log was read.'),
+      items: numeric('Number of items in the answers, by the log.'),
     },
   ),
-  view('run_costs', 'What each run cost and what it brought for that: one row a run.', ['run_id'], {
-    run_id: bigint('The run; joins sync_runs, unless it only looked for lost answers.'),
+  view('run_costs', 'Costs and results of runs: one row per run.', ['run_id'], {
+    run_id: bigint('Id of the run; joins sync_runs, unless the run only looked up lost answers.'),
     sync: ownSync,
     endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
-    started_at: timestamp('When the run started.'),
-    date: date('The UTC day of that; joins dim_date.'),
+    started_at: timestamp('Start of the run.'),
+    date: date('UTC day of started_at; joins dim_date.'),
     state: text('State of the run, as in sync_runs.'),
-    requests: bigint('Rows of the request log that are surely of this run.'),
+    requests: bigint('Number of rows in the request log that certainly belong to this run.'),
     points,
     failed_points,
     ledger_points: numeric(
-      'Points by the ledger: by the log where it told them, else by the price list; null until known.',
+      'Points by the ledger: as charged by the log if known, otherwise by the price list; null until known.',
     ),
-    quoted_points: numeric('Points that the plan was likely to cost, as quoted before anything was sent.'),
-    received: bigint('Items in its answers.'),
+    quoted_points: numeric('Expected points of the plan, as quoted before the first request; null without a quote.'),
+    received: bigint('Number of items in its answers.'),
     loaded,
     new_rows,
     nothing_new_points,
@@ -125,7 +123,7 @@ export const costViews = [
   }),
   view(
     'sync_costs',
-    'What each sync cost so far and what it brought for that; other programs’ requests too: one row a sync and endpoint.',
+    'Costs and results of syncs so far, and costs of other programs: one row per sync and endpoint.',
     ['sync', 'endpoint'],
     {
       sync,
@@ -134,73 +132,75 @@ export const costViews = [
       points,
       failed_requests,
       failed_points,
-      first_on: date('The first day with a row in the log.'),
-      last_on: date('The last day with a row in the log.'),
-      ledger_points: numeric('Points by the ledger: by the log where it told them, else by the price list.'),
-      answers: bigint('Answers in the vault.'),
-      answer_points: numeric('Points for these answers, by the log where it has their requests, else by the ledger.'),
-      received: bigint('Items in these answers.'),
+      first_on: date('First day with a row in the log.'),
+      last_on: date('Last day with a row in the log.'),
+      ledger_points: numeric('Points by the ledger: as charged by the log if known, otherwise by the price list.'),
+      answers: bigint('Number of stored answers.'),
+      answer_points: numeric('Points for these answers, by the log if it has their requests, otherwise by the ledger.'),
+      received: bigint('Number of items in these answers.'),
       loaded,
       new_rows,
       points_per_loaded,
       points_per_new_row,
-      nothing_new_answers: bigint('Answers that brought nothing new.'),
+      nothing_new_answers: bigint('Number of answers without anything new.'),
       nothing_new_points,
-      nothing_new_share: ratio('These points among those for all answers, from 0 to 1; null where those are 0.'),
+      nothing_new_share: ratio('Share of these points in answer_points, from 0 to 1; null if answer_points is 0.'),
     },
   ),
-  view('answer_costs', 'What each paid answer cost and what it brought for that: one row an answer.', ['answer_id'], {
-    answer_id: bigint('The answer; joins paid_answers.'),
-    request_id: bigint('The request that was sent for it.'),
-    run_id: bigint('The run that sent it.'),
+  view('answer_costs', 'Costs and results of paid answers: one row per answer.', ['answer_id'], {
+    answer_id: bigint('Id of the answer; joins paid_answers.'),
+    request_id: bigint('Request that returned the answer.'),
+    run_id: bigint('Run that sent the request.'),
     sync: ownSync,
     endpoint: text('Name of the endpoint: its path with dots. Joins dim_endpoint.'),
-    request_key: text('SHA-256, in hex, of the endpoint and the canonical body: the same for the same question.'),
-    received_at: timestamp('When its last byte came in.'),
-    date: date('The UTC day of that; joins dim_date.'),
+    request_key: text('SHA-256 of the endpoint and the canonical body, in hex. Equal requests have equal keys.'),
+    received_at: timestamp('Receipt of its last byte.'),
+    date: date('UTC day of received_at; joins dim_date.'),
     points: numeric(
-      'Points that its request cost with all attempts, by the log where it has them, else by the ledger. Of several answers to one request, the newest has them.',
+      'Points for its request with all attempts, by the log if it has them, otherwise by the ledger. If a request has several answers, the newest has the points.',
     ),
-    is_logged: boolean('Whether the log has the request, so that the points are the service’s own count.'),
-    received: bigint('Items in it.'),
+    is_logged: boolean('Whether the log has the request, so that the points are those that the service charged.'),
+    received: bigint('Number of items in the answer.'),
     loaded,
-    unchanged: bigint('Items that said what the rows already said.'),
+    unchanged: bigint('Number of items equal to their stored rows.'),
     new_rows,
-    is_nothing_new: boolean('Whether it brought nothing new: every item said what was known, or there were none.'),
-    previous_at: timestamp('Receipt of the same sync’s answer before to the same question; null for the first.'),
-    days_since_previous: ratio('Days since that.'),
+    is_nothing_new: boolean(
+      'Whether the answer has nothing new: all items equal their stored rows, or there are no items.',
+    ),
+    previous_at: timestamp('Receipt of the previous answer to the same request of the same sync; null for the first.'),
+    days_since_previous: ratio('Days since previous_at; null for the first.'),
   }),
   view(
     'sync_max_age_savings',
-    'What a max_age would have saved each sync, had it been set from the beginning: one row a sync and age. The request log’s own readings are left out.',
+    'Points that a max_age would have saved, had it been set from the beginning: one row per sync and age. Reads of the request log are not included.',
     ['sync', 'max_age_days'],
     {
       sync: ownSync,
-      max_age_days: integer('The max_age, in days: 1, 7 or 30.'),
-      answers: bigint('Answers that were paid for.'),
-      points: numeric('Points for these answers, by the log where it has their requests, else by the ledger.'),
-      saved_answers: bigint('Of these, those that an answer of this age or less would have served.'),
-      saved_points: numeric('Points for those: what would have been saved, answers of other syncs left aside.'),
-      saved_share: ratio('These points among all, from 0 to 1; null where those are 0.'),
-      late_answers: bigint(
-        'Answers among those saved that had brought something new, which would have been known later, or not at all.',
-      ),
+      max_age_days: integer('Assumed max_age in days: 1, 7 or 30.'),
+      answers: bigint('Number of paid answers.'),
+      points: numeric('Points for these answers, by the log if it has their requests, otherwise by the ledger.'),
+      saved_answers: bigint('Number of these answers that an earlier answer of at most this age would have replaced.'),
+      saved_points: numeric('Points that would have been saved, without regard to answers of other syncs.'),
+      saved_share: ratio('Share of saved_points in points, from 0 to 1; null if points is 0.'),
+      late_answers: bigint('Number of saved answers with something new, which would have been loaded later or never.'),
     },
   ),
   view(
     'charged_failures',
-    'Requests that were charged for nothing: one row a logged request that failed, or whose answer was lost on its way.',
+    'Requests that were charged without a usable answer: one row per logged request that failed or whose answer was lost.',
     ['log_id'],
     {
       log_id,
-      started_at: timestamp('When the request started.'),
+      started_at: timestamp('Start of the request.'),
       date: started_on,
       endpoint,
       plan,
       sync,
       run_id,
       request_id,
-      kind: text('failed when the service says so; lost when it ended and no answer to it is stored.'),
+      kind: text(
+        'Kind of failure: failed if the service reports that; lost if the request ended and no answer is stored.',
+      ),
       status: columnFrom('fact_request_costs', 'response_status_code'),
       error: columnFrom('fact_request_costs', 'response_error_text'),
       points: numeric('Points charged.'),
@@ -208,24 +208,26 @@ export const costViews = [
   ),
   view(
     'price_book',
-    'What calls cost by the whole request log, with their spread: one row an endpoint and plan. Rows that were not charged though they have a price are left out.',
+    'Distribution of the costs of requests over the complete request log: one row per endpoint and plan. Rows with a price that were not charged are not included.',
     ['endpoint', 'plan'],
     {
       endpoint,
       plan,
-      samples: bigint('Answered requests.'),
-      min_points: numeric('The least points for one.'),
-      low_points: numeric('A tenth of them cost no more points than this.'),
-      median_points: numeric('Half of them cost no more points than this.'),
-      mean_points: ratio('Points for one in the mean.'),
-      high_points: numeric('Nine tenths of them cost no more points than this.'),
-      max_points: numeric('The most points for one.'),
-      low_points_per_item: ratio('A tenth of those with items cost no more points an item than this.'),
-      median_points_per_item: ratio('Half of them cost no more points an item than this.'),
-      high_points_per_item: ratio('Nine tenths of them cost no more points an item than this.'),
-      empty_points: numeric('Median of the points for an answer without items; null when there was none.'),
-      missing_points: numeric('Median of the points for an entity that the service does not know.'),
-      failed_points: numeric('Median of the points for a request that failed.'),
+      samples: bigint('Number of answered requests.'),
+      min_points: numeric('Minimum of the points per answered request.'),
+      low_points: numeric('10th percentile of the points per answered request.'),
+      median_points: numeric('Median of the points per answered request.'),
+      mean_points: ratio('Mean of the points per answered request.'),
+      high_points: numeric('90th percentile of the points per answered request.'),
+      max_points: numeric('Maximum of the points per answered request.'),
+      low_points_per_item: ratio(
+        '10th percentile of the points per item, over answered requests with items; null without any.',
+      ),
+      median_points_per_item: ratio('Median of the points per item, over the same requests.'),
+      high_points_per_item: ratio('90th percentile of the points per item, over the same requests.'),
+      empty_points: numeric('Median of the points per answer without items; null if there is none.'),
+      missing_points: numeric('Median of the points per request for an unknown entity; null if there is none.'),
+      failed_points: numeric('Median of the points per failed request; null if there is none.'),
       last_at: timestamp('Start of the newest of these requests.'),
     },
   ),

@@ -7,7 +7,7 @@ const person = (column: string) => columnFrom('pronet_users', column);
 export const peopleViews = [
   view(
     'pronet_user_overview',
-    'People of the professional network with their latest school: one row a person.',
+    'People of the professional network with their latest school: one row per person.',
     ['urn_type', 'urn_value'],
     {
       ...columnsOf(
@@ -21,23 +21,23 @@ export const peopleViews = [
         'location',
         'open_to_work',
       ),
-      school_count: bigint('Schools that the person lists; 0 also while nobody asked for them.'),
-      school_name: text('The latest school: that with the latest year, of several the one listed first.'),
+      school_count: bigint('Number of schools that the person lists; 0 also if they were never requested.'),
+      school_name: text('Name of the latest school: the one with the latest year, or the first listed of several.'),
       school_urn_type: school('company_urn_type'),
       school_urn_value: school('company_urn_value'),
       school_industry: text('Industry of the latest school.'),
       school_major: text('Degree and field of study at the latest school, as written.'),
       school_interval: text('Years at the latest school, as written.'),
-      school_end_year: integer('The latest year in the interval of the latest school.'),
-      group_count: bigint('Loaded groups that show the person as a member.'),
-      search_count: bigint('Searches that returned the person.'),
-      detail: text('The most that was ever seen of the person: reference, preview or full.'),
+      school_end_year: integer('Latest year in the interval of the latest school; null if unknown.'),
+      group_count: bigint('Number of loaded groups that show the person as a member.'),
+      search_count: bigint('Number of searches that returned the person.'),
+      detail: text('Highest detail of any observation of the person so far: reference, preview or full.'),
       ...since,
     },
   ),
   view(
     'pronet_user_school_overview',
-    'Schools that people list, with the person and the school: one row for each of the two.',
+    'Schools that people list, with the person and the school: one row per listed school.',
     ['user_urn_type', 'user_urn_value', 'position'],
     {
       ...columnsOf('pronet_user_educations', 'user_urn_type', 'user_urn_value', 'position'),
@@ -53,13 +53,13 @@ export const peopleViews = [
       school_employee_range: school('company_employee_range'),
       major: school('major'),
       interval: school('interval'),
-      start_year: integer('The earliest year in the interval.'),
-      end_year: integer('The latest year in the interval.'),
+      start_year: integer('Earliest year in the interval; null if unknown.'),
+      end_year: integer('Latest year in the interval; null if unknown.'),
     },
   ),
   view(
     'pronet_user_search_hit_overview',
-    'Whom the searches of which sync returned: one row for each search and person.',
+    'People that searches returned, by sync: one row per search and person.',
     ['sync', 'request_key', 'user_urn_type', 'user_urn_value'],
     {
       ...columnsOf('pronet_user_search_hits', 'sync', 'request_key', 'position', 'user_urn_type', 'user_urn_value'),
@@ -73,23 +73,21 @@ export const peopleViews = [
   ),
   view(
     'pronet_group_overview',
-    'Groups of the professional network with what they show: one row a group.',
+    'Groups of the professional network with their visible content: one row per group.',
     ['urn_type', 'urn_value'],
     {
       ...columnsOf('pronet_groups', 'urn_type', 'urn_value', 'name', 'url', 'description', 'member_count'),
-      shown_member_count: bigint('Members that the group’s page shows; null when not told.'),
-      owner_count: bigint('Shown members whose role is owner.'),
-      owners: text('Names of shown members whose role is owner, with semicolons between them.'),
-      industries: text(
-        'Names of the group’s industries, with semicolons between them; the URN where there is no name.',
-      ),
+      shown_member_count: bigint('Number of members on the group’s page; null if not reported.'),
+      owner_count: bigint('Number of shown members with the role owner.'),
+      owners: text('Names of shown members with the role owner, separated by semicolons.'),
+      industries: text('Names of the group’s industries, or their URNs without a name, separated by semicolons.'),
       ...columnsOf('pronet_groups', 'created_at', 'geo_type', 'geo_value'),
       ...since,
     },
   ),
   view(
     'pronet_group_member_overview',
-    'Members that groups show, with the group and the person: one row for each of the two.',
+    'Members that groups show, with the group and the person: one row per group and person.',
     ['group_urn_type', 'group_urn_value', 'user_urn_type', 'user_urn_value'],
     {
       ...columnsOf('pronet_group_members', 'group_urn_type', 'group_urn_value'),

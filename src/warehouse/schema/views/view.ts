@@ -1,8 +1,8 @@
-/** The words in which views are declared: their columns, and which of them tell one row from another. */
+/** The vocabulary for declaring views: their columns, and the columns that identify a row. */
 import { tables } from '../tables.ts';
 import type { Column } from '../table-types.ts';
 
-/** A column of a view; its SQL is in the migrations. */
+/** A column of a view. Its SQL is in the migrations. */
 export interface ViewColumn {
   readonly name: string;
   readonly type: string;
@@ -11,9 +11,9 @@ export interface ViewColumn {
 
 export interface View {
   readonly name: string;
-  /** What a row is. */
+  /** The meaning of a row. */
   readonly about: string;
-  /** Columns that tell one row from another. */
+  /** Columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: readonly ViewColumn[];
 }
@@ -36,7 +36,7 @@ export const date = of('date');
 export const timestamp = of('timestamptz');
 export const uuid = of('uuid');
 
-/** A view with its columns in the order declared. */
+/** A view with its columns in declared order. */
 export const view = (name: string, about: string, key: readonly string[], columns: Columns): View => ({
   name,
   about,
@@ -44,13 +44,13 @@ export const view = (name: string, about: string, key: readonly string[], column
   columns: Object.entries(columns).map(([column, it]) => ({ name: column, ...it })),
 });
 
-/** The column of that table for analysts, with its type and meaning. */
+/** The column of an analyst table, with its type and comment. */
 export function columnFrom(table: string, column: string): Declared {
   const { type, about } = columnOf(table, column);
   return { type, about };
 }
 
-/** Columns that a view shows as their table has them, under the same names. */
+/** Columns that a view takes from a table, with the same names. */
 export const columnsOf = (table: string, ...columns: readonly string[]): Columns =>
   Object.fromEntries(columns.map((column) => [column, columnFrom(table, column)]));
 
@@ -60,8 +60,8 @@ function columnOf(table: string, column: string): Column {
   return found;
 }
 
-/** When a row's entity was seen first and changed last. */
+/** The times at which a row's entity was first observed and last changed. */
 export const since: Columns = {
-  first_seen_at: timestamp('Receipt of the first answer that held it.'),
+  first_seen_at: timestamp('Receipt of the first answer that contained it.'),
   changed_at: timestamp('Receipt of the answer that last changed it.'),
 };

@@ -1,4 +1,4 @@
-/** The views for analysts, declared: what a row is and what each column means. Their SQL is in the migrations. */
+/** Declares the analyst views: the meaning of a row and of each column. Their SQL is in the migrations. */
 import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
 import { costViews } from './costs.ts';
