@@ -1,4 +1,4 @@
-/** The rules for prose that a program can check, and the sentences of Markdown that they apply to. */
+/** The rules for prose that a program can check, and the sentences of Markdown and of comments that they apply to. */
 
 /** A piece of text that is written as a unit: a paragraph, a list item, a heading or a table cell. */
 interface Block {
@@ -66,6 +66,23 @@ export function offencesIn(markdown: string): string[] {
     ...sentences.flatMap(({ line, ...sentence }) => offencesOf(sentence).map((it) => `line ${line}: ${it}`)),
     ...(average > MOST_WORDS_ON_AVERAGE ? [`${average.toFixed(1)} words a sentence on average`] : []),
   ];
+}
+
+/** What breaks a rule in the comments of a source file, one line each; a comment's average length does not count. */
+export function offencesInComments(source: string): string[] {
+  return commentsOf(source).flatMap(({ line, text }) =>
+    sentencesOf(text).flatMap((sentence) =>
+      offencesOf(sentence).map((it) => `line ${line + sentence.line - 1}: ${it}`),
+    ),
+  );
+}
+
+/** The comments that begin a line, without their marks, each with its first line. */
+function commentsOf(source: string): { readonly line: number; readonly text: string }[] {
+  return [...source.matchAll(/^[ \t]*(?:\/\*[\s\S]*?\*\/|\/\/.*(?:\n[ \t]*\/\/.*)*)/gm)].map((found) => ({
+    line: source.slice(0, found.index).split('\n').length,
+    text: found[0].replaceAll(/^[ \t]*(?:\/\*+|\*\/|\*|\/\/) ?/gm, '').replaceAll(/ *\*\/$/gm, ''),
+  }));
 }
 
 function offencesOf({ text, words }: Omit<Sentence, 'line'>): string[] {
