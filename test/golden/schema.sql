@@ -1,8 +1,8 @@
--- Numbers of each user by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+-- Daily numbers of each user: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_microblog_user_daily" (
   -- Key of the user.
   "user_rest_id" text not null,
-  -- The UTC day on which the answers were received; joins dim_date.
+  -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
   -- Followers.
   "follower_count" bigint,
@@ -22,22 +22,22 @@ create table sluice."fact_microblog_user_daily" (
   "user_seed_tweet_count" bigint,
   -- Creators subscribed to.
   "creator_subscriptions_count" bigint,
-  -- Receipt of the answer that showed it first that day, or changed a number last.
+  -- Receipt of the first answer of that day that showed it, or of the last answer that changed a number.
   "_seen_at" timestamp with time zone not null,
-  -- That answer, in the operations schema.
+  -- Id of that answer in the operations schema.
   "_answer_id" bigint not null,
-  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  -- Numbers that this answer did not report, each with the receipt and id of the answer that last reported it; null if there are none.
   "_earlier" jsonb,
   constraint "fact_microblog_user_daily_pkey" primary key ("user_rest_id", "date"),
   constraint "fact_microblog_user_daily_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
 );
 create index "fact_microblog_user_daily_date_idx" on sluice."fact_microblog_user_daily" using btree (date);
 
--- Numbers of each post by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+-- Daily numbers of each post: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_photoshare_post_daily" (
   -- Key of the post.
   "post_id" text not null,
-  -- The UTC day on which the answers were received; joins dim_date.
+  -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
   -- Likes; negative when hidden.
   "like_count" bigint,
@@ -47,22 +47,22 @@ create table sluice."fact_photoshare_post_daily" (
   "reshare_count" bigint,
   -- Views of a video.
   "view_count" bigint,
-  -- Receipt of the answer that showed it first that day, or changed a number last.
+  -- Receipt of the first answer of that day that showed it, or of the last answer that changed a number.
   "_seen_at" timestamp with time zone not null,
-  -- That answer, in the operations schema.
+  -- Id of that answer in the operations schema.
   "_answer_id" bigint not null,
-  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  -- Numbers that this answer did not report, each with the receipt and id of the answer that last reported it; null if there are none.
   "_earlier" jsonb,
   constraint "fact_photoshare_post_daily_pkey" primary key ("post_id", "date"),
   constraint "fact_photoshare_post_daily_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
 );
 create index "fact_photoshare_post_daily_date_idx" on sluice."fact_photoshare_post_daily" using btree (date);
 
--- Numbers of each user by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+-- Daily numbers of each user: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_photoshare_user_daily" (
   -- Key of the user.
   "user_id" text not null,
-  -- The UTC day on which the answers were received; joins dim_date.
+  -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
   -- Followers.
   "follower_count" bigint,
@@ -70,45 +70,45 @@ create table sluice."fact_photoshare_user_daily" (
   "following_count" bigint,
   -- Posts published.
   "media_count" bigint,
-  -- Receipt of the answer that showed it first that day, or changed a number last.
+  -- Receipt of the first answer of that day that showed it, or of the last answer that changed a number.
   "_seen_at" timestamp with time zone not null,
-  -- That answer, in the operations schema.
+  -- Id of that answer in the operations schema.
   "_answer_id" bigint not null,
-  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  -- Numbers that this answer did not report, each with the receipt and id of the answer that last reported it; null if there are none.
   "_earlier" jsonb,
   constraint "fact_photoshare_user_daily_pkey" primary key ("user_id", "date"),
   constraint "fact_photoshare_user_daily_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
 );
 create index "fact_photoshare_user_daily_date_idx" on sluice."fact_photoshare_user_daily" using btree (date);
 
--- Numbers of each group by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+-- Daily numbers of each group: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_pronet_group_daily" (
   -- Key of the group.
   "group_urn_type" text not null,
   -- Key of the group.
   "group_urn_value" text not null,
-  -- The UTC day on which the answers were received; joins dim_date.
+  -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
   -- Members that the group says it has.
   "member_count" bigint,
-  -- Receipt of the answer that showed it first that day, or changed a number last.
+  -- Receipt of the first answer of that day that showed it, or of the last answer that changed a number.
   "_seen_at" timestamp with time zone not null,
-  -- That answer, in the operations schema.
+  -- Id of that answer in the operations schema.
   "_answer_id" bigint not null,
-  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  -- Numbers that this answer did not report, each with the receipt and id of the answer that last reported it; null if there are none.
   "_earlier" jsonb,
   constraint "fact_pronet_group_daily_pkey" primary key ("group_urn_type", "group_urn_value", "date"),
   constraint "fact_pronet_group_daily_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
 );
 create index "fact_pronet_group_daily_date_idx" on sluice."fact_pronet_group_daily" using btree (date);
 
--- Numbers of each post by day: one row for each UTC day on which an answer showed it, with the last value told that day.
+-- Daily numbers of each post: one row per UTC day with an answer that showed it. Each number is the last one reported on that day.
 create table sluice."fact_pronet_post_daily" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- The UTC day on which the answers were received; joins dim_date.
+  -- UTC day of receipt of the answers; joins dim_date.
   "date" date not null,
   -- Comments on the post; null when not told, negative when hidden.
   "comment_count" bigint,
@@ -116,11 +116,11 @@ create table sluice."fact_pronet_post_daily" (
   "share_count" bigint,
   -- Reactions of all types, hidden ones left out; null when not told.
   "reaction_count" bigint,
-  -- Receipt of the answer that showed it first that day, or changed a number last.
+  -- Receipt of the first answer of that day that showed it, or of the last answer that changed a number.
   "_seen_at" timestamp with time zone not null,
-  -- That answer, in the operations schema.
+  -- Id of that answer in the operations schema.
   "_answer_id" bigint not null,
-  -- Numbers that this answer did not tell, each with receipt and id of the answer that told it last; null when there are none.
+  -- Numbers that this answer did not report, each with the receipt and id of the answer that last reported it; null if there are none.
   "_earlier" jsonb,
   constraint "fact_pronet_post_daily_pkey" primary key ("post_urn_type", "post_urn_value", "date"),
   constraint "fact_pronet_post_daily_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -163,75 +163,75 @@ create table sluice."fact_request_costs" (
   "is_token_expired" boolean,
   -- Whether the points had run out.
   "is_points_run_out" boolean,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "fact_request_costs_pkey" primary key ("id")
 );
 create index "fact_request_costs_response_request_id_idx" on sluice."fact_request_costs" using hash (response_request_id);
 create index "fact_request_costs_started_at_idx" on sluice."fact_request_costs" using btree (started_at);
 
--- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+-- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."microblog_user_changes" (
   -- Key of the user.
   "user_rest_id" text not null,
-  -- Name of the column of microblog_users that changed.
+  -- Name of the changed column of microblog_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
-  -- The paid answer that showed the change, in the operations schema.
+  -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
   constraint "microblog_user_changes_pkey" primary key ("user_rest_id", "attribute", "changed_at", "_answer_id"),
   constraint "microblog_user_changes_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
 );
 create index "microblog_user_changes_changed_at_idx" on sluice."microblog_user_changes" using btree (changed_at);
 
--- Profiles that the description mentions, as sent. One row an element.
+-- Profiles that the description mentions, as sent. One row per element.
 create table sluice."microblog_user_mentions" (
   -- Key of the user.
   "user_rest_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "microblog_user_mentions_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_mentions_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
 );
 
--- Categories of the professional account, as sent. One row an element.
+-- Categories of the professional account, as sent. One row per element.
 create table sluice."microblog_user_professional_categories" (
   -- Key of the user.
   "user_rest_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "microblog_user_professional_categories_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_professional_categories_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
 );
 
--- Addresses on the profile, as sent. One row an element.
+-- Addresses on the profile, as sent. One row per element.
 create table sluice."microblog_user_profile_urls" (
   -- Key of the user.
   "user_rest_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "microblog_user_profile_urls_pkey" primary key ("user_rest_id", "position"),
   constraint "microblog_user_profile_urls_user_rest_id_fkey" foreign key ("user_rest_id") references "microblog_users" ("rest_id") on delete cascade
@@ -277,13 +277,13 @@ create table sluice."microblog_users" (
   "is_blue_verified" boolean,
   -- When the profile was opened.
   "created_at" timestamp with time zone,
-  -- When the profile was opened. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the profile was opened. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
   -- Identifier of the professional account.
   "professional_rest_id" text,
   -- Type of professional account, such as creator.
   "professional_professional_type" text,
-  -- Number of elements: categories of the professional account, as sent. Null is not told, 0 is none.
+  -- Number of elements: categories of the professional account, as sent. Null if not reported; 0 if there are none.
   "professional_categories_count" bigint,
   -- Whether the identity was verified.
   "verification_info_is_identity_verified" boolean,
@@ -291,9 +291,9 @@ create table sluice."microblog_users" (
   "verification_info_verified_since" text,
   -- Why the profile is verified, as written.
   "verification_info_reason_description" text,
-  -- Number of elements: addresses on the profile, as sent. Null is not told, 0 is none.
+  -- Number of elements: addresses on the profile, as sent. Null if not reported; 0 if there are none.
   "profile_urls_count" bigint,
-  -- Number of elements: profiles that the description mentions, as sent. Null is not told, 0 is none.
+  -- Number of elements: profiles that the description mentions, as sent. Null if not reported; 0 if there are none.
   "mentions_count" bigint,
   -- Day of the month.
   "birthdate_day" bigint,
@@ -321,31 +321,31 @@ create table sluice."microblog_users" (
   "user_seed_tweet_count" bigint,
   -- Creators subscribed to.
   "creator_subscriptions_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "microblog_users_pkey" primary key ("rest_id")
 );
 create index "microblog_users_alias_idx" on sluice."microblog_users" using hash (alias);
 
--- Pictures and videos of the post, as sent. One row an element.
+-- Pictures and videos of the post, as sent. One row per element.
 create table sluice."photoshare_post_media" (
   -- Key of the post.
   "post_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_post_media_pkey" primary key ("post_id", "position"),
   constraint "photoshare_post_media_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
@@ -365,7 +365,7 @@ create table sluice."photoshare_posts" (
   "text" text,
   -- When the post was published.
   "created_at" timestamp with time zone,
-  -- When the post was published. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the post was published. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
   -- Likes; negative when hidden.
   "like_count" bigint,
@@ -391,27 +391,27 @@ create table sluice."photoshare_posts" (
   "user_is_private" boolean,
   -- Type of post, such as photo or video.
   "type" text,
-  -- Number of elements: pictures and videos of the post, as sent. Null is not told, 0 is none.
+  -- Number of elements: pictures and videos of the post, as sent. Null if not reported; 0 if there are none.
   "media_count" bigint,
   -- Pictures and videos of a post that holds several.
   "carousel_media_count" bigint,
   -- Whether the post is marked as paid.
   "is_paid_partnership" boolean,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "photoshare_posts_pkey" primary key ("id"),
   constraint "photoshare_posts_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete set null
@@ -420,68 +420,68 @@ create index "photoshare_posts_code_idx" on sluice."photoshare_posts" using hash
 create index "photoshare_posts_created_at_idx" on sluice."photoshare_posts" using btree (created_at);
 create index "photoshare_posts_user_id_idx" on sluice."photoshare_posts" using btree (user_id);
 
--- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+-- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."photoshare_user_changes" (
   -- Key of the user.
   "user_id" text not null,
-  -- Name of the column of photoshare_users that changed.
+  -- Name of the changed column of photoshare_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
-  -- The paid answer that showed the change, in the operations schema.
+  -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
   constraint "photoshare_user_changes_pkey" primary key ("user_id", "attribute", "changed_at", "_answer_id"),
   constraint "photoshare_user_changes_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
 );
 create index "photoshare_user_changes_changed_at_idx" on sluice."photoshare_user_changes" using btree (changed_at);
 
--- Hashtags in the description, as sent. One row an element.
+-- Hashtags in the description, as sent. One row per element.
 create table sluice."photoshare_user_hashtags" (
   -- Key of the user.
   "user_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_user_hashtags_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_hashtags_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
 );
 
--- Links on the profile, as sent. One row an element.
+-- Links on the profile, as sent. One row per element.
 create table sluice."photoshare_user_links" (
   -- Key of the user.
   "user_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_user_links_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_links_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
 );
 
--- Profiles that the description mentions, as sent. One row an element.
+-- Profiles that the description mentions, as sent. One row per element.
 create table sluice."photoshare_user_mentions" (
   -- Key of the user.
   "user_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_user_mentions_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_mentions_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
 );
 
--- Channels pinned to the profile, as sent. One row an element.
+-- Channels pinned to the profile, as sent. One row per element.
 create table sluice."photoshare_user_pinned_channels" (
   -- Key of the user.
   "user_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_user_pinned_channels_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_pinned_channels_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -491,26 +491,26 @@ create table sluice."photoshare_user_pinned_channels" (
 create table sluice."photoshare_user_posts" (
   -- The profile as it was asked for: an identifier, an alias or an address.
   "user_asked" text not null,
-  -- The post that was returned: its id in photoshare_posts.
+  -- Key of the returned post: id in photoshare_posts.
   "post_id" text not null,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
   -- Identifier of the profile, when known.
   "user_id" text,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
   constraint "photoshare_user_posts_pkey" primary key ("user_asked", "post_id"),
   constraint "photoshare_user_posts_post_id_fkey" foreign key ("post_id") references "photoshare_posts" ("id") on delete cascade
 );
 create index "photoshare_user_posts_post_id_idx" on sluice."photoshare_user_posts" using btree (post_id);
 
--- Profiles that the network suggests beside this one, as sent. One row an element.
+-- Profiles that the network suggests beside this one, as sent. One row per element.
 create table sluice."photoshare_user_similar_users" (
   -- Key of the user.
   "user_id" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
-  -- The element as sent; the contract does not show its shape.
+  -- Element as sent, as JSON; the contract does not define its structure.
   "item" jsonb,
   constraint "photoshare_user_similar_users_pkey" primary key ("user_id", "position"),
   constraint "photoshare_user_similar_users_user_id_fkey" foreign key ("user_id") references "photoshare_users" ("id") on delete cascade
@@ -544,7 +544,7 @@ create table sluice."photoshare_users" (
   "is_business" boolean,
   -- When the profile was opened; asked for by with_creation_date.
   "created_at" timestamp with time zone,
-  -- When the profile was opened; asked for by with_creation_date. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the profile was opened; asked for by with_creation_date. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
   -- Line of business, as chosen by the profile.
   "category" text,
@@ -568,33 +568,33 @@ create table sluice."photoshare_users" (
   "location_latitude" double precision,
   -- Longitude in degrees.
   "location_longitude" double precision,
-  -- Number of elements: links on the profile, as sent. Null is not told, 0 is none.
+  -- Number of elements: links on the profile, as sent. Null if not reported; 0 if there are none.
   "links_count" bigint,
-  -- Number of elements: profiles that the description mentions, as sent. Null is not told, 0 is none.
+  -- Number of elements: profiles that the description mentions, as sent. Null if not reported; 0 if there are none.
   "mentions_count" bigint,
-  -- Number of elements: hashtags in the description, as sent. Null is not told, 0 is none.
+  -- Number of elements: hashtags in the description, as sent. Null if not reported; 0 if there are none.
   "hashtags_count" bigint,
-  -- Number of elements: channels pinned to the profile, as sent. Null is not told, 0 is none.
+  -- Number of elements: channels pinned to the profile, as sent. Null if not reported; 0 if there are none.
   "pinned_channels_count" bigint,
-  -- Number of elements: profiles that the network suggests beside this one, as sent. Null is not told, 0 is none.
+  -- Number of elements: profiles that the network suggests beside this one, as sent. Null if not reported; 0 if there are none.
   "similar_users_count" bigint,
-  -- Number of elements: recent posts; asked for by with_posts. Null is not told, 0 is none.
+  -- Number of elements: recent posts; asked for by with_posts. Null if not reported; 0 if there are none.
   "posts_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "photoshare_users_pkey" primary key ("id")
 );
@@ -638,69 +638,69 @@ create table sluice."pronet_companies" (
   "headline" text,
   -- Address of the picture shown beside its posts; signed and short-lived.
   "image" text,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_companies_pkey" primary key ("urn_type", "urn_value")
 );
 create index "pronet_companies_alias_idx" on sluice."pronet_companies" using hash (alias);
 
--- Changes of each company’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+-- Attribute changes of each company: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."pronet_company_changes" (
   -- Key of the company.
   "company_urn_type" text not null,
   -- Key of the company.
   "company_urn_value" text not null,
-  -- Name of the column of pronet_companies that changed.
+  -- Name of the changed column of pronet_companies.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
-  -- The paid answer that showed the change, in the operations schema.
+  -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
   constraint "pronet_company_changes_pkey" primary key ("company_urn_type", "company_urn_value", "attribute", "changed_at", "_answer_id"),
   constraint "pronet_company_changes_company_urn_type_company_urn_value_fkey" foreign key ("company_urn_type", "company_urn_value") references "pronet_companies" ("urn_type", "urn_value") on delete cascade
 );
 create index "pronet_company_changes_changed_at_idx" on sluice."pronet_company_changes" using btree (changed_at);
 
--- Changes of each group’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+-- Attribute changes of each group: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."pronet_group_changes" (
   -- Key of the group.
   "group_urn_type" text not null,
   -- Key of the group.
   "group_urn_value" text not null,
-  -- Name of the column of pronet_groups that changed.
+  -- Name of the changed column of pronet_groups.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
-  -- The paid answer that showed the change, in the operations schema.
+  -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
   constraint "pronet_group_changes_pkey" primary key ("group_urn_type", "group_urn_value", "attribute", "changed_at", "_answer_id"),
   constraint "pronet_group_changes_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade
 );
 create index "pronet_group_changes_changed_at_idx" on sluice."pronet_group_changes" using btree (changed_at);
 
--- Industries of the group. One row an element.
+-- Industries of the group. One row per element.
 create table sluice."pronet_group_industries" (
   -- Key of the group.
   "group_urn_type" text not null,
@@ -710,7 +710,7 @@ create table sluice."pronet_group_industries" (
   "type" text not null,
   -- URN value of the industry.
   "value" text not null,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
   constraint "pronet_group_industries_pkey" primary key ("group_urn_type", "group_urn_value", "type", "value"),
   constraint "pronet_group_industries_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
@@ -718,7 +718,7 @@ create table sluice."pronet_group_industries" (
 );
 create index "pronet_group_industries_type_value_idx" on sluice."pronet_group_industries" using btree (type, value);
 
--- Members that the group shows. One row an element.
+-- Members that the group shows. One row per element.
 create table sluice."pronet_group_members" (
   -- Key of the group.
   "group_urn_type" text not null,
@@ -740,9 +740,9 @@ create table sluice."pronet_group_members" (
   "role" text,
   -- When the member joined.
   "joined_at" timestamp with time zone,
-  -- When the member joined. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the member joined. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "joined_at_epoch" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
   constraint "pronet_group_members_pkey" primary key ("group_urn_type", "group_urn_value", "user_urn_type", "user_urn_value"),
   constraint "pronet_group_members_group_urn_type_group_urn_value_fkey" foreign key ("group_urn_type", "group_urn_value") references "pronet_groups" ("urn_type", "urn_value") on delete cascade,
@@ -766,7 +766,7 @@ create table sluice."pronet_groups" (
   "image" text,
   -- When the group was founded.
   "created_at" timestamp with time zone,
-  -- When the group was founded. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the group was founded. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
   -- What the group is about.
   "description" text,
@@ -776,23 +776,23 @@ create table sluice."pronet_groups" (
   "geo_type" text,
   -- URN of the place that the group belongs to. The identifier itself.
   "geo_value" text,
-  -- Number of elements: industries of the group. Null is not told, 0 is none.
+  -- Number of elements: industries of the group. Null if not reported; 0 if there are none.
   "industries_count" bigint,
-  -- Number of elements: members that the group shows. Null is not told, 0 is none.
+  -- Number of elements: members that the group shows. Null if not reported; 0 if there are none.
   "members_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_groups_pkey" primary key ("urn_type", "urn_value")
 );
@@ -809,32 +809,32 @@ create table sluice."pronet_industries" (
   "hierarchy" text,
   -- What the industry covers.
   "description" text,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_industries_pkey" primary key ("urn_type", "urn_value")
 );
 
--- Addresses of the cover pictures; signed and short-lived. One row an element.
+-- Addresses of the cover pictures; signed and short-lived. One row per element.
 create table sluice."pronet_post_document_cover_images" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the addresses of the cover pictures; signed and short-lived.
   "cover_image" text,
@@ -842,13 +842,13 @@ create table sluice."pronet_post_document_cover_images" (
   constraint "pronet_post_document_cover_images_post_urn_type_p_8eb850d4_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
 );
 
--- Addresses of the page pictures; signed and short-lived. One row an element.
+-- Addresses of the page pictures; signed and short-lived. One row per element.
 create table sluice."pronet_post_document_images" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the addresses of the page pictures; signed and short-lived.
   "image" text,
@@ -856,13 +856,13 @@ create table sluice."pronet_post_document_images" (
   constraint "pronet_post_document_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
 );
 
--- Addresses of the pictures; signed and short-lived. One row an element.
+-- Addresses of the pictures; signed and short-lived. One row per element.
 create table sluice."pronet_post_images" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the addresses of the pictures; signed and short-lived.
   "image" text,
@@ -870,13 +870,13 @@ create table sluice."pronet_post_images" (
   constraint "pronet_post_images_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
 );
 
--- People and organizations that the post mentions. One row an element.
+-- People and organizations that the post mentions. One row per element.
 create table sluice."pronet_post_mentions" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- URN of the mentioned. The kind of thing the URN names, such as fsd_profile or fsd_company.
   "urn_type" text,
@@ -890,25 +890,25 @@ create table sluice."pronet_post_mentions" (
   "url" text,
   -- Whether a person (user) or an organization (company) is mentioned, by the type of the URN.
   "kind" text,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
   constraint "pronet_post_mentions_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_mentions_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
 );
 
--- Reactions to the post, counted by type. One row an element.
+-- Reactions to the post, counted by type. One row per element.
 create table sluice."pronet_post_reactions" (
   -- Key of the post.
   "post_urn_type" text not null,
   -- Key of the post.
   "post_urn_value" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- Type of reaction, such as like.
   "type" text,
   -- Reactions of this type; negative when hidden.
   "count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
   constraint "pronet_post_reactions_pkey" primary key ("post_urn_type", "post_urn_value", "position"),
   constraint "pronet_post_reactions_post_urn_type_post_urn_value_fkey" foreign key ("post_urn_type", "post_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -920,13 +920,13 @@ create table sluice."pronet_post_reposts" (
   "post_urn_type" text not null,
   -- URN value of the post asked about.
   "post_urn_value" text not null,
-  -- The repost that was returned: its urn_type in pronet_posts.
+  -- Key of the returned repost: urn_type in pronet_posts.
   "repost_urn_type" text not null,
-  -- The repost that was returned: its urn_value in pronet_posts.
+  -- Key of the returned repost: urn_value in pronet_posts.
   "repost_urn_value" text not null,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
   constraint "pronet_post_reposts_pkey" primary key ("post_urn_type", "post_urn_value", "repost_urn_type", "repost_urn_value"),
   constraint "pronet_post_reposts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete cascade
@@ -963,7 +963,7 @@ create table sluice."pronet_posts" (
   "author_image" text,
   -- When the post was published.
   "created_at" timestamp with time zone,
-  -- When the post was published. As sent, in seconds, milliseconds or microseconds since 1970.
+  -- When the post was published. Number as sent, in seconds, milliseconds or microseconds since 1970.
   "created_at_epoch" bigint,
   -- URN of the share that carries the post. The kind of thing the URN names, such as share.
   "share_urn_type" text,
@@ -975,7 +975,7 @@ create table sluice."pronet_posts" (
   "repost_urn_type" text,
   -- The post that this one repeats. Its urn_value.
   "repost_urn_value" text,
-  -- Number of elements: addresses of the pictures; signed and short-lived. Null is not told, 0 is none.
+  -- Number of elements: addresses of the pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "images_count" bigint,
   -- Address of the video.
   "video_url" text,
@@ -985,7 +985,7 @@ create table sluice."pronet_posts" (
   "comment_count" bigint,
   -- Times the post was shared; null when not told, negative when hidden.
   "share_count" bigint,
-  -- Number of elements: reactions to the post, counted by type. Null is not told, 0 is none.
+  -- Number of elements: reactions to the post, counted by type. Null if not reported; 0 if there are none.
   "reactions_count" bigint,
   -- Address of the event.
   "event_url" text,
@@ -1019,29 +1019,29 @@ create table sluice."pronet_posts" (
   "document_url" text,
   -- Title of the document.
   "document_title" text,
-  -- Number of elements: addresses of the cover pictures; signed and short-lived. Null is not told, 0 is none.
+  -- Number of elements: addresses of the cover pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "document_cover_images_count" bigint,
-  -- Number of elements: addresses of the page pictures; signed and short-lived. Null is not told, 0 is none.
+  -- Number of elements: addresses of the page pictures; signed and short-lived. Null if not reported; 0 if there are none.
   "document_images_count" bigint,
   -- Pages that the document has.
   "document_total_images_count" bigint,
-  -- Number of elements: people and organizations that the post mentions. Null is not told, 0 is none.
+  -- Number of elements: people and organizations that the post mentions. Null if not reported; 0 if there are none.
   "mentioned_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_posts_pkey" primary key ("urn_type", "urn_value"),
   constraint "pronet_posts_repost_urn_type_repost_urn_value_fkey" foreign key ("repost_urn_type", "repost_urn_value") references "pronet_posts" ("urn_type", "urn_value") on delete set null
@@ -1050,21 +1050,21 @@ create index "pronet_posts_author_urn_value_idx" on sluice."pronet_posts" using 
 create index "pronet_posts_created_at_idx" on sluice."pronet_posts" using btree (created_at);
 create index "pronet_posts_repost_urn_type_repost_urn_value_idx" on sluice."pronet_posts" using btree (repost_urn_type, repost_urn_value);
 
--- Changes of each user’s attributes: one row for each attribute that an answer showed to differ. Numbers of the day are not here, nor addresses of images, which differ in every answer.
+-- Attribute changes of each user: one row per attribute that an answer changed. Daily numbers are not included, and neither are image addresses, which differ in every answer.
 create table sluice."pronet_user_changes" (
   -- Key of the user.
   "user_urn_type" text not null,
   -- Key of the user.
   "user_urn_value" text not null,
-  -- Name of the column of pronet_users that changed.
+  -- Name of the changed column of pronet_users.
   "attribute" text not null,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone not null,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
-  -- The paid answer that showed the change, in the operations schema.
+  -- Id of the paid answer that showed the change, in the operations schema.
   "_answer_id" bigint not null,
   constraint "pronet_user_changes_pkey" primary key ("user_urn_type", "user_urn_value", "attribute", "changed_at", "_answer_id"),
   constraint "pronet_user_changes_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
@@ -1113,19 +1113,19 @@ create table sluice."pronet_user_educations" (
   "interval" text,
   -- What the person says about it.
   "description" text,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_user_educations_pkey" primary key ("user_urn_type", "user_urn_value", "position"),
   constraint "pronet_user_educations_company_industry_full_urn__43e90c30_fkey" foreign key ("company_industry_full_urn_type", "company_industry_full_urn_value") references "pronet_industries" ("urn_type", "urn_value") on delete set null,
@@ -1142,13 +1142,13 @@ create table sluice."pronet_user_search_hits" (
   "sync" text not null,
   -- SHA-256, in hex, that identifies the search.
   "request_key" text not null,
-  -- The user that was returned: its urn_type in pronet_users.
+  -- Key of the returned user: urn_type in pronet_users.
   "user_urn_type" text not null,
-  -- The user that was returned: its urn_value in pronet_users.
+  -- Key of the returned user: urn_value in pronet_users.
   "user_urn_value" text not null,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
   constraint "pronet_user_search_hits_pkey" primary key ("sync", "request_key", "user_urn_type", "user_urn_value"),
   constraint "pronet_user_search_hits_user_urn_type_user_urn_value_fkey" foreign key ("user_urn_type", "user_urn_value") references "pronet_users" ("urn_type", "urn_value") on delete cascade
@@ -1179,33 +1179,33 @@ create table sluice."pronet_users" (
   "location" text,
   -- Whether the person says to be looking for work.
   "open_to_work" boolean,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation so far: reference, preview or full.
   "_detail" text not null,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "pronet_users_pkey" primary key ("urn_type", "urn_value")
 );
 create index "pronet_users_alias_idx" on sluice."pronet_users" using hash (alias);
 
--- Business locations of the filers. One row an element.
+-- Business locations of the filers. One row per element.
 create table sluice."sec_filing_biz_locations" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the business locations of the filers.
   "biz_location" text,
@@ -1213,13 +1213,13 @@ create table sluice."sec_filing_biz_locations" (
   constraint "sec_filing_biz_locations_filing_accession_number__45000e0b_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- States of business. One row an element.
+-- States of business. One row per element.
 create table sluice."sec_filing_biz_states" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the states of business.
   "biz_state" text,
@@ -1227,13 +1227,13 @@ create table sluice."sec_filing_biz_states" (
   constraint "sec_filing_biz_states_filing_accession_number_fil_c874e867_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- Central index keys of the filers; not parallel to the other lists but display_names. One row an element.
+-- Central index keys of the filers; not parallel to the other lists but display_names. One row per element.
 create table sluice."sec_filing_ciks" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the central index keys of the filers; not parallel to the other lists but display_names.
   "cik" text,
@@ -1242,13 +1242,13 @@ create table sluice."sec_filing_ciks" (
 );
 create index "sec_filing_ciks_cik_idx" on sluice."sec_filing_ciks" using spgist (cik);
 
--- Names of the filers, in the order of their keys. One row an element.
+-- Names of the filers, in the order of their keys. One row per element.
 create table sluice."sec_filing_display_names" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the names of the filers, in the order of their keys.
   "display_name" text,
@@ -1256,13 +1256,13 @@ create table sluice."sec_filing_display_names" (
   constraint "sec_filing_display_names_filing_accession_number__d6b2e6d0_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- States of incorporation. One row an element.
+-- States of incorporation. One row per element.
 create table sluice."sec_filing_inc_states" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the states of incorporation.
   "inc_state" text,
@@ -1270,13 +1270,13 @@ create table sluice."sec_filing_inc_states" (
   constraint "sec_filing_inc_states_filing_accession_number_fil_7af8b6b3_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- Items that the filing reports on, such as 2.02. One row an element.
+-- Items that the filing reports on, such as 2.02. One row per element.
 create table sluice."sec_filing_items" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the items that the filing reports on, such as 2.02.
   "item" text,
@@ -1284,13 +1284,13 @@ create table sluice."sec_filing_items" (
   constraint "sec_filing_items_filing_accession_number_filing_file_name_fkey" foreign key ("filing_accession_number", "filing_file_name") references "sec_filings" ("accession_number", "file_name") on delete cascade
 );
 
--- Standard industrial classification codes. One row an element.
+-- Standard industrial classification codes. One row per element.
 create table sluice."sec_filing_sics" (
   -- Key of the filing.
   "filing_accession_number" text not null,
   -- Key of the filing.
   "filing_file_name" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the standard industrial classification codes.
   "sic" text,
@@ -1312,46 +1312,46 @@ create table sluice."sec_filings" (
   "file_date" date,
   -- Last day of the period reported on.
   "period_ending" date,
-  -- Number of elements: central index keys of the filers; not parallel to the other lists but display_names. Null is not told, 0 is none.
+  -- Number of elements: central index keys of the filers; not parallel to the other lists but display_names. Null if not reported; 0 if there are none.
   "ciks_count" bigint,
-  -- Number of elements: names of the filers, in the order of their keys. Null is not told, 0 is none.
+  -- Number of elements: names of the filers, in the order of their keys. Null if not reported; 0 if there are none.
   "display_names_count" bigint,
   -- What the document is.
   "file_description" text,
-  -- Number of elements: business locations of the filers. Null is not told, 0 is none.
+  -- Number of elements: business locations of the filers. Null if not reported; 0 if there are none.
   "biz_locations_count" bigint,
-  -- Number of elements: states of business. Null is not told, 0 is none.
+  -- Number of elements: states of business. Null if not reported; 0 if there are none.
   "biz_states_count" bigint,
-  -- Number of elements: states of incorporation. Null is not told, 0 is none.
+  -- Number of elements: states of incorporation. Null if not reported; 0 if there are none.
   "inc_states_count" bigint,
-  -- Number of elements: standard industrial classification codes. Null is not told, 0 is none.
+  -- Number of elements: standard industrial classification codes. Null if not reported; 0 if there are none.
   "sics_count" bigint,
-  -- Number of elements: items that the filing reports on, such as 2.02. Null is not told, 0 is none.
+  -- Number of elements: items that the filing reports on, such as 2.02. Null if not reported; 0 if there are none.
   "items_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "sec_filings_pkey" primary key ("accession_number", "file_name")
 );
 create index "sec_filings_file_date_idx" on sluice."sec_filings" using btree (file_date);
 create index "sec_filings_period_ending_idx" on sluice."sec_filings" using btree (period_ending);
 
--- E-mail addresses on the page. One row an element.
+-- E-mail addresses on the page. One row per element.
 create table sluice."web_page_emails" (
   -- Key of the page.
   "page_key" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the e-mail addresses on the page.
   "email" text,
@@ -1359,11 +1359,11 @@ create table sluice."web_page_emails" (
   constraint "web_page_emails_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
 );
 
--- Addresses that the page links to. One row an element.
+-- Addresses that the page links to. One row per element.
 create table sluice."web_page_links" (
   -- Key of the page.
   "page_key" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the addresses that the page links to.
   "link" text,
@@ -1371,11 +1371,11 @@ create table sluice."web_page_links" (
   constraint "web_page_links_page_key_fkey" foreign key ("page_key") references "web_pages" ("page_key") on delete cascade
 );
 
--- Phone numbers on the page. One row an element.
+-- Phone numbers on the page. One row per element.
 create table sluice."web_page_phones" (
   -- Key of the page.
   "page_key" text not null,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint not null,
   -- One of the phone numbers on the page.
   "phone" text,
@@ -1401,65 +1401,65 @@ create table sluice."web_pages" (
   "meta_description" text,
   -- Further metadata, as sent.
   "metadata" jsonb,
-  -- Number of elements: addresses that the page links to. Null is not told, 0 is none.
+  -- Number of elements: addresses that the page links to. Null if not reported; 0 if there are none.
   "links_count" bigint,
-  -- Number of elements: e-mail addresses on the page. Null is not told, 0 is none.
+  -- Number of elements: e-mail addresses on the page. Null if not reported; 0 if there are none.
   "emails_count" bigint,
-  -- Number of elements: phone numbers on the page. Null is not told, 0 is none.
+  -- Number of elements: phone numbers on the page. Null if not reported; 0 if there are none.
   "phones_count" bigint,
-  -- What the service sent and no column holds, in the shape it was sent; null when nothing.
+  -- Fields that the service sent and that have no column, as JSON in their original structure; null if there are none.
   "extra" jsonb,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "_first_seen_at" timestamp with time zone not null,
   -- Receipt of the answer that last changed it.
   "_changed_at" timestamp with time zone not null,
-  -- The run that last wrote the row.
+  -- Run that last wrote the row.
   "_run_id" bigint not null,
-  -- The paid answer that produced the row, in the operations schema.
+  -- Id of the paid answer that produced the row, in the operations schema.
   "_answer_id" bigint not null,
-  -- Digest of the content; moves only when the content does.
+  -- Digest of the content; it changes only when the content changes.
   "_content_hash" text not null,
-  -- Digests of the row’s parts, by which a later load tells what did not change.
+  -- Digests of parts of the row. A later load uses them to detect unchanged parts.
   "_part_hashes" text not null,
   constraint "web_pages_pkey" primary key ("page_key")
 );
 create index "web_pages_requested_url_idx" on sluice."web_pages" using hash (requested_url);
 
--- What each paid answer cost and what it brought for that: one row an answer.
+-- Costs and results of paid answers: one row per answer.
 create view sluice."answer_costs" (
-  -- The answer; joins paid_answers.
+  -- Id of the answer; joins paid_answers.
   "answer_id" bigint,
-  -- The request that was sent for it.
+  -- Request that returned the answer.
   "request_id" bigint,
-  -- The run that sent it.
+  -- Run that sent the request.
   "run_id" bigint,
-  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  -- Name of the sync in the config. The cost of lookups of its lost answers is included.
   "sync" text,
   -- Name of the endpoint: its path with dots. Joins dim_endpoint.
   "endpoint" text,
-  -- SHA-256, in hex, of the endpoint and the canonical body: the same for the same question.
+  -- SHA-256 of the endpoint and the canonical body, in hex. Equal requests have equal keys.
   "request_key" text,
-  -- When its last byte came in.
+  -- Receipt of its last byte.
   "received_at" timestamp with time zone,
-  -- The UTC day of that; joins dim_date.
+  -- UTC day of received_at; joins dim_date.
   "date" date,
-  -- Points that its request cost with all attempts, by the log where it has them, else by the ledger. Of several answers to one request, the newest has them.
+  -- Points for its request with all attempts, by the log if it has them, otherwise by the ledger. If a request has several answers, the newest has the points.
   "points" numeric,
-  -- Whether the log has the request, so that the points are the service’s own count.
+  -- Whether the log has the request, so that the points are those that the service charged.
   "is_logged" boolean,
-  -- Items in it.
+  -- Number of items in the answer.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows.
   "unchanged" bigint,
-  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Whether it brought nothing new: every item said what was known, or there were none.
+  -- Whether the answer has nothing new: all items equal their stored rows, or there are no items.
   "is_nothing_new" boolean,
-  -- Receipt of the same sync’s answer before to the same question; null for the first.
+  -- Receipt of the previous answer to the same request of the same sync; null for the first.
   "previous_at" timestamp with time zone,
-  -- Days since that.
+  -- Days since previous_at; null for the first.
   "days_since_previous" double precision
 ) as
  WITH appearances(endpoint, at, rows) AS (
@@ -1570,25 +1570,25 @@ create view sluice."answer_costs" (
           GROUP BY r.request_id) l ON l.request_id = a.request_id
      LEFT JOIN appearances n ON n.endpoint = a.endpoint AND n.at = a.received_at;
 
--- What changed of people, organizations, groups and profiles, over all their logs: one row a change.
+-- Attribute changes of people, organizations, groups and profiles: one row per change.
 create view sluice."attribute_changes" (
-  -- The table that holds the entity, such as pronet_users.
+  -- Table of the entity, such as pronet_users.
   "table_name" text,
-  -- The entity’s key; the two parts of a URN have a colon between them.
+  -- Key of the entity; a colon separates the two parts of a URN.
   "entity_key" text,
-  -- Name of the entity as it is known.
+  -- Name of the entity; null if unknown.
   "entity_name" text,
-  -- Name of the column that changed.
+  -- Name of the changed column.
   "attribute" text,
-  -- What it was before, as text; null for nothing.
+  -- Value before the change, as text; null if there was none.
   "from_value" text,
-  -- What it became, as text; null for nothing.
+  -- Value after the change, as text; null if there is none.
   "to_value" text,
   -- Receipt of the answer that showed the change.
   "changed_at" timestamp with time zone,
-  -- The UTC day of that; joins dim_date.
+  -- UTC day of changed_at; joins dim_date.
   "changed_on" date,
-  -- The paid answer that showed the change; joins paid_answers.
+  -- Paid answer that showed the change; joins paid_answers.
   "answer_id" bigint
 ) as
  SELECT 'pronet_users'::text AS table_name,
@@ -1651,29 +1651,29 @@ UNION ALL
    FROM photoshare_user_changes c
      JOIN photoshare_users e ON e.id = c.user_id;
 
--- Points left and when they run out at the present pace, by the log as far as it was read: one row a token.
+-- Points left, and when they run out at the current rate, by the part of the log that was read: one row per token.
 create view sluice."balance_forecast" (
-  -- Identifier of the token; (not told) where the log has none.
+  -- Identifier of the token; `(not told)` if the log has none.
   "token" text,
-  -- Whether a request of this warehouse’s ledger was surely sent with it.
+  -- Whether a request of this warehouse’s ledger was certainly sent with the token.
   "is_ours" boolean,
-  -- Points left after the newest request that tells them.
+  -- Points left after the newest request that reports them; null if none does.
   "points_left" bigint,
-  -- When that request started.
+  -- Start of that request; null if there is none.
   "told_at" timestamp with time zone,
-  -- Start of the token’s newest request in the log, from which the paces are counted back.
+  -- Start of the token’s newest request in the log, where the periods of the rates end.
   "newest_at" timestamp with time zone,
-  -- Points charged in the 7 days before that.
+  -- Points charged in the 7 days before newest_at.
   "points_7d" numeric,
-  -- Points charged in the 30 days before that.
+  -- Points charged in the 30 days before newest_at.
   "points_30d" numeric,
-  -- Points a day over 7 days; over fewer, and at least one, when the log is younger.
+  -- Points per day over 7 days, or over fewer days, but at least one, if the log is shorter.
   "points_per_day_7d" double precision,
-  -- Points a day over 30 days; over fewer, and at least one, when the log is younger.
+  -- Points per day over 30 days, or over fewer days, but at least one, if the log is shorter.
   "points_per_day_30d" double precision,
-  -- When the points run out at the pace of the last 7 days, counted from told_at; null without a balance, where nothing is spent, or a century ahead.
+  -- Time at which the points run out at the rate of the last 7 days, counted from told_at; null without a balance, without spending, or if it is more than a century ahead.
   "runs_out_at" timestamp with time zone,
-  -- When the points run out at the pace of the last 30 days, counted from told_at; null without a balance, where nothing is spent, or a century ahead.
+  -- Time at which the points run out at the rate of the last 30 days, counted from told_at; null without a balance, without spending, or if it is more than a century ahead.
   "runs_out_at_30d" timestamp with time zone
 ) as
  SELECT p.token,
@@ -1716,25 +1716,25 @@ create view sluice."balance_forecast" (
           ORDER BY l.started_at DESC, l.log_id DESC
          LIMIT 1) b ON true;
 
--- Requests that were charged for nothing: one row a logged request that failed, or whose answer was lost on its way.
+-- Requests that were charged without a usable answer: one row per logged request that failed or whose answer was lost.
 create view sluice."charged_failures" (
-  -- The row of the log; joins fact_request_costs.id.
+  -- Row of the log; joins fact_request_costs.id.
   "log_id" uuid,
-  -- When the request started.
+  -- Start of the request.
   "started_at" timestamp with time zone,
-  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
   "plan" text,
-  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- The run that sent it; null where it is not surely known. Joins sync_runs.
+  -- Run that sent the request; null if not certain. Joins sync_runs.
   "run_id" bigint,
-  -- The request of the ledger; null where it is not surely known.
+  -- Request in the ledger; null if not certain.
   "request_id" bigint,
-  -- failed when the service says so; lost when it ended and no answer to it is stored.
+  -- Kind of failure: failed if the service reports that; lost if the request ended and no answer is stored.
   "kind" text,
   -- HTTP status of the answer.
   "status" bigint,
@@ -1788,23 +1788,23 @@ create view sluice."charged_failures" (
           GROUP BY w.request_id) a ON a.request_id = p.request_id
   WHERE p.outcome = 'failed'::text OR p.outcome <> 'under way'::text AND p.request_id IS NOT NULL AND p.place > COALESCE(a.rows, 0::bigint);
 
--- How answers differ from the service’s contract, counted: one row for each difference.
+-- Differences between answers and the service’s contract: one row per difference, with its count.
 create view sluice."contract_drift" (
-  -- The contract’s name of the thing.
+  -- Name of the resource in the contract.
   "resource" text,
-  -- Field names joined by dots, without positions.
+  -- Field names joined by dots, without list positions.
   "path" text,
-  -- The difference: unknown field, missing, wrong type or other @type.
+  -- Kind of difference: unknown field, missing, wrong type or other @type.
   "kind" text,
-  -- How often it was seen.
+  -- Number of occurrences.
   "seen" bigint,
-  -- A JSON type that was found; never a value.
+  -- Example of a JSON type that was found; never a value.
   "sample_type" text,
-  -- Receipt of the first answer with it.
+  -- Receipt of the first answer with the difference.
   "first_seen_at" timestamp with time zone,
-  -- Receipt of the last answer with it.
+  -- Receipt of the last answer with the difference.
   "last_seen_at" timestamp with time zone,
-  -- Days from the first to the last, both counted.
+  -- Number of days from the first to the last, including both.
   "days_seen" integer
 ) as
  SELECT resource,
@@ -1817,19 +1817,19 @@ create view sluice."contract_drift" (
     (last_seen_at AT TIME ZONE 'UTC'::text)::date - (first_seen_at AT TIME ZONE 'UTC'::text)::date + 1 AS days_seen
    FROM drift d;
 
--- Points left at the end of each day: one row a token and day.
+-- Points left at the end of each day: one row per token and day.
 create view sluice."daily_balance" (
-  -- Identifier of the token; (not told) where the log has none.
+  -- Identifier of the token; `(not told)` if the log has none.
   "token" text,
-  -- The UTC day; joins dim_date.
+  -- UTC day; joins dim_date.
   "date" date,
-  -- Rows of the request log.
+  -- Number of rows in the request log.
   "requests" bigint,
   -- Points charged on that day.
   "points" numeric,
-  -- Points left after the day’s last request that tells them; null when none does.
+  -- Points left after the last request of the day that reports them; null if none does.
   "points_left" bigint,
-  -- When that request started.
+  -- Start of that request; null if there is none.
   "told_at" timestamp with time zone
 ) as
  SELECT d.token,
@@ -1852,33 +1852,33 @@ create view sluice."daily_balance" (
           WHERE l.points_left IS NOT NULL
           ORDER BY l.token, l.date, l.started_at DESC, l.log_id DESC) b ON b.token = d.token AND b.date = d.date;
 
--- Points by day, endpoint, plan and sync, over the whole request log: one row for each of the four together.
+-- Points by day, endpoint, plan and sync over the complete request log: one row per combination.
 create view sluice."daily_costs" (
-  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
   "plan" text,
-  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- Rows of the request log.
+  -- Number of rows in the request log.
   "requests" bigint,
-  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  -- Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.
   "points" numeric,
-  -- Cost of all these requests by the log, charged or not, in points.
+  -- Cost of all these requests by the log in points, charged or not.
   "list_points" numeric,
-  -- Of these, those that failed by their status or error; unknown entities are not among them.
+  -- Number of these requests that failed by their status or error, without those for unknown entities.
   "failed_requests" bigint,
-  -- Points charged for requests that failed.
+  -- Points charged for failed requests.
   "failed_points" numeric,
-  -- Of these, those whose entity the service does not know.
+  -- Number of these requests for an entity that the service does not know.
   "missing_requests" bigint,
-  -- Points charged for such requests.
+  -- Points charged for requests for unknown entities.
   "missing_points" numeric,
-  -- Of these, those that had not ended when the log was read.
+  -- Number of these requests that had not ended when the log was read.
   "open_requests" bigint,
-  -- Items in the answers, by the log.
+  -- Number of items in the answers, by the log.
   "items" numeric
 ) as
  SELECT date,
@@ -1897,35 +1897,35 @@ create view sluice."daily_costs" (
    FROM logged_requests l
   GROUP BY date, endpoint, plan, sync;
 
--- How the request log and the ledger agree, day by day: one row a day on which either has something.
+-- Comparison of the request log with the ledger: one row per day on which either has a request.
 create view sluice."daily_reconciliation" (
-  -- The UTC day; joins dim_date. A request counts by the clock of whoever wrote it down.
+  -- UTC day; joins dim_date. Rows of the log have the clock of the service, requests of the ledger that of the database.
   "date" date,
-  -- Rows of the log.
+  -- Number of rows in the log.
   "logged" bigint,
-  -- Points charged for them.
+  -- Points charged for these rows.
   "logged_points" numeric,
-  -- Of these, rows that are surely requests of the ledger.
+  -- Number of these rows that certainly belong to requests of the ledger.
   "matched" bigint,
-  -- Points charged for those.
+  -- Points charged for the matched rows.
   "matched_points" numeric,
-  -- Rows that may be one of several requests.
+  -- Number of rows that may belong to one of several requests.
   "ambiguous" bigint,
-  -- Points charged for those.
+  -- Points charged for the ambiguous rows.
   "ambiguous_points" numeric,
-  -- Rows that are no request of this ledger: of other programs or tokens.
+  -- Number of rows without a request in the ledger: from other programs or tokens.
   "others" bigint,
-  -- Points charged for those.
+  -- Points charged for the rows of others.
   "other_points" numeric,
-  -- Matched rows that were charged beyond the answers that are stored.
+  -- Number of matched charged rows in excess of the stored answers.
   "lost" bigint,
-  -- Points charged for those.
+  -- Points charged for these lost answers.
   "lost_points" numeric,
-  -- Requests of the ledger that were last sent on this day.
+  -- Number of requests of the ledger that were last sent on this day.
   "asked" bigint,
-  -- Points for them by the ledger: by the log where it told them, else by the price list.
+  -- Points for these requests by the ledger: as charged by the log if known, otherwise by the price list.
   "ledger_points" numeric,
-  -- Of these, answered requests that no row of the log is. Some of the last days may only not have been read yet.
+  -- Number of answered requests among these without a row in the log. For the last days, the log may not have been read yet.
   "unlogged" bigint
 ) as
  WITH entries AS (
@@ -1986,9 +1986,9 @@ create view sluice."daily_reconciliation" (
    FROM logged l
      FULL JOIN sent s USING (date);
 
--- The calendar: one row for each day from 1990-01-01 to 2049-12-31. It begins before the first filing that the source holds and the oldest profile, and ends beyond any plan.
+-- Calendar: one row per day from 1990-01-01 to 2049-12-31. It begins before the first filing and the oldest profile.
 create view sluice."dim_date" (
-  -- The day.
+  -- Day.
   "date" date,
   -- Calendar year.
   "year" integer,
@@ -2042,7 +2042,7 @@ create view sluice."dim_date" (
   "first_of_year" date,
   -- Last day of the year.
   "last_of_year" date,
-  -- Days that the month has.
+  -- Number of days in the month.
   "days_in_month" integer
 ) as
  SELECT d AS date,
@@ -2076,19 +2076,19 @@ create view sluice."dim_date" (
    FROM ( SELECT '1990-01-01'::date + n.n AS d
            FROM generate_series(0, 21914) n(n)) days;
 
--- Endpoints: one row for each that can be synced or stands in the request log.
+-- Endpoints that can be synced or occur in the request log: one row per endpoint.
 create view sluice."dim_endpoint" (
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- The first part of the name: token, webparser, sec, pronet, microblog or photoshare.
+  -- First part of the name: token, webparser, sec, pronet, microblog or photoshare.
   "network" text,
-  -- The table that its items fill; null of an endpoint that can’t be synced.
+  -- Table that its items fill; null if the endpoint can’t be synced.
   "table_name" text,
-  -- Whether it can be synced.
+  -- Whether the endpoint can be synced.
   "is_known" boolean,
-  -- The first day with such a row in the request log.
+  -- First day with such a row in the request log; null if there is none.
   "first_logged_on" date,
-  -- The last day with such a row in the request log.
+  -- Last day with such a row in the request log; null if there is none.
   "last_logged_on" date
 ) as
  WITH known(endpoint, table_name) AS (
@@ -2109,15 +2109,15 @@ create view sluice."dim_endpoint" (
    FROM known k
      FULL JOIN used u USING (endpoint);
 
--- Plans of the token that stand in the request log: one row a plan.
+-- Plans of tokens in the request log: one row per plan.
 create view sluice."dim_plan" (
-  -- Name of the plan; (not told) where the log has none.
+  -- Name of the plan; `(not told)` if the log has none.
   "plan" text,
-  -- Rows of the request log.
+  -- Number of rows in the request log.
   "requests" bigint,
-  -- The first day with such a row in the request log.
+  -- First day with such a row in the request log; null if there is none.
   "first_logged_on" date,
-  -- The last day with such a row in the request log.
+  -- Last day with such a row in the request log; null if there is none.
   "last_logged_on" date
 ) as
  SELECT plan,
@@ -2127,19 +2127,19 @@ create view sluice."dim_plan" (
    FROM logged_requests l
   GROUP BY plan;
 
--- Syncs that ran, and what stands for requests that are not surely of one: one row for each.
+-- Syncs that ran, and placeholders for requests without a certain sync: one row each.
 create view sluice."dim_sync" (
-  -- Name of the sync in the config, or (other programs) or (ambiguous).
+  -- Name of the sync in the config, or one of the placeholders `(other programs)` and `(ambiguous)`.
   "sync" text,
-  -- Whether it is a sync that ran here.
+  -- Whether it is a sync and not a placeholder.
   "is_sync" boolean,
-  -- Name of the endpoint that its newest run asked.
+  -- Endpoint of its newest run; null for a placeholder.
   "endpoint" text,
-  -- Its runs.
+  -- Number of its runs.
   "runs" bigint,
-  -- When the first run started.
+  -- Start of the first run; null for a placeholder.
   "first_run_at" timestamp with time zone,
-  -- When the newest run started.
+  -- Start of the newest run; null for a placeholder.
   "last_run_at" timestamp with time zone
 ) as
  SELECT sync,
@@ -2158,45 +2158,45 @@ create view sluice."dim_sync" (
      FULL JOIN ( SELECT DISTINCT l.sync
            FROM logged_requests l) u USING (sync);
 
--- The service’s request log with the sync, run and request that each row is of: one row a logged request. Sums over it are sums over fact_request_costs.
+-- Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.
 create view sluice."logged_requests" (
-  -- The row of the log; joins fact_request_costs.id.
+  -- Row of the log; joins fact_request_costs.id.
   "log_id" uuid,
-  -- When the request started; where the log does not say, when its row was first seen.
+  -- Start of the request; if the log has no start, the time at which its row was first read.
   "started_at" timestamp with time zone,
-  -- The UTC day on which the request started; where the log does not say, the day its row was first seen. Joins dim_date.
+  -- UTC day of the start of the request; if the log has no start, the day its row was first read. Joins dim_date.
   "date" date,
-  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- The endpoint as the log writes it.
+  -- Endpoint as written in the log.
   "logged_endpoint" text,
-  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
   "plan" text,
-  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- The run that sent it; null where it is not surely known. Joins sync_runs.
+  -- Run that sent the request; null if not certain. Joins sync_runs.
   "run_id" bigint,
-  -- The request of the ledger; null where it is not surely known.
+  -- Request in the ledger; null if not certain.
   "request_id" bigint,
-  -- How sure the request is: identifier, only_candidate, ambiguous when it may be one of several, none when it is no request of this ledger.
+  -- Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).
   "match" text,
-  -- Identifier of the token; (not told) where the log has none.
+  -- Identifier of the token; `(not told)` if the log has none.
   "token" text,
   -- Price of the request, in points.
   "cost" bigint,
   -- Whether the points were charged.
   "is_paid" boolean,
-  -- Points charged: the cost where the row says it was paid, or does not say and has a cost; else 0.
+  -- Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.
   "points" numeric,
   -- Points left after the request.
   "points_left" bigint,
-  -- answered (status 2xx), missing (412: no such entity), failed (another status, or an error), under way (not ended yet), not told.
+  -- Outcome: `answered` (status 2xx), `missing` (412: no such entity), `failed` (another status, or an error), `under way` (not ended yet) or `not told` (unknown).
   "outcome" text,
   -- HTTP status of the answer.
   "status" bigint,
   -- Error text of the answer.
   "error" text,
-  -- Most items that were asked for; null when the request has no limit or is not surely known.
+  -- Limit of items in the request; null if it has no limit or the request is not certain.
   "asked" bigint,
   -- Items in the answer.
   "items" bigint,
@@ -2248,7 +2248,7 @@ create view sluice."logged_requests" (
           GROUP BY k.log_id) m ON m.log_id = c.id
      LEFT JOIN requests q ON q.id = m.request_id;
 
--- Profiles of the microblogging network with rates worked out: one row a profile.
+-- Profiles of the microblogging network with computed rates: one row per profile.
 create view sluice."microblog_user_overview" (
   -- Identifier of the profile.
   "rest_id" text,
@@ -2282,23 +2282,23 @@ create view sluice."microblog_user_overview" (
   "favorites_count" bigint,
   -- Messages with a picture or a video.
   "media_count" bigint,
-  -- Receipt of the last answer that changed the profile or a count or, if later, of the first that showed its counts on the newest day; one that says the same later that day does not move it. What rates are worked out for.
+  -- Reference time of the rates: receipt of the last answer that changed the profile or a count or, if later, of the first answer of the newest day with its counts. Equal answers later that day do not change it.
   "counted_at" timestamp with time zone,
-  -- Whole days from the profile’s opening to counted_at; null when it is not known.
+  -- Full days from the creation of the profile to counted_at; null if the creation is unknown.
   "age_days" integer,
-  -- Followers for each profile followed; null when it follows none.
+  -- Followers per followed profile; null if the profile follows none.
   "followers_per_following" double precision,
-  -- Followers won each day since the profile was opened, on average.
+  -- Average number of new followers per day since the creation of the profile; null if that is unknown.
   "followers_per_day" double precision,
-  -- Messages published each day since the profile was opened, on average.
+  -- Average number of messages per day since the creation of the profile; null if that is unknown.
   "tweets_per_day" double precision,
-  -- Lists that hold the profile, for each 1000 followers.
+  -- Number of lists with the profile per 1000 followers; null without followers.
   "listed_per_1000_followers" double precision,
-  -- Pictures and videos for each message published; more than 1 where messages hold several. Null without messages.
+  -- Pictures and videos per message, which may exceed 1; null without messages.
   "media_share" double precision,
-  -- Addresses on the profile, with semicolons between them; where they are objects, their url.
+  -- Addresses on the profile, separated by semicolons. An address that is an object is shown as its url.
   "profile_urls" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -2363,39 +2363,39 @@ create view sluice."microblog_user_overview" (
                           ORDER BY d.date DESC
                          LIMIT 1)) AS counted_at) c) t;
 
--- The paid answers, without what they hold: one row an answer. Rows of tables name theirs as _answer_id.
+-- Paid answers without their content: one row per answer. Rows of tables refer to their answer as _answer_id.
 create view sluice."paid_answers" (
-  -- The answer; rises in the order of storing.
+  -- Id of the answer; ids increase in the order of storing.
   "answer_id" bigint,
-  -- The run; tables name it as _run_id.
+  -- Id of the run; tables refer to it as _run_id.
   "run_id" bigint,
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text,
-  -- When its last byte came in; every time kept about its content is this one.
+  -- Receipt of its last byte. All times of its content in other tables are this time.
   "received_at" timestamp with time zone,
-  -- Milliseconds from sending to the last byte.
+  -- Time from sending to the last byte, in milliseconds.
   "took_ms" bigint,
-  -- HTTP status.
+  -- HTTP status of the answer.
   "status" bigint,
   -- Size of the body, in bytes.
   "bytes" bigint,
-  -- Most items that were asked for; null when the request has no limit.
+  -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
-  -- Items in the loaded answers; the sum of the next four.
+  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows.
   "unchanged" bigint,
-  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
   "superseded" bigint,
-  -- Items that could not be loaded and are kept in quarantine.
+  -- Number of items that could not be loaded and are in quarantine.
   "quarantined" bigint,
-  -- When its rows were last loaded; null while they wait.
+  -- Last load of its rows; null while it waits.
   "loaded_at" timestamp with time zone
 ) as
  SELECT id AS answer_id,
@@ -2416,7 +2416,7 @@ create view sluice."paid_answers" (
     loaded_at
    FROM answers a;
 
--- Posts of the photo-sharing network with author, counts and engagement: one row a post.
+-- Posts of the photo-sharing network with author, counts and engagement: one row per post.
 create view sluice."photoshare_post_overview" (
   -- Identifier of the post.
   "id" text,
@@ -2436,7 +2436,7 @@ create view sluice."photoshare_post_overview" (
   "user_name" text,
   -- Handle.
   "user_alias" text,
-  -- Followers of the author; null while the profile itself is not loaded.
+  -- Number of followers of the author; null while the profile itself is not loaded.
   "user_follower_count" bigint,
   -- Likes; negative when hidden.
   "like_count" bigint,
@@ -2446,19 +2446,19 @@ create view sluice."photoshare_post_overview" (
   "reshare_count" bigint,
   -- Views of a video.
   "view_count" bigint,
-  -- Likes, comments and reshares together; what is hidden or not told counts as none.
+  -- Sum of likes, comments and reshares. Hidden and unreported numbers count as 0.
   "engagement_count" bigint,
-  -- Likes and comments for each follower of the author; null when one of the three is hidden or not known.
+  -- Likes and comments per follower of the author; null if one of the three is hidden or unknown.
   "engagement_rate" double precision,
-  -- Pictures and videos of the post; null when not told.
+  -- Number of pictures and videos of the post; null if not reported.
   "media_count" bigint,
   -- Pictures and videos of a post that holds several.
   "carousel_media_count" bigint,
   -- Whether the post is marked as paid.
   "is_paid_partnership" boolean,
-  -- The most that was ever seen of it: preview or full.
+  -- Highest detail of any observation of the post so far: preview or full.
   "detail" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -2491,7 +2491,7 @@ create view sluice."photoshare_post_overview" (
    FROM photoshare_posts p
      LEFT JOIN photoshare_users u ON u.id = p.user_id;
 
--- Profiles of the photo-sharing network with rates worked out, also from those of their posts that are loaded: one row a profile.
+-- Profiles of the photo-sharing network with computed rates, some of them over their loaded posts: one row per profile.
 create view sluice."photoshare_user_overview" (
   -- Identifier of the profile.
   "id" text,
@@ -2523,27 +2523,27 @@ create view sluice."photoshare_user_overview" (
   "following_count" bigint,
   -- Posts published.
   "media_count" bigint,
-  -- Receipt of the last answer that changed the profile or a count or, if later, of the first that showed its counts on the newest day; one that says the same later that day does not move it. What rates are worked out for.
+  -- Reference time of the rates: receipt of the last answer that changed the profile or a count or, if later, of the first answer of the newest day with its counts. Equal answers later that day do not change it.
   "counted_at" timestamp with time zone,
-  -- Whole days from the profile’s opening to counted_at; null when it is not known.
+  -- Full days from the creation of the profile to counted_at; null if the creation is unknown.
   "age_days" integer,
-  -- Followers for each profile followed; null when it follows none.
+  -- Followers per followed profile; null if the profile follows none.
   "followers_per_following" double precision,
-  -- Posts published each day since the profile was opened, on average.
+  -- Average number of posts per day since the creation of the profile; null if that is unknown.
   "posts_per_day" double precision,
-  -- Posts of the profile in the warehouse.
+  -- Number of posts of the profile in the warehouse.
   "loaded_post_count" bigint,
-  -- When the newest of them was published.
+  -- Publication of the newest loaded post; null without posts.
   "last_post_at" timestamp with time zone,
-  -- Likes of these posts on average, hidden ones left out.
+  -- Average number of likes of the loaded posts, without hidden numbers.
   "mean_like_count" double precision,
-  -- Comments on these posts on average, hidden ones left out.
+  -- Average number of comments on the loaded posts, without hidden numbers.
   "mean_comment_count" double precision,
-  -- Likes and comments of a post for each follower, on average over these posts.
+  -- Average likes and comments per post and follower, over the loaded posts.
   "engagement_rate" double precision,
-  -- The most that was ever seen of it: reference, preview or full.
+  -- Highest detail of any observation of the profile so far: reference, preview or full.
   "detail" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -2603,13 +2603,13 @@ create view sluice."photoshare_user_overview" (
            FROM photoshare_posts l
           WHERE l.user_id = u.id) p;
 
--- Which profile, as asked, gave which post, with profile and post: one row for each of the two.
+-- Posts that requests for a profile returned, with profile and post: one row per requested profile and post.
 create view sluice."photoshare_user_post_overview" (
   -- The profile as it was asked for: an identifier, an alias or an address.
   "user_asked" text,
-  -- The post that was returned: its id in photoshare_posts.
+  -- Key of the returned post: id in photoshare_posts.
   "post_id" text,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
   -- Identifier of the profile, when known.
   "user_id" text,
@@ -2649,37 +2649,37 @@ create view sluice."photoshare_user_post_overview" (
      JOIN photoshare_posts p ON p.id = b.post_id
      LEFT JOIN photoshare_users u ON u.id = COALESCE(b.user_id, p.user_id);
 
--- What calls cost by the whole request log, with their spread: one row an endpoint and plan. Rows that were not charged though they have a price are left out.
+-- Distribution of the costs of requests over the complete request log: one row per endpoint and plan. Rows with a price that were not charged are not included.
 create view sluice."price_book" (
-  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Plan of the token at the time; (not told) where the log has none. Joins dim_plan.
+  -- Plan of the token at the time; `(not told)` if the log has none. Joins dim_plan.
   "plan" text,
-  -- Answered requests.
+  -- Number of answered requests.
   "samples" bigint,
-  -- The least points for one.
+  -- Minimum of the points per answered request.
   "min_points" numeric,
-  -- A tenth of them cost no more points than this.
+  -- 10th percentile of the points per answered request.
   "low_points" numeric,
-  -- Half of them cost no more points than this.
+  -- Median of the points per answered request.
   "median_points" numeric,
-  -- Points for one in the mean.
+  -- Mean of the points per answered request.
   "mean_points" double precision,
-  -- Nine tenths of them cost no more points than this.
+  -- 90th percentile of the points per answered request.
   "high_points" numeric,
-  -- The most points for one.
+  -- Maximum of the points per answered request.
   "max_points" numeric,
-  -- A tenth of those with items cost no more points an item than this.
+  -- 10th percentile of the points per item, over answered requests with items; null without any.
   "low_points_per_item" double precision,
-  -- Half of them cost no more points an item than this.
+  -- Median of the points per item, over the same requests.
   "median_points_per_item" double precision,
-  -- Nine tenths of them cost no more points an item than this.
+  -- 90th percentile of the points per item, over the same requests.
   "high_points_per_item" double precision,
-  -- Median of the points for an answer without items; null when there was none.
+  -- Median of the points per answer without items; null if there is none.
   "empty_points" numeric,
-  -- Median of the points for an entity that the service does not know.
+  -- Median of the points per request for an unknown entity; null if there is none.
   "missing_points" numeric,
-  -- Median of the points for a request that failed.
+  -- Median of the points per failed request; null if there is none.
   "failed_points" numeric,
   -- Start of the newest of these requests.
   "last_at" timestamp with time zone
@@ -2704,7 +2704,7 @@ create view sluice."price_book" (
   WHERE (outcome = ANY (ARRAY['answered'::text, 'missing'::text, 'failed'::text])) AND cost >= 0 AND NOT (outcome = 'answered'::text AND cost > 0 AND points = 0::numeric)
   GROUP BY endpoint, plan;
 
--- Members that groups show, with the group and the person: one row for each of the two.
+-- Members that groups show, with the group and the person: one row per group and person.
 create view sluice."pronet_group_member_overview" (
   -- Key of the group.
   "group_urn_type" text,
@@ -2753,7 +2753,7 @@ create view sluice."pronet_group_member_overview" (
      JOIN pronet_groups g ON g.urn_type = m.group_urn_type AND g.urn_value = m.group_urn_value
      LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value;
 
--- Groups of the professional network with what they show: one row a group.
+-- Groups of the professional network with their visible content: one row per group.
 create view sluice."pronet_group_overview" (
   -- The group’s URN. The kind of thing the URN names, such as group.
   "urn_type" text,
@@ -2767,13 +2767,13 @@ create view sluice."pronet_group_overview" (
   "description" text,
   -- Members that the group says it has.
   "member_count" bigint,
-  -- Members that the group’s page shows; null when not told.
+  -- Number of members on the group’s page; null if not reported.
   "shown_member_count" bigint,
-  -- Shown members whose role is owner.
+  -- Number of shown members with the role owner.
   "owner_count" bigint,
-  -- Names of shown members whose role is owner, with semicolons between them.
+  -- Names of shown members with the role owner, separated by semicolons.
   "owners" text,
-  -- Names of the group’s industries, with semicolons between them; the URN where there is no name.
+  -- Names of the group’s industries, or their URNs without a name, separated by semicolons.
   "industries" text,
   -- When the group was founded.
   "created_at" timestamp with time zone,
@@ -2781,7 +2781,7 @@ create view sluice."pronet_group_overview" (
   "geo_type" text,
   -- URN of the place that the group belongs to. The identifier itself.
   "geo_value" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -2814,13 +2814,13 @@ create view sluice."pronet_group_overview" (
              LEFT JOIN pronet_users u ON u.urn_type = m.user_urn_type AND u.urn_value = m.user_urn_value
           WHERE m.group_urn_type = g.urn_type AND m.group_urn_value = g.urn_value AND lower(m.role) = 'owner'::text) o;
 
--- Whom posts mention, with the post’s author and time: one row a mention.
+-- Mentions in posts, with the post’s author and time: one row per mention.
 create view sluice."pronet_post_mention_overview" (
   -- The post’s URN. The kind of thing the URN names, such as activity.
   "post_urn_type" text,
   -- The post’s URN. The identifier itself.
   "post_urn_value" text,
-  -- Place in the list, from 0.
+  -- Index in the list, from 0.
   "position" bigint,
   -- When the post was published.
   "created_at" timestamp with time zone,
@@ -2832,13 +2832,13 @@ create view sluice."pronet_post_mention_overview" (
   "author_name" text,
   -- Whether a person (user) or an organization (company) is mentioned, by the type of the URN.
   "kind" text,
-  -- URN type of the mentioned.
+  -- URN type of the mentioned person or organization.
   "mentioned_urn_type" text,
-  -- URN value of the mentioned.
+  -- URN value of the mentioned person or organization.
   "mentioned_urn_value" text,
-  -- Name of the mentioned: as the post has it, else as the person or organization does.
+  -- Name of the mentioned person or organization as in the post, otherwise as in its own row.
   "mentioned_name" text,
-  -- The line under the name of the person or organization.
+  -- Headline of the mentioned person or organization.
   "mentioned_headline" text
 ) as
  SELECT m.post_urn_type,
@@ -2858,7 +2858,7 @@ create view sluice."pronet_post_mention_overview" (
      LEFT JOIN pronet_users person ON person.urn_type = m.urn_type AND person.urn_value = m.urn_value
      LEFT JOIN pronet_companies organization ON organization.urn_type = m.urn_type AND organization.urn_value = m.urn_value;
 
--- Posts of the professional network with author, counts and reactions by type: one row a post.
+-- Posts of the professional network with author, counts and reactions by type: one row per post.
 create view sluice."pronet_post_overview" (
   -- The post’s URN. The kind of thing the URN names, such as activity.
   "urn_type" text,
@@ -2874,7 +2874,7 @@ create view sluice."pronet_post_overview" (
   "author_urn_type" text,
   -- The author’s URN. The identifier itself.
   "author_urn_value" text,
-  -- Whether a person (user) or an organization (company) published it, by the type of the URN.
+  -- Kind of author by the type of the URN: user (a person) or company (an organization).
   "author_kind" text,
   -- Name of the author.
   "author_name" text,
@@ -2884,7 +2884,7 @@ create view sluice."pronet_post_overview" (
   "author_url" text,
   -- The line under the author’s name.
   "author_headline" text,
-  -- Whether the post repeats another.
+  -- Whether the post is a repost of another.
   "is_repost" boolean,
   -- Whether the post repeats another without a word of its own.
   "is_empty_repost" boolean,
@@ -2892,33 +2892,33 @@ create view sluice."pronet_post_overview" (
   "repost_urn_type" text,
   -- The post that this one repeats. Its urn_value.
   "repost_urn_value" text,
-  -- Name of the author of the post that this one repeats.
+  -- Name of the author of the reposted post; null if unknown.
   "repost_author_name" text,
   -- Comments on the post; null when not told, negative when hidden.
   "comment_count" bigint,
   -- Times the post was shared; null when not told, negative when hidden.
   "share_count" bigint,
-  -- Reactions of all types, hidden ones left out; null when reactions are not told.
+  -- Number of reactions of all types, without hidden ones; null if reactions are not reported.
   "reaction_count" bigint,
-  -- Reactions of type like; null when reactions are not told.
+  -- Number of reactions of type like; null if reactions are not reported.
   "like_count" bigint,
-  -- Reactions of type praise; null when reactions are not told.
+  -- Number of reactions of type praise; null if reactions are not reported.
   "praise_count" bigint,
-  -- Reactions of type empathy; null when reactions are not told.
+  -- Number of reactions of type empathy; null if reactions are not reported.
   "empathy_count" bigint,
-  -- Reactions of type interest; null when reactions are not told.
+  -- Number of reactions of type interest; null if reactions are not reported.
   "interest_count" bigint,
-  -- Reactions of type appreciation; null when reactions are not told.
+  -- Number of reactions of type appreciation; null if reactions are not reported.
   "appreciation_count" bigint,
-  -- Reactions of type entertainment; null when reactions are not told.
+  -- Number of reactions of type entertainment; null if reactions are not reported.
   "entertainment_count" bigint,
-  -- Reactions of any other type; null when reactions are not told.
+  -- Number of reactions of other types; null if reactions are not reported.
   "other_reaction_count" bigint,
-  -- Reactions, comments and shares together; what is hidden or not told counts as none.
+  -- Sum of reactions, comments and shares. Hidden and unreported numbers count as 0.
   "engagement_count" bigint,
-  -- People and organizations that the post mentions; null when not told.
+  -- Number of people and organizations that the post mentions; null if not reported.
   "mention_count" bigint,
-  -- Pictures of the post; null when not told.
+  -- Number of pictures of the post; null if not reported.
   "image_count" bigint,
   -- Whether the post has a video.
   "has_video" boolean,
@@ -2930,9 +2930,9 @@ create view sluice."pronet_post_overview" (
   "document_title" text,
   -- Title of the event.
   "event_title" text,
-  -- The most that was ever seen of it: preview or full.
+  -- Highest detail of any observation of the post so far: preview or full.
   "detail" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -3018,13 +3018,13 @@ create view sluice."pronet_post_overview" (
            FROM pronet_post_reactions l
           WHERE l.post_urn_type = p.urn_type AND l.post_urn_value = p.urn_value AND l.count >= 0) r;
 
--- Which post was repeated by which, both with author and time: one row for each repost found.
+-- Posts and their reposts, both with author and time: one row per repost.
 create view sluice."pronet_post_repost_overview" (
   -- The post’s URN. The kind of thing the URN names, such as activity.
   "post_urn_type" text,
   -- The post’s URN. The identifier itself.
   "post_urn_value" text,
-  -- Name of the author of the repeated post; null while the post itself is not loaded.
+  -- Name of the author of the original post; null while the post itself is not loaded.
   "post_author_name" text,
   -- When the post was published.
   "post_created_at" timestamp with time zone,
@@ -3032,7 +3032,7 @@ create view sluice."pronet_post_repost_overview" (
   "repost_urn_type" text,
   -- URN value of the repost.
   "repost_urn_value" text,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
   -- URN type of the repost’s author.
   "repost_author_urn_type" text,
@@ -3042,7 +3042,7 @@ create view sluice."pronet_post_repost_overview" (
   "repost_author_name" text,
   -- When the post was published.
   "repost_created_at" timestamp with time zone,
-  -- The text that the repost adds.
+  -- Text that the repost adds.
   "repost_text" text,
   -- Comments on the post; null when not told, negative when hidden.
   "repost_comment_count" bigint,
@@ -3067,7 +3067,7 @@ create view sluice."pronet_post_repost_overview" (
      JOIN pronet_posts r ON r.urn_type = b.repost_urn_type AND r.urn_value = b.repost_urn_value
      LEFT JOIN pronet_posts p ON p.urn_type = b.post_urn_type AND p.urn_value = b.post_urn_value;
 
--- People of the professional network with their latest school: one row a person.
+-- People of the professional network with their latest school: one row per person.
 create view sluice."pronet_user_overview" (
   -- The person’s URN. The kind of thing the URN names, such as fsd_profile.
   "urn_type" text,
@@ -3085,9 +3085,9 @@ create view sluice."pronet_user_overview" (
   "location" text,
   -- Whether the person says to be looking for work.
   "open_to_work" boolean,
-  -- Schools that the person lists; 0 also while nobody asked for them.
+  -- Number of schools that the person lists; 0 also if they were never requested.
   "school_count" bigint,
-  -- The latest school: that with the latest year, of several the one listed first.
+  -- Name of the latest school: the one with the latest year, or the first listed of several.
   "school_name" text,
   -- The organization’s URN. The kind of thing the URN names, such as fsd_company.
   "school_urn_type" text,
@@ -3099,15 +3099,15 @@ create view sluice."pronet_user_overview" (
   "school_major" text,
   -- Years at the latest school, as written.
   "school_interval" text,
-  -- The latest year in the interval of the latest school.
+  -- Latest year in the interval of the latest school; null if unknown.
   "school_end_year" integer,
-  -- Loaded groups that show the person as a member.
+  -- Number of loaded groups that show the person as a member.
   "group_count" bigint,
-  -- Searches that returned the person.
+  -- Number of searches that returned the person.
   "search_count" bigint,
-  -- The most that was ever seen of the person: reference, preview or full.
+  -- Highest detail of any observation of the person so far: reference, preview or full.
   "detail" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -3155,7 +3155,7 @@ create view sluice."pronet_user_overview" (
           ORDER BY (COALESCE(e."interval" ~* 'present|current|today'::text, false)) DESC, y.last DESC NULLS LAST, e."position"
          LIMIT 1) s ON true;
 
--- Schools that people list, with the person and the school: one row for each of the two.
+-- Schools that people list, with the person and the school: one row per listed school.
 create view sluice."pronet_user_school_overview" (
   -- URN type of the person asked about.
   "user_urn_type" text,
@@ -3187,9 +3187,9 @@ create view sluice."pronet_user_school_overview" (
   "major" text,
   -- Years attended, as written.
   "interval" text,
-  -- The earliest year in the interval.
+  -- Earliest year in the interval; null if unknown.
   "start_year" integer,
-  -- The latest year in the interval.
+  -- Latest year in the interval; null if unknown.
   "end_year" integer
 ) as
  SELECT e.user_urn_type,
@@ -3217,17 +3217,17 @@ create view sluice."pronet_user_school_overview" (
      LEFT JOIN pronet_users u ON u.urn_type = e.user_urn_type AND u.urn_value = e.user_urn_value
      LEFT JOIN pronet_companies c ON c.urn_type = e.company_urn_type AND c.urn_value = e.company_urn_value;
 
--- Whom the searches of which sync returned: one row for each search and person.
+-- People that searches returned, by sync: one row per search and person.
 create view sluice."pronet_user_search_hit_overview" (
   -- The sync that searched.
   "sync" text,
   -- SHA-256, in hex, that identifies the search.
   "request_key" text,
-  -- Place in the answer, from 0.
+  -- Index in the answer, from 0.
   "position" bigint,
-  -- The user that was returned: its urn_type in pronet_users.
+  -- Key of the returned user: urn_type in pronet_users.
   "user_urn_type" text,
-  -- The user that was returned: its urn_value in pronet_users.
+  -- Key of the returned user: urn_value in pronet_users.
   "user_urn_value" text,
   -- Name as shown on the profile.
   "user_name" text,
@@ -3256,25 +3256,25 @@ create view sluice."pronet_user_search_hit_overview" (
    FROM pronet_user_search_hits h
      JOIN pronet_users u ON u.urn_type = h.user_urn_type AND u.urn_value = h.user_urn_value;
 
--- What could not be loaded, and why, without what it holds: one row an item or whole answer.
+-- Items and answers that could not be loaded, without their content: one row per item or complete answer.
 create view sluice."quarantined_items" (
-  -- The entry; sluice quarantine show takes it.
+  -- Id of the entry, for sluice quarantine show.
   "entry_id" bigint,
-  -- The answer that holds it; joins paid_answers.
+  -- Answer that contains it; joins paid_answers.
   "answer_id" bigint,
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- The contract’s name of the thing expected.
+  -- Name of the expected resource in the contract.
   "resource" text,
-  -- Place in the answer, from 0; null when the whole answer is rejected.
+  -- Index in the answer, from 0; null if the complete answer is rejected.
   "position" bigint,
-  -- Why it could not be loaded.
+  -- Reason why it could not be loaded.
   "reason" text,
-  -- When it was put there.
+  -- Creation of the entry.
   "created_at" timestamp with time zone,
-  -- When a later load took it; null while it is open.
+  -- Time at which a later load accepted it; null while it is open.
   "resolved_at" timestamp with time zone,
   -- Whether it is still in quarantine.
   "is_open" boolean
@@ -3291,41 +3291,41 @@ create view sluice."quarantined_items" (
     resolved_at IS NULL AS is_open
    FROM quarantine i;
 
--- What each run cost and what it brought for that: one row a run.
+-- Costs and results of runs: one row per run.
 create view sluice."run_costs" (
-  -- The run; joins sync_runs, unless it only looked for lost answers.
+  -- Id of the run; joins sync_runs, unless the run only looked up lost answers.
   "run_id" bigint,
-  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  -- Name of the sync in the config. The cost of lookups of its lost answers is included.
   "sync" text,
   -- Name of the endpoint: its path with dots. Joins dim_endpoint.
   "endpoint" text,
-  -- When the run started.
+  -- Start of the run.
   "started_at" timestamp with time zone,
-  -- The UTC day of that; joins dim_date.
+  -- UTC day of started_at; joins dim_date.
   "date" date,
   -- State of the run, as in sync_runs.
   "state" text,
-  -- Rows of the request log that are surely of this run.
+  -- Number of rows in the request log that certainly belong to this run.
   "requests" bigint,
-  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  -- Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.
   "points" numeric,
-  -- Points charged for requests that failed.
+  -- Points charged for failed requests.
   "failed_points" numeric,
-  -- Points by the ledger: by the log where it told them, else by the price list; null until known.
+  -- Points by the ledger: as charged by the log if known, otherwise by the price list; null until known.
   "ledger_points" numeric,
-  -- Points that the plan was likely to cost, as quoted before anything was sent.
+  -- Expected points of the plan, as quoted before the first request; null without a quote.
   "quoted_points" numeric,
-  -- Items in its answers.
+  -- Number of items in its answers.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Points for answers that brought nothing new: every item said what was known, or there were none.
+  -- Points for answers without anything new: all items equal their stored rows, or there are no items.
   "nothing_new_points" numeric,
-  -- Points for each item that made or changed a row, by the log where it has these requests, else by the ledger; null without such items.
+  -- Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.
   "points_per_loaded" double precision,
-  -- Points for each new row, reckoned alike; null without new rows.
+  -- Points per new row, from the same source; null without new rows.
   "points_per_new_row" double precision
 ) as
  SELECT r.id AS run_id,
@@ -3369,13 +3369,13 @@ create view sluice."run_costs" (
            FROM answer_costs w
           GROUP BY w.run_id) a ON a.run_id = r.id;
 
--- Who filed which document: one row for each document and filer.
+-- Filers of documents: one row per document and filer.
 create view sluice."sec_filing_filers" (
   -- Number of the filing; shared by all its documents.
   "accession_number" text,
   -- File name of the document within the filing.
   "file_name" text,
-  -- Place of the filer in the document’s list, from 0.
+  -- Index of the filer in the document’s list, from 0.
   "position" bigint,
   -- Central index key of the filer.
   "cik" text,
@@ -3404,7 +3404,7 @@ create view sluice."sec_filing_filers" (
      LEFT JOIN sec_filing_ciks c ON c.filing_accession_number = f.accession_number AND c.filing_file_name = f.file_name AND c."position" = l."position"
      LEFT JOIN sec_filing_display_names n ON n.filing_accession_number = f.accession_number AND n.filing_file_name = f.file_name AND n."position" = l."position";
 
--- Documents of company filings with their filers, places, codes and items side by side: one row a document.
+-- Documents of company filings with their filers, places, codes and items: one row per document.
 create view sluice."sec_filing_overview" (
   -- Number of the filing; shared by all its documents.
   "accession_number" text,
@@ -3420,31 +3420,31 @@ create view sluice."sec_filing_overview" (
   "file_date" date,
   -- Last day of the period reported on.
   "period_ending" date,
-  -- Days from the end of the period reported on to the filing; negative where it was filed before.
+  -- Days from the end of the reported period to the filing; negative if the filing came first; null if either date is unknown.
   "days_to_file" integer,
   -- What the document is.
   "file_description" text,
-  -- Filers that the document names.
+  -- Number of filers in the document.
   "filer_count" bigint,
-  -- Names of the filers, in the order sent, with semicolons between them.
+  -- Names of the filers, in the order sent, separated by semicolons.
   "filers" text,
-  -- Central index keys of the filers, in the order sent, with commas between them.
+  -- Central index keys of the filers, in the order sent, separated by commas.
   "ciks" text,
-  -- Name of the filer named first.
+  -- Name of the first filer; null if there is none.
   "first_filer" text,
-  -- Central index key of the filer named first.
+  -- Central index key of the first filer; null if there is none.
   "first_cik" text,
-  -- Business locations of the filers, in the order sent, with semicolons between them.
+  -- Business locations of the filers, in the order sent, separated by semicolons.
   "biz_locations" text,
-  -- States of business, in the order sent, with commas between them.
+  -- States of business, in the order sent, separated by commas.
   "biz_states" text,
-  -- States of incorporation, in the order sent, with commas between them.
+  -- States of incorporation, in the order sent, separated by commas.
   "inc_states" text,
-  -- Standard industrial classification codes, in the order sent, with commas between them.
+  -- Standard industrial classification codes, in the order sent, separated by commas.
   "sics" text,
-  -- Items that the filing reports on, in the order sent, with commas between them.
+  -- Items that the filing reports on, in the order sent, separated by commas.
   "items" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -3490,45 +3490,45 @@ create view sluice."sec_filing_overview" (
     _changed_at AS changed_at
    FROM sec_filings f;
 
--- What each sync cost so far and what it brought for that; other programs’ requests too: one row a sync and endpoint.
+-- Costs and results of syncs so far, and costs of other programs: one row per sync and endpoint.
 create view sluice."sync_costs" (
-  -- The sync that the request was sent for, its lookups of lost answers included; (other programs) for what is no request of this warehouse’s ledger, (ambiguous) for what may be one of several. Joins dim_sync.
+  -- Sync of the request, including its lookups of lost answers; `(other programs)` without a request in this warehouse’s ledger; `(ambiguous)` if it may be one of several. Joins dim_sync.
   "sync" text,
-  -- Name of the endpoint: its path with dots, as syncs name it; (not told) where the log has none. Joins dim_endpoint.
+  -- Name of the endpoint as in syncs: its path with dots; `(not told)` if the log has none. Joins dim_endpoint.
   "endpoint" text,
-  -- Rows of the request log.
+  -- Number of rows in the request log.
   "requests" bigint,
-  -- Points charged by the request log: the cost of rows that say they were paid, or that do not say and have a cost.
+  -- Points charged by the request log: the cost of rows that are marked as paid, or that have no mark but a cost.
   "points" numeric,
-  -- Of these, those that failed by their status or error; unknown entities are not among them.
+  -- Number of these requests that failed by their status or error, without those for unknown entities.
   "failed_requests" bigint,
-  -- Points charged for requests that failed.
+  -- Points charged for failed requests.
   "failed_points" numeric,
-  -- The first day with a row in the log.
+  -- First day with a row in the log.
   "first_on" date,
-  -- The last day with a row in the log.
+  -- Last day with a row in the log.
   "last_on" date,
-  -- Points by the ledger: by the log where it told them, else by the price list.
+  -- Points by the ledger: as charged by the log if known, otherwise by the price list.
   "ledger_points" numeric,
-  -- Answers in the vault.
+  -- Number of stored answers.
   "answers" bigint,
-  -- Points for these answers, by the log where it has their requests, else by the ledger.
+  -- Points for these answers, by the log if it has their requests, otherwise by the ledger.
   "answer_points" numeric,
-  -- Items in these answers.
+  -- Number of items in these answers.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Rows that were there for the first time, in the table that the endpoint fills; rows deleted since are not counted.
+  -- Number of new rows in the table that the endpoint fills, without rows that were deleted later.
   "new_rows" bigint,
-  -- Points for each item that made or changed a row, by the log where it has these requests, else by the ledger; null without such items.
+  -- Points per item that created or changed a row, by the log if it has these requests, otherwise by the ledger; null without such items.
   "points_per_loaded" double precision,
-  -- Points for each new row, reckoned alike; null without new rows.
+  -- Points per new row, from the same source; null without new rows.
   "points_per_new_row" double precision,
-  -- Answers that brought nothing new.
+  -- Number of answers without anything new.
   "nothing_new_answers" bigint,
-  -- Points for answers that brought nothing new: every item said what was known, or there were none.
+  -- Points for answers without anything new: all items equal their stored rows, or there are no items.
   "nothing_new_points" numeric,
-  -- These points among those for all answers, from 0 to 1; null where those are 0.
+  -- Share of these points in answer_points, from 0 to 1; null if answer_points is 0.
   "nothing_new_share" double precision
 ) as
  WITH logged AS (
@@ -3584,23 +3584,23 @@ create view sluice."sync_costs" (
      FULL JOIN ledger k USING (sync, endpoint)
      FULL JOIN bought a USING (sync, endpoint);
 
--- How much of what each sync asked for it has: one row a sync that searches.
+-- Coverage of the requested slices of each sync: one row per sync and endpoint with slices.
 create view sluice."sync_coverage" (
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- Slices asked, each at its newest answer.
+  -- Number of requested slices, each with its newest answer.
   "slices" bigint,
-  -- Slices that hold all there is.
+  -- Number of slices with all items.
   "complete_slices" bigint,
-  -- Slices of which more may exist than was returned.
+  -- Number of slices that may have more items than were returned.
   "lower_bound_slices" bigint,
-  -- Slices that were asked again in parts, or whose last day had not ended.
+  -- Number of slices that were split, or whose last day had not ended.
   "open_slices" bigint,
-  -- Complete slices among those complete or lower bounds, from 0 to 1; null when there are none.
+  -- Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.
   "complete_share" double precision,
-  -- Items that came, over all these slices; one may be in several.
+  -- Number of returned items over all these slices. An item may be in several.
   "returned" bigint,
   -- Receipt of the oldest of these answers.
   "oldest_as_of" timestamp with time zone,
@@ -3620,39 +3620,39 @@ create view sluice."sync_coverage" (
    FROM sync_slices s
   GROUP BY sync, endpoint;
 
--- How fresh each sync’s rows are: one row a sync.
+-- Freshness of each sync’s rows: one row per sync.
 create view sluice."sync_freshness" (
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- The newest run.
+  -- Id of the newest run.
   "last_run_id" bigint,
   -- State of the newest run, as in sync_runs.
   "last_state" text,
   -- Exit code of the newest run; null while it runs.
   "last_exit_code" bigint,
-  -- When the newest run started.
+  -- Start of the newest run.
   "last_started_at" timestamp with time zone,
-  -- When the newest run ended; null while it runs or when its process was killed.
+  -- End of the newest run; null while it runs or if its process was killed.
   "last_ended_at" timestamp with time zone,
-  -- Why the newest run ended early; null when it did not.
+  -- Reason why the newest run ended early; null if it did not.
   "last_error" text,
-  -- End of the newest run that asked all it had planned and could read every answer: complete, or partial for rejects. Ends in the future of the database do not count.
+  -- End of the newest run that finished its plan and could read every answer: complete, or partial because of rejects. Ends in the database’s future do not count. Null if there is none.
   "refreshed_at" timestamp with time zone,
-  -- End of the newest complete run, by the same rule.
+  -- End of the newest complete run, by the same rule; null if there is none.
   "completed_at" timestamp with time zone,
-  -- Receipt of the newest answer, of another sync where that serves this one.
+  -- Receipt of the newest answer, including answers of other syncs that serve this one; null without one.
   "answered_at" timestamp with time zone,
-  -- When an answer was last loaded.
+  -- Time of the last load of an answer; null if there is none.
   "loaded_at" timestamp with time zone,
-  -- Hours since refreshed_at, as of the query; null when there was no such run.
+  -- Hours from refreshed_at to the time of the query; null if there is no such run.
   "hours_since_refresh" double precision,
-  -- Requests still planned, sent or in doubt.
+  -- Number of requests that are planned, sent or in doubt.
   "open_requests" bigint,
-  -- Requests whose answer was lost in transit.
+  -- Number of requests whose answer was lost in transit.
   "in_doubt_requests" bigint,
-  -- Answers stored and not loaded yet.
+  -- Number of stored answers that are not loaded yet.
   "waiting_answers" bigint
 ) as
  SELECT r.sync,
@@ -3716,37 +3716,37 @@ create view sluice."sync_freshness" (
           WHERE q_1.state = 'fresh'::text
           GROUP BY q_1.sync) s ON s.sync = r.sync;
 
--- What each sync asked, input by input, with how it ended the last time: one row a sync and question. Windows that were cut are not here, but their parts are; nor are readings of the request log on behalf of other syncs.
+-- Last outcome of each input of each sync: one row per sync and request. Split windows are replaced by their parts. Reads of the request log for other syncs are not included.
 create view sluice."sync_inputs" (
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text,
-  -- The fields that the sync’s input brought, as JSON; {} without for_each.
+  -- Request fields from the input of the sync, as JSON; {} without for_each.
   "input" text,
-  -- How it ended: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt while it has not; abandoned when it was given up.
+  -- Outcome: loaded, unchanged, empty, missing, quarantined, failed or skipped; planned, sent, stored or in_doubt if it has not ended; abandoned if it was given up.
   "outcome" text,
-  -- Receipt of the answer; without one, when it ended, was sent or was planned.
+  -- Receipt of the answer; without one, the time at which the request ended, was sent or was planned.
   "at" timestamp with time zone,
-  -- The paid answer; joins paid_answers. Null without one.
+  -- Paid answer; joins paid_answers. Null without one.
   "answer_id" bigint,
-  -- What went wrong, in words; null when nothing did.
+  -- Description of the error; null if there was none.
   "error" text,
-  -- What to do about it; null when there is nothing to do.
+  -- Next step for the user; null if there is none.
   "next" text,
-  -- The input’s values without their names, with commas between them; an URN as type:value.
+  -- Values of the input without their names, separated by commas; a URN as type:value.
   "input_value" text,
-  -- Items in the answer; null without one.
+  -- Number of items in the answer; null without one.
   "received" bigint,
-  -- The run that asked last.
+  -- Run that last contained the request.
   "run_id" bigint,
-  -- The canonical request body, as JSON: what tells the parts of a window from each other.
+  -- Canonical request body, as JSON. It distinguishes the parts of a window.
   "question" text,
-  -- How many times the question was cut to make this one; 0 for a question of the plan.
+  -- Number of splits that led to this request; 0 for a request of the plan.
   "depth" bigint,
-  -- request_key of the question that this one is a part or a further page of; null for a question of the plan, also for a slice that a later run asked again.
+  -- request_key of the split request or the previous page that led to this request; null for a request of the plan, including a slice that a later run requested again.
   "part_of" text
 ) as
  SELECT request.sync,
@@ -3801,23 +3801,23 @@ create view sluice."sync_inputs" (
      LEFT JOIN answers answer ON answer.id = request.answer_id
   WHERE strpos(request.sync, ':'::text) = 0 AND NOT (request.state = 'skipped'::text AND request.attempts = 0 AND request.next IS NOT NULL);
 
--- What a max_age would have saved each sync, had it been set from the beginning: one row a sync and age. The request log’s own readings are left out.
+-- Points that a max_age would have saved, had it been set from the beginning: one row per sync and age. Reads of the request log are not included.
 create view sluice."sync_max_age_savings" (
-  -- Name of the sync in the config; what it cost to look for its lost answers counts as its own.
+  -- Name of the sync in the config. The cost of lookups of its lost answers is included.
   "sync" text,
-  -- The max_age, in days: 1, 7 or 30.
+  -- Assumed max_age in days: 1, 7 or 30.
   "max_age_days" integer,
-  -- Answers that were paid for.
+  -- Number of paid answers.
   "answers" bigint,
-  -- Points for these answers, by the log where it has their requests, else by the ledger.
+  -- Points for these answers, by the log if it has their requests, otherwise by the ledger.
   "points" numeric,
-  -- Of these, those that an answer of this age or less would have served.
+  -- Number of these answers that an earlier answer of at most this age would have replaced.
   "saved_answers" bigint,
-  -- Points for those: what would have been saved, answers of other syncs left aside.
+  -- Points that would have been saved, without regard to answers of other syncs.
   "saved_points" numeric,
-  -- These points among all, from 0 to 1; null where those are 0.
+  -- Share of saved_points in points, from 0 to 1; null if points is 0.
   "saved_share" double precision,
-  -- Answers among those saved that had brought something new, which would have been known later, or not at all.
+  -- Number of saved answers with something new, which would have been loaded later or never.
   "late_answers" bigint
 ) as
  WITH RECURSIVE repeated AS (
@@ -3890,35 +3890,35 @@ create view sluice."sync_max_age_savings" (
      CROSS JOIN ages d
      LEFT JOIN saved s ON s.sync = t.sync AND s.days = d.days;
 
--- How clean what each sync brings is, over all its answers and as things stand: one row a sync.
+-- Data quality of each sync, over all its answers and of its newest run: one row per sync.
 create view sluice."sync_quality" (
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- Answers in the vault.
+  -- Number of stored answers.
   "answers" bigint,
-  -- Items in the loaded answers; the sum of the next four.
+  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows.
   "unchanged" bigint,
-  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
   "superseded" bigint,
-  -- Items that could not be loaded and are kept in quarantine.
+  -- Number of items that could not be loaded and are in quarantine.
   "quarantined" bigint,
-  -- Quarantined items among those received, from 0 to 1; null when there are none.
+  -- Share of quarantined items in those received, from 0 to 1; null if none were received.
   "quarantined_share" double precision,
-  -- Items and whole answers that are still in quarantine.
+  -- Number of items and complete answers that are still in quarantine.
   "open_quarantine" bigint,
-  -- When something was last put in quarantine.
+  -- Creation of the newest quarantine entry; null if there is none.
   "last_quarantined_at" timestamp with time zone,
-  -- Requests of the newest run that ended without a usable answer.
+  -- Number of requests of the newest run that ended without a usable answer.
   "last_run_failed" bigint,
-  -- Requests of the newest run whose entity the service does not know.
+  -- Number of requests of the newest run for an entity that the service does not know.
   "last_run_missing" bigint,
-  -- Slices of the newest run of which more may exist.
+  -- Number of slices of the newest run that may have more items.
   "last_run_truncated" bigint
 ) as
  SELECT n.sync,
@@ -3959,55 +3959,55 @@ create view sluice."sync_quality" (
            FROM quarantine i
           GROUP BY i.sync) q ON q.sync = n.sync;
 
--- The runs of each sync, with how they ended and what they brought: one row a run.
+-- Runs of syncs with state and results: one row per run.
 create view sluice."sync_runs" (
-  -- The run; tables name it as _run_id.
+  -- Id of the run; tables refer to it as _run_id.
   "run_id" bigint,
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- Current state or end: running, complete, partial, out_of_points, failed, interrupted or abandoned; interrupted also when its process died and its lease expired.
+  -- State of the run: running, complete, partial, out_of_points, failed, interrupted or abandoned. It is also interrupted if its process died and its lease expired.
   "state" text,
-  -- Exit code that the run’s outcome gives; null while it runs.
+  -- Exit code of the run; null while it runs.
   "exit_code" bigint,
-  -- When it started.
+  -- Start of the run.
   "started_at" timestamp with time zone,
-  -- When it ended; null while it runs or when its process was killed.
+  -- End of the run; null while it runs or if its process was killed.
   "ended_at" timestamp with time zone,
-  -- Seconds from its start to its end, pauses of a continued run included; null while it runs, or when its times are of different clocks.
+  -- Seconds from start to end, including pauses of a continued run; null while it runs, or if its times come from different clocks.
   "duration_s" double precision,
-  -- Requests in the plan, those that paging and splitting added included.
+  -- Number of planned requests, including those that paging and splitting added.
   "planned" bigint,
-  -- Requests that a stored answer served, so that nothing was sent.
+  -- Number of requests that a stored answer served without sending.
   "fresh" bigint,
-  -- Requests sent, each counted once however often it was tried.
+  -- Number of requests sent, each counted once, even with several attempts.
   "asked" bigint,
-  -- Answers stored.
+  -- Number of stored answers.
   "stored" bigint,
-  -- Items in the loaded answers; the sum of the next four.
+  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows.
   "unchanged" bigint,
-  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
   "superseded" bigint,
-  -- Items that could not be loaded and are kept in quarantine.
+  -- Number of items that could not be loaded and are in quarantine.
   "quarantined" bigint,
-  -- Requests that ended without a usable answer.
+  -- Number of requests that ended without a usable answer.
   "failed" bigint,
-  -- Requests whose entity the service does not know.
+  -- Number of requests for an entity that the service does not know.
   "missing" bigint,
-  -- Slices that came back full and could not be cut further, so that more may exist.
+  -- Number of full slices that could not be split further, so more items may exist.
   "truncated" bigint,
-  -- Points spent, by the service’s own count where it told one, else by the price list.
+  -- Points spent: as charged by the service if known, otherwise by the price list.
   "points" numeric,
-  -- Why the run ended early; null when it did not.
+  -- Reason why the run ended early; null if it did not.
   "error" text,
-  -- Of the loaded items, those whose rows were there and said something else.
+  -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
-  -- Requests whose answer could not be read, those no longer asked included.
+  -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint
 ) as
  SELECT id AS run_id,
@@ -4050,29 +4050,29 @@ create view sluice."sync_runs" (
    FROM runs r
   WHERE strpos(sync, ':'::text) = 0;
 
--- The newest answer to each slice that a sync asked, with what it covers: one row a slice.
+-- Newest answer to each requested slice of a sync, with its coverage: one row per slice.
 create view sluice."sync_slices" (
-  -- The slice.
+  -- Id of the slice.
   "slice_id" bigint,
   -- Name of the sync in the config.
   "sync" text,
   -- Name of the endpoint: its path with dots.
   "endpoint" text,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text,
-  -- The run that asked it.
+  -- Run that requested the slice.
   "run_id" bigint,
-  -- The fields that narrow the question, as JSON.
+  -- Request fields that define the slice, as JSON.
   "filters" text,
-  -- Most items that were asked for; null when the request has no limit.
+  -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
-  -- Items that came.
+  -- Number of returned items.
   "returned" bigint,
-  -- How many times the question was cut to make this slice.
+  -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint,
-  -- complete when this is all there is; lower_bound when more may exist, also when the answer could not be read; open when its parts were asked or its last day had not ended.
+  -- Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested or its last day had not ended.
   "extent" text,
-  -- Why it is a lower bound.
+  -- Reason why it is a lower bound; null if it is not.
   "reason" text,
   -- Receipt of the answer.
   "as_of" timestamp with time zone
@@ -4187,7 +4187,7 @@ create view sluice."sync_slices" (
                 END AS extent
          OFFSET 0) x;
 
--- Web pages with counts of what was found on them: one row for each address and set of content options asked for.
+-- Web pages with counts of their content: one row per requested address and set of content options.
 create view sluice."web_page_overview" (
   -- SHA-256, in hex, of the requested address and the content options.
   "page_key" text,
@@ -4197,7 +4197,7 @@ create view sluice."web_page_overview" (
   "url" text,
   -- Host of the page’s address, in lower case.
   "host" text,
-  -- Whether the page’s address differs from the one asked for.
+  -- Whether the page’s address differs from the requested one.
   "is_redirected" boolean,
   -- Title of the page.
   "title" text,
@@ -4207,19 +4207,19 @@ create view sluice."web_page_overview" (
   "options" text,
   -- Size of the cleaned content in UTF-8, in bytes.
   "content_bytes" integer,
-  -- Links on the page; null when not asked for.
+  -- Number of links on the page; null if not requested.
   "link_count" bigint,
-  -- Links to the page’s own host; null when links are not asked for.
+  -- Number of links to the page’s own host; null if links are not requested.
   "host_link_count" bigint,
-  -- E-mail addresses on the page; null when not asked for.
+  -- Number of e-mail addresses on the page; null if not requested.
   "email_count" bigint,
-  -- E-mail addresses on the page, with semicolons between them.
+  -- E-mail addresses on the page, separated by semicolons.
   "emails" text,
-  -- Phone numbers on the page; null when not asked for.
+  -- Number of phone numbers on the page; null if not requested.
   "phone_count" bigint,
-  -- Phone numbers on the page, with semicolons between them.
+  -- Phone numbers on the page, separated by semicolons.
   "phones" text,
-  -- Receipt of the first answer that held it.
+  -- Receipt of the first answer that contained it.
   "first_seen_at" timestamp with time zone,
   -- Receipt of the answer that last changed it.
   "changed_at" timestamp with time zone
@@ -4253,82 +4253,82 @@ create view sluice."web_page_overview" (
    FROM web_pages p
      CROSS JOIN LATERAL ( SELECT lower("substring"(COALESCE(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)'::text)) AS host) h;
 
--- What somebody is to know of, and whether they were told: one row a sync and kind, once it was raised.
+-- Alerts and their deliveries: one row per sync and kind that was ever raised.
 create table sluice_ops."alerts" (
-  -- Name of the sync in the config; (all) of what concerns all of them.
+  -- Name of the sync in the config; `(all)` for an alert about all syncs.
   "sync" text not null,
-  -- What it is about. One of failed, partial, out_of_points, forecast, quarantine.
+  -- Kind of the alert. One of failed, partial, out_of_points, forecast, quarantine.
   "kind" text not null,
-  -- How it stands. One of raised, cleared.
+  -- State of the alert. One of raised, cleared.
   "state" text not null,
-  -- When it came to stand so.
+  -- Time of the last change of state.
   "since" timestamp with time zone not null,
-  -- Why it stands so.
+  -- Reason for the state.
   "because" text not null,
-  -- What to do about it.
+  -- Next step for the user; null if there is none.
   "next" text,
-  -- The run that showed it last; null when none did.
+  -- Last run that showed the condition; null if none did.
   "run_id" text,
-  -- When telling it was last begun, by whom is no matter: others wait a minute.
+  -- Start of the last delivery by any process; other processes then wait a minute. Null before the first.
   "tried_at" timestamp with time zone,
-  -- When the webhook was told, or had nothing to be told of; null while it is to be.
+  -- Time of the delivery to the webhook, or of the decision that none is needed; null while it is pending.
   "webhook_at" timestamp with time zone,
-  -- The same of the command.
+  -- The same for the command.
   "command_at" timestamp with time zone,
   constraint "alerts_pkey" primary key ("sync", "kind")
 );
 
--- The vault: every answer that was paid for, as received. Ids rise in the order of storing.
+-- Answer store: one row per paid answer, as received. Ids increase in the order of storing.
 create table sluice_ops."answers" (
-  -- The answer; rows of the analyst tables name it as _answer_id.
+  -- Id of the answer; analyst tables refer to it as _answer_id.
   "id" bigint generated always as identity not null,
-  -- The request that was sent for it.
+  -- Request that returned the answer.
   "request_id" bigint not null,
-  -- The run that sent it.
+  -- Run that sent the request.
   "run_id" bigint not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text not null,
-  -- When its last byte came in; every time kept about its content is this one.
+  -- Receipt of its last byte. All times of its content in other tables are this time.
   "received_at" timestamp with time zone not null,
-  -- Milliseconds from sending to the last byte.
+  -- Time from sending to the last byte, in milliseconds.
   "took_ms" bigint not null,
-  -- HTTP status.
+  -- HTTP status of the answer.
   "status" bigint not null,
-  -- Answer headers by lower-case name, without cookies.
+  -- Response headers by lower-case name, without cookies.
   "headers" jsonb not null,
-  -- The body, compressed as encoding says; null when it was pruned or erased.
+  -- Body, compressed as encoding says; null if it was pruned or erased.
   "body" bytea storage external,
-  -- How the body is compressed here: identity or the name of the compression.
+  -- Compression of the stored body: identity or the name of the compression.
   "encoding" text not null,
-  -- SHA-256, in hex, of the body before compression; of a pruned one, what it was.
+  -- SHA-256 of the body before compression, in hex; it stays after pruning.
   "sha256" text not null,
   -- Size of the body before compression, in bytes.
   "bytes" bigint not null,
-  -- Most items that were asked for; null when the request has no limit.
+  -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
-  -- Items in it: the sum of the next four. Null until loaded.
+  -- Number of items: the sum of the next counts except changed; null until loaded.
   "received" bigint,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows; null until loaded.
   "loaded" bigint,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows; null until loaded.
   "unchanged" bigint,
-  -- Items that came again later in it, or that a newer answer had already spoken for.
+  -- Number of items that a later item or a newer answer replaces; null until loaded.
   "superseded" bigint,
-  -- Items that could not be loaded.
+  -- Number of items that could not be loaded; null until loaded.
   "quarantined" bigint,
-  -- When its rows were last loaded; null while they wait.
+  -- Last load of its rows; null while it waits.
   "loaded_at" timestamp with time zone,
-  -- When its body and headers were dropped for their age; null while they are kept.
+  -- Deletion of its body and headers for their age; null while kept.
   "pruned_at" timestamp with time zone,
-  -- When a forgotten entity was last taken out of its body; null while it is as received. Size and digest are those of what is kept.
+  -- Last removal of a forgotten entity from its body, which updates size and digest; null if none.
   "redacted_at" timestamp with time zone,
-  -- Of the loaded items, those whose rows were there and said something else.
+  -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
-  -- True of a loaded answer that is quarantined whole; it serves no request.
+  -- Whether the loaded answer is unreadable and completely in quarantine, so that it serves no request.
   "unreadable" boolean default false not null,
   constraint "answers_pkey" primary key ("id")
 );
@@ -4337,74 +4337,74 @@ create index "answers_request_key_received_at_idx" on sluice_ops."answers" using
 create index "answers_unreadable_idx" on sluice_ops."answers" using btree (request_key, received_at) where unreadable;
 create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) where loaded_at IS NULL;
 
--- Points left by the request log when a run with a limit in points last read it: one row a token.
+-- Balances by the request log, as a run with a limit in points last read them: one row per token.
 create table sluice_ops."balances" (
-  -- Which token of which service, as a digest.
+  -- Digest of the service and the token.
   "gate" text not null,
-  -- Points left, without those charged for later rows that do not show a balance.
+  -- Points left, minus those charged for later rows without a balance.
   "points" numeric not null,
-  -- Start of the logged request that shows the balance, by the clock of the service.
+  -- Start of the logged request that reports the balance, by the clock of the service.
   "logged_at" timestamp with time zone not null,
-  -- When the log was read.
+  -- Time of the read of the log.
   "read_at" timestamp with time zone not null,
-  -- Identifier of the token in the log; null until a row is surely a request of ours.
+  -- Identifier of the token in the log; null until a row certainly belongs to a request of this warehouse.
   "token_id" uuid,
   constraint "balances_pkey" primary key ("gate")
 );
 
--- The chunks of runs that several workers share.
+-- Chunks of runs that several workers share: one row per chunk.
 create table sluice_ops."chunks" (
-  -- The run.
+  -- Id of the run.
   "run_id" bigint not null,
-  -- Its place in the run, from 0.
+  -- Index of the chunk in the run, from 0.
   "number" bigint not null,
-  -- How it stands; the one that ended the run is concluded. One of open, ended, concluded.
+  -- State of the chunk; the chunk that ended the run is concluded. One of open, ended, concluded.
   "state" text not null,
-  -- Requests planned for it at first.
+  -- Number of requests in its initial plan.
   "requests" bigint not null,
-  -- Exit code of what stopped it; null when nothing did.
+  -- Exit code of the error that stopped it; null if none did.
   "exit_code" bigint,
-  -- What stopped it.
+  -- Error that stopped it; null if none did.
   "error" text,
-  -- What to do about it.
+  -- Next step for the user; null if there is none.
   "next" text,
-  -- When it ended.
+  -- End of the chunk; null while it is open.
   "ended_at" timestamp with time zone,
-  -- Spools of the processes that carried it out: id, host and folder of each. A spool keeps answers that the database could not take. Null if there are none.
+  -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
   constraint "chunks_pkey" primary key ("run_id", "number"),
   constraint "chunks_run_id_fkey" foreign key ("run_id") references "runs" ("id") on delete cascade
 );
 
--- Each slice that was asked, with what it asked for, what came, and whether that is all there is.
+-- Coverage of requested slices: one row per answer to a slice, with whether it is complete.
 create table sluice_ops."coverage" (
-  -- The slice.
+  -- Id of the slice.
   "id" bigint generated always as identity not null,
-  -- The request that asked it.
+  -- Request for the slice.
   "request_id" bigint not null,
-  -- The run that asked it.
+  -- Run that requested the slice.
   "run_id" bigint not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text not null,
-  -- The fields that narrow the question.
+  -- Request fields that define the slice.
   "filters" jsonb not null,
-  -- Most items that were asked for; null when the request has no limit.
+  -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
-  -- Items that came.
+  -- Number of returned items.
   "returned" bigint not null,
-  -- How many times the question was cut to make this slice.
+  -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint not null,
-  -- True when this is all there is; false when it is a lower bound.
+  -- Whether the answer contains all items; false if it is a lower bound.
   "complete" boolean not null,
-  -- Why it is a lower bound.
+  -- Reason why it is a lower bound; null if it is not.
   "reason" text,
   -- Receipt of the answer.
   "as_of" timestamp with time zone not null,
-  -- True when the answer could not be read, so that nothing is known of the slice.
+  -- Whether the answer was unreadable, so that the content of the slice is unknown.
   "unreadable" boolean default false not null,
   constraint "coverage_pkey" primary key ("id")
 );
@@ -4414,33 +4414,33 @@ create index "coverage_sync_as_of_idx" on sluice_ops."coverage" using btree (syn
 create index "coverage_sync_request_key_id_idx" on sluice_ops."coverage" using btree (sync, request_key, id);
 create index "coverage_unreadable_idx" on sluice_ops."coverage" using btree (request_key) where unreadable;
 
--- Each attempt whose answer was lost, and what the request log says became of it.
+-- Attempts whose answers were lost, with their outcome by the request log: one row per attempt.
 create table sluice_ops."doubts" (
-  -- The request.
+  -- Id of the request.
   "request_id" bigint not null,
-  -- Which attempt at it, from 1.
+  -- Number of the attempt, from 1.
   "attempt" bigint not null,
-  -- The run that made the attempt.
+  -- Run that made the attempt.
   "run_id" bigint not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- When it was sent.
+  -- Time of sending.
   "sent_at" timestamp with time zone not null,
-  -- When its loss was noticed.
+  -- Time at which the loss was noticed.
   "noticed_at" timestamp with time zone not null,
-  -- How the answer was lost.
+  -- Reason for the loss of the answer.
   "reason" text not null,
-  -- What the log says; null until it was looked at. One of paid_and_lost, not_charged, not_sent, unknown.
+  -- Outcome by the log; null until it was looked up. One of paid_and_lost, not_charged, not_sent, unknown.
   "verdict" text,
-  -- The row of the log that shows the attempt.
+  -- Row of the log that shows the attempt; null if there is none.
   "log_id" uuid,
-  -- What the attempt cost by the log.
+  -- Points charged for the attempt by the log; null until known.
   "points" numeric,
-  -- When the verdict was found.
+  -- Time at which the outcome was found; null until then.
   "settled_at" timestamp with time zone,
-  -- Invocations without an answer that it stands for: 1 for the last attempt of an invocation, 3 for an answer larger than is taken, 0 for any other; --refresh sets it back to 0.
+  -- Number of failed invocations that the attempt counts for: 1 for the last attempt of an invocation, 3 for an answer above the size limit, otherwise 0. --refresh resets it to 0.
   "lost_invocations" bigint default 0 not null,
   constraint "doubts_pkey" primary key ("request_id", "attempt"),
   constraint "doubts_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
@@ -4448,168 +4448,168 @@ create table sluice_ops."doubts" (
 create index "doubts_run_id_idx" on sluice_ops."doubts" using btree (run_id);
 create index "doubts_sync_noticed_at_idx" on sluice_ops."doubts" using btree (sync, noticed_at);
 
--- How answers differ from the contract, counted.
+-- Differences between answers and the contract: one row per difference, with its count.
 create table sluice_ops."drift" (
-  -- The contract’s name of the thing.
+  -- Name of the resource in the contract.
   "resource" text not null,
-  -- Field names joined by dots, without positions.
+  -- Field names joined by dots, without list positions.
   "path" text not null,
-  -- The difference: unknown field, missing, wrong type or other @type.
+  -- Kind of difference: unknown field, missing, wrong type or other @type.
   "kind" text not null,
-  -- How often it was seen.
+  -- Number of occurrences.
   "count" bigint not null,
-  -- Receipt of the first answer with it.
+  -- Receipt of the first answer with the difference.
   "first_seen_at" timestamp with time zone not null,
-  -- Receipt of the last answer with it.
+  -- Receipt of the last answer with the difference.
   "last_seen_at" timestamp with time zone not null,
-  -- A JSON type that was found; never a value.
+  -- Example of a JSON type that was found; never a value.
   "sample_type" text not null,
   constraint "drift_pkey" primary key ("resource", "path", "kind")
 );
 
--- The salt of the digests of what is forgotten: one row, made at random with the first of them.
+-- Random salt of the digests of forgotten keys and names: one row, created with the first erasure.
 create table sluice_ops."erasure_salts" (
   -- Always 1.
   "id" bigint not null,
-  -- The salt.
+  -- Salt of the digests.
   "salt" bytea not null,
   constraint "erasure_salts_pkey" primary key ("id")
 );
 
--- A receipt for each erasure, without what was erased.
+-- Receipts of erasures, without the erased data: one row per erasure.
 create table sluice_ops."erasures" (
-  -- The receipt.
+  -- Id of the receipt.
   "id" bigint generated always as identity not null,
-  -- The table whose row was erased.
+  -- Table of the erased row.
   "table_name" text not null,
   -- Salted digest of table and key.
   "digest" text not null,
-  -- When it was erased.
+  -- Time of the erasure.
   "erased_at" timestamp with time zone not null,
-  -- Rows deleted or changed, by table.
+  -- Numbers of deleted or changed rows, by table.
   "row_counts" jsonb not null,
-  -- Stored answers that it was taken out of.
+  -- Number of stored answers from which the entity was removed.
   "answers" bigint not null,
-  -- Of these, those whose body was erased whole, because it could not be read.
+  -- Number of these answers whose complete body was erased, because it could not be read.
   "bodies" bigint not null,
-  -- Requests of the ledger that asked for it, and hold a pseudonym in its place.
+  -- Number of ledger requests for the entity, which now contain a pseudonym instead.
   "requests" bigint not null,
-  -- Answers on the disk that it was taken out of; null until that was done.
+  -- Number of spooled answers from which the entity was removed; null until that is done.
   "spooled" bigint,
-  -- Whether later answers may bring it again.
+  -- Whether later answers may load the entity again.
   "comes_again" boolean not null,
   constraint "erasures_pkey" primary key ("id")
 );
 create index "erasures_digest_idx" on sluice_ops."erasures" using btree (digest);
 
--- What later answers must not bring again: salted digests of keys and names.
+-- Entities that later answers must not load again, as salted digests: one row per key or name.
 create table sluice_ops."forgotten" (
-  -- Salted digest of a key, or of a name.
+  -- Salted digest of a key or a name.
   "digest" text not null,
-  -- The erasure that it belongs to.
+  -- Erasure to which the digest belongs.
   "erasure_id" bigint not null,
   constraint "forgotten_pkey" primary key ("digest", "erasure_id"),
   constraint "forgotten_erasure_id_fkey" foreign key ("erasure_id") references "erasures" ("id") on delete cascade
 );
 create index "forgotten_erasure_id_idx" on sluice_ops."forgotten" using btree (erasure_id);
 
--- How fast requests may start with one token, over every process.
+-- Rate limit of requests with a token, across all processes: one row per token.
 create table sluice_ops."gate_paces" (
-  -- Which token of which service, as a digest.
+  -- Digest of the service and the token.
   "gate" text not null,
-  -- When the next request may start.
+  -- Earliest start of the next request.
   "next_at" timestamp with time zone not null,
-  -- When a process last found too few slots.
+  -- Time at which a process last found too few slots; null if that never happened.
   "wanted_at" timestamp with time zone,
-  -- That process.
+  -- Process that last found too few slots; null if none did.
   "wanted_by" text,
   constraint "gate_paces_pkey" primary key ("gate")
 );
 
--- Calls that may be under way at once with one token, over every process: one row a call.
+-- Slots of the limiter for concurrent requests with a token, across all processes: one row per slot.
 create table sluice_ops."gate_slots" (
-  -- Which token of which service, as a digest.
+  -- Digest of the service and the token.
   "gate" text not null,
-  -- The slot, from 1.
+  -- Number of the slot, from 1.
   "number" bigint not null,
-  -- The process that has it, or had it last.
+  -- Process that holds the slot, or held it last.
   "holder" text not null,
-  -- Until when it is taken unless renewed; past when it is free.
+  -- Time until which the slot is taken unless it is renewed; in the past if the slot is free.
   "expires_at" timestamp with time zone not null,
   constraint "gate_slots_pkey" primary key ("gate", "number")
 );
 
--- Names under which answers showed one entity, and when: ids, aliases, addresses and URNs.
+-- Names of entities in answers: ids, aliases, addresses and URNs, one row per name and entity.
 create table sluice_ops."identities" (
-  -- The contract’s name of the thing.
+  -- Name of the resource in the contract.
   "resource" text not null,
-  -- What kind of name it is. One of id, alias, url, urn.
+  -- Kind of the name. One of id, alias, url, urn.
   "kind" text not null,
-  -- The name, as requests write it.
+  -- Name as requests contain it.
   "name" text not null,
-  -- The key of the entity: the parts of its primary key as a JSON array.
+  -- Primary key of the entity: its parts as a JSON array.
   "entity" text not null,
-  -- Receipt of the first answer that showed it so.
+  -- Receipt of the first answer that showed the entity with this name.
   "first_seen_at" timestamp with time zone not null,
-  -- Receipt of the last answer that showed it so.
+  -- Receipt of the last answer that showed the entity with this name.
   "last_seen_at" timestamp with time zone not null,
-  -- That last answer.
+  -- Id of that last answer.
   "answer_id" bigint not null,
-  -- True when a request by this name was answered with the entity; false when answers only show it.
+  -- Whether a request by this name returned the entity; false if other answers only mention it.
   "asked" boolean not null,
   constraint "identities_pkey" primary key ("resource", "kind", "name", "entity")
 );
 create index "identities_resource_entity_kind_idx" on sluice_ops."identities" using btree (resource, entity, kind);
 
--- Who is at work on what: at most one holder a name until it expires.
+-- Leases: one row per name, with at most one holder until it expires.
 create table sluice_ops."leases" (
-  -- What is held.
+  -- Name of the lease: what it protects.
   "name" text not null,
-  -- The process that holds it: host, process id and a random part.
+  -- Process that holds the lease: host, process id and a random part.
   "holder" text not null,
-  -- Rises with each new holder; a write with an older token is refused.
+  -- Fencing token, which increases with each new holder. A write with an older token is refused.
   "token" bigint not null,
-  -- When the holder got it.
+  -- Time at which the holder got the lease.
   "acquired_at" timestamp with time zone not null,
-  -- Until when it is held unless renewed.
+  -- Time until which the lease is held unless it is renewed.
   "expires_at" timestamp with time zone not null,
   constraint "leases_pkey" primary key ("name")
 );
 
--- How far each sync has read, by name of the mark.
+-- Watermarks: how far each sync has read, one row per sync and watermark.
 create table sluice_ops."marks" (
   -- Name of the sync in the config.
   "sync" text not null,
-  -- What the mark is about.
+  -- Name of the watermark.
   "name" text not null,
-  -- How far: a day or an instant, as the sync writes it.
+  -- Value of the watermark: a day or an instant, in the notation of the sync.
   "value" text not null,
-  -- When it moved last.
+  -- Time of the last change.
   "updated_at" timestamp with time zone not null,
   constraint "marks_pkey" primary key ("sync", "name")
 );
 
--- What could not be understood: whole answers and single items, with the reason.
+-- Quarantine of items and answers that could not be loaded: one row per item or complete answer.
 create table sluice_ops."quarantine" (
-  -- The entry.
+  -- Id of the entry.
   "id" bigint generated always as identity not null,
-  -- The answer that holds it.
+  -- Answer that contains it.
   "answer_id" bigint not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- The contract’s name of the thing expected.
+  -- Name of the expected resource in the contract.
   "resource" text not null,
-  -- Place in the answer, from 0; null when the whole answer is rejected.
+  -- Index in the answer, from 0; null if the complete answer is rejected.
   "position" bigint,
   -- RFC 6901 pointer into the answer.
   "pointer" text not null,
-  -- Why it could not be loaded.
+  -- Reason why it could not be loaded.
   "reason" text not null,
-  -- When it was put here.
+  -- Creation of the entry.
   "created_at" timestamp with time zone not null,
-  -- When a later load took it; null while it is open.
+  -- Time at which a later load accepted it; null while it is open.
   "resolved_at" timestamp with time zone,
   constraint "quarantine_pkey" primary key ("id"),
   constraint "quarantine_answer_id_fkey" foreign key ("answer_id") references "answers" ("id") on delete cascade
@@ -4619,79 +4619,79 @@ create index "quarantine_open_idx" on sluice_ops."quarantine" using btree (id) w
 
 -- Schemas that sluice replay --rebuild created to work in: one row per rebuild that is in progress or was killed.
 create table sluice_ops."rebuilds" (
-  -- Random id of the rebuild; the comment on its schema holds it.
+  -- Random id of the rebuild, which the comment on its schema contains.
   "id" text not null,
-  -- The schema that it created.
+  -- Name of the created schema.
   "schema_name" text not null,
-  -- When it created the schema.
+  -- Creation of the schema.
   "started_at" timestamp with time zone not null,
   constraint "rebuilds_pkey" primary key ("id")
 );
 
--- Which request of the ledger is which row of the service’s request log, and how sure that is.
+-- Matches between requests of the ledger and rows of the service’s request log: one row per match.
 create table sluice_ops."request_cost_matches" (
-  -- The request of the ledger.
+  -- Id of the request in the ledger.
   "request_id" bigint not null,
-  -- The row of the log: fact_request_costs.id.
+  -- Row of the log: fact_request_costs.id.
   "log_id" uuid not null,
-  -- How sure it is: by the identifier sent, by being the only candidate, by the order of time among as many rows as requests, or one of several candidates. One of identifier, only_candidate, in_order, ambiguous.
+  -- Kind of match: the identifier that was sent, the only candidate, the order in time among equally many rows and requests, or one of several candidates. One of identifier, only_candidate, in_order, ambiguous.
   "sure" text not null,
-  -- When the two were brought together.
+  -- Time of the match.
   "matched_at" timestamp with time zone not null,
   constraint "request_cost_matches_pkey" primary key ("request_id", "log_id"),
   constraint "request_cost_matches_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
 );
 create index "request_cost_matches_log_id_idx" on sluice_ops."request_cost_matches" using btree (log_id);
 
--- The ledger: every request of every run, written down before it is sent.
+-- Ledger of requests: one row per request of a run, committed before the request is sent.
 create table sluice_ops."requests" (
-  -- The ledger’s row.
+  -- Id of the request.
   "id" bigint generated always as identity not null,
-  -- The run that planned it.
+  -- Run that planned the request.
   "run_id" bigint not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- SHA-256, in hex, of the endpoint and the canonical body.
+  -- SHA-256 of the endpoint and the canonical body, in hex.
   "request_key" text not null,
-  -- Canonical body: defaults filled in, without the timeout.
+  -- Canonical body: with defaults and without the timeout.
   "body" jsonb not null,
-  -- The body as sent.
+  -- Body as sent; null until it is sent.
   "sent_body" jsonb,
-  -- The fields that the sync’s input brought; {} without for_each.
+  -- Request fields from the input of the sync; {} without for_each.
   "input" jsonb not null,
-  -- How many times the question was cut to make this slice.
+  -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint default 0 not null,
-  -- The request whose answer led to this one, by paging or splitting.
+  -- Request that led to this one by paging or splitting; null if planned.
   "parent_id" bigint,
-  -- How it stands or ended. One of planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped, abandoned.
+  -- State of the request. One of planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped, abandoned.
   "state" text not null,
-  -- How many times it was sent.
+  -- Number of attempts that were sent.
   "attempts" bigint default 0 not null,
-  -- Points that its attempts may have cost, by the price list; the request log has the true figure.
+  -- Possible cost of its attempts in points by the price list.
   "points" numeric,
-  -- The id sent with every attempt, for finding the request in the service’s log.
+  -- Identifier that every attempt sends, to find it in the service’s log.
   "x_request_id" uuid,
-  -- When it entered the plan.
+  -- Time at which it entered the plan.
   "planned_at" timestamp with time zone not null,
-  -- When it was last sent.
+  -- Time of its last attempt; null if it was never sent.
   "sent_at" timestamp with time zone,
-  -- When its state became final.
+  -- Time at which its state became final; null until then.
   "finished_at" timestamp with time zone,
-  -- The stored answer; of a fresh request, the older answer that serves it.
+  -- Stored answer; for a fresh request, the one that serves it; null if none.
   "answer_id" bigint,
-  -- HTTP status of the last answer.
+  -- HTTP status of the last answer; null without one.
   "status" bigint,
-  -- The kind of failure, for counting.
+  -- Kind of failure, for counting; null if it did not fail.
   "failure_class" text,
-  -- What went wrong, in words.
+  -- Description of the error; null if there was none.
   "error" text,
-  -- What to do about it.
+  -- Next step for the user; null if there is none.
   "next" text,
-  -- Points that its rows in the request log cost; null until they are known.
+  -- Points charged for its rows in the request log; null until known.
   "charged" numeric,
-  -- The chunk of a shared run that it belongs to; null of a run that one process does alone.
+  -- Chunk of a shared run to which it belongs; null in a run of a single process.
   "chunk" bigint,
   constraint "requests_pkey" primary key ("id"),
   constraint "requests_run_id_request_key_key" unique ("run_id", "request_key"),
@@ -4704,77 +4704,77 @@ create index "requests_run_id_chunk_id_idx" on sluice_ops."requests" using btree
 create index "requests_run_id_id_idx" on sluice_ops."requests" using btree (run_id, id);
 create index "requests_sent_at_idx" on sluice_ops."requests" using brin (sent_at);
 
--- One run of one sync, from its plan to its end.
+-- Runs of syncs: one row per run.
 create table sluice_ops."runs" (
-  -- The run.
+  -- Id of the run.
   "id" bigint generated always as identity not null,
   -- Name of the sync in the config.
   "sync" text not null,
   -- Name of the endpoint: its path with dots.
   "endpoint" text not null,
-  -- Digest of what shapes the sync’s requests; only the same definition continues a run.
+  -- Digest of the settings that affect the sync’s requests. Only the same definition continues a run.
   "definition_hash" text not null,
-  -- How it stands or ended. One of running, complete, partial, out_of_points, failed, interrupted, abandoned.
+  -- State of the run. One of running, complete, partial, out_of_points, failed, interrupted, abandoned.
   "state" text not null,
-  -- Exit code that the run’s outcome gives; null while it runs.
+  -- Exit code of the run; null while it runs.
   "exit_code" bigint,
-  -- The UTC day that the plan takes for today; frozen at the start.
+  -- UTC day that the plan uses as today, fixed at the start of the run.
   "today" date not null,
-  -- When it started.
+  -- Start of the run.
   "started_at" timestamp with time zone not null,
-  -- When it ended; null while it runs or when its process was killed.
+  -- End of the run; null while it runs or if its process was killed.
   "ended_at" timestamp with time zone,
-  -- The process that runs it: host, process id and a random part.
+  -- Process that executes the run: host, process id and a random part.
   "holder" text,
-  -- Requests in the plan, those that paging and splitting added included.
+  -- Number of planned requests, including those that paging and splitting added.
   "planned" bigint default 0 not null,
-  -- Requests that a stored answer served, so that nothing was sent.
+  -- Number of requests that a stored answer served without sending.
   "fresh" bigint default 0 not null,
-  -- Requests sent, each counted once however often it was tried.
+  -- Number of requests sent, each counted once, even with several attempts.
   "asked" bigint default 0 not null,
-  -- Answers stored.
+  -- Number of stored answers.
   "stored" bigint default 0 not null,
-  -- Items in the loaded answers; the sum of the next four.
+  -- Number of items in the loaded answers: the sum of the next counts except changed.
   "received" bigint default 0 not null,
-  -- Items that made or changed rows.
+  -- Number of items that created or changed rows.
   "loaded" bigint default 0 not null,
-  -- Items that said what the rows already said.
+  -- Number of items equal to their stored rows.
   "unchanged" bigint default 0 not null,
-  -- Items that came again later in their answer, or that a newer answer had already spoken for.
+  -- Number of items that a later item or a newer loaded answer replaces.
   "superseded" bigint default 0 not null,
-  -- Items that could not be loaded and are kept in quarantine.
+  -- Number of items that could not be loaded and are in quarantine.
   "quarantined" bigint default 0 not null,
-  -- Requests that ended without a usable answer.
+  -- Number of requests that ended without a usable answer.
   "failed" bigint default 0 not null,
-  -- Requests whose entity the service does not know.
+  -- Number of requests for an entity that the service does not know.
   "missing" bigint default 0 not null,
-  -- Slices that came back full and could not be cut further, so that more may exist.
+  -- Number of full slices that could not be split further, so more items may exist.
   "truncated" bigint default 0 not null,
-  -- Points spent, by the service’s own count where it told one, else by the price list.
+  -- Points spent: as charged by the service if known, otherwise by the price list.
   "points" numeric,
-  -- Why the run ended early.
+  -- Reason why the run ended early; null if it did not.
   "error" text,
-  -- What the run printed at its end.
+  -- Summary of the run, as printed at its end; null until then.
   "summary" jsonb,
-  -- What the plan was quoted at, in points, before anything was sent.
+  -- Quote of the plan in points, made before the first request; null without one.
   "quote" jsonb,
-  -- Of the loaded items, those whose rows were there and said something else.
+  -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
-  -- Requests whose answer could not be read, those no longer asked included.
+  -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint default 0 not null,
-  -- Spools of the processes that carried it out: id, host and folder of each. A spool keeps answers that the database could not take. Null if there are none.
+  -- Spools of the processes that executed it: id, host and folder of each. A spool keeps answers that the database did not accept. Null if there are none.
   "spools" jsonb,
   constraint "runs_pkey" primary key ("id")
 );
 create index "runs_sync_started_at_idx" on sluice_ops."runs" using btree (sync, started_at);
 
--- What counts against a limit in points that several processes share.
+-- Points that count against limits that several processes share: one row per limit.
 create table sluice_ops."spending" (
-  -- The limit: a day, or a balance less what is to be kept.
+  -- Name of the limit: a day, or a balance without the points to keep.
   "name" text not null,
-  -- Points spent or set aside.
+  -- Points spent or reserved.
   "points" numeric not null,
-  -- When it changed last.
+  -- Time of the last change.
   "updated_at" timestamp with time zone not null,
   constraint "spending_pkey" primary key ("name")
 );
