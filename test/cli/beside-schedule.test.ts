@@ -88,10 +88,10 @@ it('query, status, costs and report go through it, and what would write is refus
     expect((await here('report', '--output', page)).code).toBe(0);
     expect(await readFile(page, 'utf8')).toContain('</html>');
     for (const [statement, says] of [
-      ['delete from sluice_ops.runs', 'begins with DELETE'],
+      ['delete from sluice_ops.runs', 'must not begin with DELETE'],
       [
         'with gone as (delete from sluice_ops.runs returning 1) select * from gone',
-        'would change something: it has a data-modifying statement in WITH',
+        'would change data: it has a data-modifying statement in WITH',
       ],
       [`select set_config('transaction_read_only', 'off', false)`, "A superuser's query may not use set_config"],
     ] as const) {

@@ -40,7 +40,7 @@ it('are none without a webhook or a command, and an unset variable is no webhook
 });
 
 const WEBHOOK =
-  'webhook is no address to post to; allowed is an http or https address without a login, such as https://hooks.example.com/abc';
+  'webhook is not an address to post to; allowed is an http or https address without a login, such as https://hooks.example.com/abc';
 it.each([
   ['{ webhook: "ftp://canary" }', `5:20: ${WEBHOOK}`],
   ['{ webhook: "https://user:canary@h/x" }', `5:20: ${WEBHOOK}`],
@@ -52,11 +52,11 @@ it.each([
   ],
   [
     '{ command: notify }',
-    '5:20: command is "notify"; allowed is a list of words: the program and its arguments; no shell reads them',
+    '5:20: command is "notify"; allowed is a list of words: the program and its arguments; they are not passed to a shell',
   ],
   [
     '{ command: [] }',
-    '5:20: command is an empty list; allowed is a list of words: the program and its arguments; no shell reads them',
+    '5:20: command is an empty list; allowed is a list of words: the program and its arguments; they are not passed to a shell',
   ],
   [
     '{ command: [x], on: [faild] }',
@@ -65,7 +65,7 @@ it.each([
   ['{ command: [x], quarantine: -1 }', '5:37: quarantine is -1; allowed is a whole number of at least 0'],
   [
     '{ command: [notify, "--url=${GOOD}"], webhook: "${GOOD}" }',
-    '5:29: a word of the command holds a secret, which others could see; let the program read it by itself',
+    '5:29: a word of the command contains a secret, which other users of the machine could read; let the program read the secret itself',
   ],
 ])('refuse %s in its place, without the secret', async (alerts, problem) => {
   const problems = await told(of(alerts), { HOOK: 'canary', GOOD: CANARY });

@@ -49,7 +49,7 @@ describe('interpolation', () => {
     (text) => {
       expect(parseTemplate(text)).toMatchObject({
         malformed: expect.stringContaining(
-          'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$',
+          'allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; write a literal dollar sign as $$',
         ),
       });
     },
@@ -82,7 +82,7 @@ describe('a variable in a config', () => {
 
   it('is not looked for in keys', async () => {
     expect(await toldOf('  "${A}": { endpoint: token.requests }', { A: 'a' })).toEqual([
-      expect.stringMatching(/^4:3: "\$\{A\}" can't name a sync/),
+      expect.stringMatching(/^4:3: "\$\{A\}" can't be the name of a sync/),
     ]);
   });
 
@@ -105,7 +105,7 @@ describe('a variable in a config', () => {
 
   it('that is malformed is placed at its value', async () => {
     expect(await toldOf('  a: { endpoint: pronet.group, request: { group: "x ${G" } }')).toEqual([
-      '4:50: a variable is not closed by }; allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; a dollar sign itself is written $$',
+      '4:50: a variable is not closed by }; allowed are ${VAR}, ${VAR:-default} and ${VAR:?message}; write a literal dollar sign as $$',
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('a variable in a config', () => {
 
   it('may not bring in what Postgres can’t keep', async () => {
     expect(await toldOf(`  a: { ${GROUP} } }`, { G: '\uD83D' })).toEqual([
-      '4:50: ${G}: the text holds half of a surrogate pair; write the whole character',
+      '4:50: ${G}: the text contains half of a surrogate pair; write the complete character',
     ]);
   });
 });
@@ -173,7 +173,7 @@ describe('the token', () => {
 
   it.each(['two words', 'naïve', 'line\nbreak'])('is refused unseen when no header takes it: %j', async (value) => {
     expect(await told(config('"${T}"'), { T: value })).toEqual([
-      '1:44: token is not what a header takes; allowed are printable ASCII characters without spaces',
+      '1:44: token is not a valid header value; allowed are printable ASCII characters without spaces',
     ]);
   });
 });

@@ -101,7 +101,7 @@ syncs:
     const head = (token: string) =>
       `service: { url: "http://127.0.0.1:8787", token: ${token} }\nsyncs: { a: { endpoint: token.requests } }\n`;
     const { warnings } = await load(head('abc123'));
-    expect(warnings).toEqual([expect.stringMatching(/:1:42: service\.token is written into the file/)]);
+    expect(warnings).toEqual([expect.stringMatching(/:1:42: service\.token is written in the file/)]);
     expect(warnings.join()).not.toContain('abc123');
     expect((await load(head('"${T}"'), { T: 'abc123' })).warnings).toEqual([]);
   });
@@ -275,7 +275,7 @@ describe('a ConfigError', () => {
       '  6 |     request: { count: 101 }',
       '    |                       ^^^',
     ]);
-    expect(next).toBe('Mend what is named above, then run `sluice check`.');
+    expect(next).toBe('Fix the problems above, then run `sluice check`.');
   });
 
   it('holds every problem of the file, in its order, each once', async () => {
@@ -297,7 +297,7 @@ syncs:
         line: 7,
         column: 21,
         message:
-          'urn is "activity:1"; only URNs of type fsd_profile are allowed here, found "activity". Missing beside it: count (allowed is a whole number from 1 to 100)',
+          'urn is "activity:1"; only URNs of type fsd_profile are allowed here, found "activity". Also missing: count (allowed is a whole number from 1 to 100)',
       },
       { line: 11, column: 14, message: 'count is 101; allowed is a whole number from 1 to 100' },
       {

@@ -26,12 +26,12 @@ describe('a sync', () => {
     [
       'with a name that can be none',
       '  «Big-Tech: { endpoint: token.requests }',
-      '"Big-Tech" can\'t name a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter',
+      '"Big-Tech" can\'t be the name of a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter',
     ],
     [
       'with a name too long',
       `  «${'a'.repeat(64)}: { endpoint: token.requests }`,
-      `"${'a'.repeat(64)}" can't name a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter`,
+      `"${'a'.repeat(64)}" can't be the name of a sync; allowed are at most 63 lower-case letters, digits and _, beginning with a letter`,
     ],
     [
       'with a misspelled key',
@@ -41,27 +41,27 @@ describe('a sync', () => {
     [
       'twice',
       '  a: { endpoint: token.requests }\n  «a: { endpoint: token.requests }',
-      'the key "a" is given twice; its first place is line 4',
+      'the key "a" is written twice; the first is on line 4',
     ],
     [
       'with the same key written in two ways',
       '  a: { endpoint: pronet.group, request: { 1: x, «"1": y } }',
-      'the key "1" is given twice; its first place is line 4',
+      'the key "1" is written twice; the first is on line 4',
     ],
     [
       'with no age',
       '  a: { endpoint: token.requests, max_age: «0d }',
-      'max_age is "0d"; leave max_age out to ask anew in each run',
+      'max_age is "0d"; omit max_age to request anew in each run',
     ],
     [
       'with an age that is none',
       '  a: { endpoint: token.requests, max_age: «7 days }',
-      'max_age is "7 days"; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is "7 days"; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
     ],
     [
       'with a number for an age',
       '  a: { endpoint: token.requests, max_age: «7 }',
-      'max_age is 7; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is 7; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
     ],
     [
       'with an age beyond a century',
@@ -200,12 +200,12 @@ describe('a request', () => {
     [
       'with NUL',
       '  a: { endpoint: pronet.group, request: { group: «"a\\0b" } }',
-      'the text holds a NUL character; remove it',
+      'the text contains a NUL character; remove it',
     ],
     [
       'with half a surrogate pair',
       '  a: { endpoint: pronet.group, request: { group: «"\\uD83D" } }',
-      'the text holds half of a surrogate pair; write the whole character',
+      'the text contains half of a surrogate pair; write the complete character',
     ],
     [
       'with a key of the prototype',
@@ -226,7 +226,7 @@ describe('inputs', () => {
     [
       'in two places',
       `  a: { ${GROUP}, request: { «group: x }, for_each: { group: [y] } }`,
-      'group is set by request and by for_each; allowed is one of them',
+      'group is set by both request and for_each; remove one of them',
     ],
     [
       'of an unknown field',
@@ -246,12 +246,12 @@ describe('inputs', () => {
     [
       'of none',
       `  a: { ${GROUP}, for_each: { group: «[] } }`,
-      'for_each.group is an empty list; allowed is a list of values, { file: PATH } or { query: SQL }; one value alone belongs in request',
+      'for_each.group is an empty list; allowed is a list of values, { file: PATH } or { query: SQL }; write a single value under request',
     ],
     [
       'of one value',
       `  a: { ${GROUP}, for_each: { group: «x } }`,
-      'for_each.group is "x"; allowed is a list of values, { file: PATH } or { query: SQL }; one value alone belongs in request',
+      'for_each.group is "x"; allowed is a list of values, { file: PATH } or { query: SQL }; write a single value under request',
     ],
     [
       'with a null',
@@ -273,12 +273,12 @@ describe('inputs', () => {
     [
       'from a file with a strange key',
       `  a: { ${GROUP}, for_each: { group: { file: x.csv, «colum: y } } }`,
-      '"colum" can\'t stand beside file; did you mean "column"? allowed: file, column',
+      '"colum" is not allowed next to file; did you mean "column"? allowed: file, column',
     ],
     [
       'from a file and a query',
       `  a: { ${GROUP}, for_each: { file: x.csv, «query: select } }`,
-      '"query" can\'t stand beside file; allowed: file',
+      '"query" is not allowed next to file; allowed: file',
     ],
     [
       'from a query that is empty',
@@ -302,7 +302,7 @@ describe('a window', () => {
     [
       'for what has no dates',
       `  a: { ${PEOPLE}, request: { count: 1 }, «window: { from: 2024-01-01 } }`,
-      'pronet.search.users has no dates to ask by, so it takes no window; remove it',
+      "pronet.search.users can't be limited by dates, so it takes no window; remove it",
     ],
     [
       'without a beginning',
@@ -315,7 +315,7 @@ describe('a window', () => {
     [
       'that ends before it begins',
       `  a: { ${ASK}, window: { from: «2024-02-01, to: 2024-01-31 } }`,
-      'from is 2024-02-01, after to, 2024-01-31; allowed is a first day that is not after the last',
+      'from is 2024-02-01, after to, 2024-01-31; allowed is a first day on or before the last',
     ],
     [
       'that ends tomorrow',
@@ -363,22 +363,22 @@ describe('raise_count_to', () => {
     [
       'where no number of results is asked for',
       '  a: { endpoint: pronet.group, request: { group: x }, «raise_count_to: 10 }',
-      'pronet.group is not asked for a number of results, so there is no count to raise; remove raise_count_to',
+      'pronet.group has no count to raise; remove raise_count_to',
     ],
     [
       'below the count that is asked first',
       `  a: { ${PEOPLE}, request: { count: 100 }, raise_count_to: «99 }`,
-      'raise_count_to is 99; allowed is a whole number of at least 100, the count that is asked first, and at most 1000, the most that pronet.search.users takes',
+      'raise_count_to is 99; allowed is a whole number of at least 100, the count of the first request, and at most 1000, the limit of pronet.search.users',
     ],
     [
       'beyond what the endpoint takes',
       `  a: { ${SEC}, for_each: { count: [10] }, raise_count_to: «101 }`,
-      'raise_count_to is 101; allowed is a whole number of at least 1 and at most 100, the most that sec.search.companies takes',
+      'raise_count_to is 101; allowed is a whole number of at least 1 and at most 100, the limit of sec.search.companies',
     ],
     [
       'below the count of an endpoint without a bound',
       '  a: { endpoint: photoshare.user.posts, request: { user: x, count: 12 }, raise_count_to: «11 }',
-      'raise_count_to is 11; allowed is a whole number of at least 12, the count that is asked first',
+      'raise_count_to is 11; allowed is a whole number of at least 12, the count of the first request',
     ],
     [
       'that is no number',
@@ -396,7 +396,7 @@ describe('split_by', () => {
     [
       'where nothing can be split',
       '  a: { endpoint: pronet.group, request: { group: x }, «split_by: { group: [x] } }',
-      "pronet.group has no list field, so a full answer of it can't be asked again in parts; remove split_by",
+      "pronet.group has no list field, so its full answers can't be split; remove split_by",
     ],
     [
       'of a field that is no list',
@@ -435,7 +435,9 @@ describe('the order', () => {
       await toldOf(
         '  people: { endpoint: token.requests }\n  b: { endpoint: token.requests, after: [people, poeple] }',
       ),
-    ).toEqual(['5:50: after names "poeple", which is no sync of this file; did you mean "people"? allowed: people, b']);
+    ).toEqual([
+      '5:50: after names "poeple", which is not a sync of this file; did you mean "people"? allowed: people, b',
+    ]);
   });
 
   it('allows no cycle, and names it', async () => {
@@ -446,13 +448,13 @@ describe('the order', () => {
       '  d: { endpoint: token.requests, after: [c] }',
     ];
     expect(await toldOf(lines.join('\n'))).toEqual([
-      '5:34: after makes a cycle: b after d after c after b; remove one of these',
+      '5:34: after forms a cycle: b after d after c after b; remove one of these',
     ]);
   });
 
   it('allows no sync after itself', async () => {
     expect(await toldOf('  a: { endpoint: token.requests, after: [a] }')).toEqual([
-      '4:34: after makes a cycle: a after a; remove one of these',
+      '4:34: after forms a cycle: a after a; remove one of these',
     ]);
   });
 
@@ -471,7 +473,7 @@ describe('a schedule', () => {
     ],
     [
       '{ cron: "60 6 * * *" }',
-      '4:52: cron: "60" is no minute; allowed are *, numbers from 0 to 59, ranges (1-5), steps (*/15) and lists of these with commas',
+      '4:52: cron: "60" is not a valid minute; allowed are *, numbers from 0 to 59, ranges (1-5), steps (*/15) and lists of these with commas',
     ],
     [
       '{ cron: "0 6 * * 1-5", timezone: Mars }',
@@ -545,7 +547,7 @@ describe('the settings', () => {
       expect.stringMatching(
         /^3:11: unknown key "pronet\.groups"; did you mean "pronet\.group"\? allowed: token\.requests, /,
       ),
-      '3:45: microblog.user is "free"; allowed is a number of points, or { points, per } for points by each started number of results',
+      '3:45: microblog.user is "free"; allowed is a number of points per call, or { points, per }: points for each started unit of results',
     ]);
   });
 });
@@ -559,13 +561,13 @@ describe('a file', () => {
     [
       'that is no YAML',
       'a: [1, 2\nb: 3\n',
-      '2:1: the YAML is broken: flow sequence in block collection must be sufficiently indented and end with a ]',
+      '2:1: the YAML is not valid: flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
-    ['of two documents', 'a: 1\n---\nb: 2\n', '2:1: the file holds several documents; allowed is one'],
-    ['with an unknown tag', 'a: !secret x\n', '1:4: the YAML is broken: unresolved tag: !secret'],
-    ['with an alias to nothing', 'a: *nothing\n', '1:4: *nothing names no anchor'],
+    ['of two documents', 'a: 1\n---\nb: 2\n', '2:1: the file contains several documents; allowed is one'],
+    ['with an unknown tag', 'a: !secret x\n', '1:4: the YAML is not valid: unresolved tag: !secret'],
+    ['with an alias to nothing', 'a: *nothing\n', '1:4: *nothing refers to no anchor'],
     ['with a key that is no text', '[a]: 1\n', '1:1: a key must be text'],
-    ['with NUL', 'a: b\u0000\n', '1:5: the text holds a NUL character; remove it'],
+    ['with NUL', 'a: b\u0000\n', '1:5: the text contains a NUL character; remove it'],
   ])('%s', async (_, text, problem) => {
     expect((await told(text))[0]).toBe(problem);
   });
@@ -577,7 +579,7 @@ describe('a file', () => {
   });
 
   it.each([
-    ['missing.yaml', 'no such file; name one with --config or SLUICE_CONFIG, or write one with `sluice init`'],
+    ['missing.yaml', 'no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`'],
     ['.', 'this is not a file; a config is one YAML file'],
   ])('%s, which is none', async (name, message) => {
     const error = await inFolder({}, (folder) => loadConfig(`${folder}/${name}`, {}).catch((it: unknown) => it));

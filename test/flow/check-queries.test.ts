@@ -64,19 +64,19 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
   [
     'a statement that writes',
     users("insert into microblog_users (rest_id) values ('1') returning rest_id as user"),
-    /begins with INSERT/,
+    /must not begin with INSERT/,
   ],
   [
     'a WITH that writes',
     users('with gone as (delete from microblog_users returning alias) select alias as user from gone'),
-    /would change something/,
+    /would change data/,
   ],
   ['a table made of it', users('select alias as user into temporary copied from microblog_users'), /refuses|change/],
-  ['locked rows', users('select alias as user from microblog_users for update'), /change something/],
+  ['locked rows', users('select alias as user from microblog_users for update'), /change data/],
   [
     'several statements',
     users('select alias as user from microblog_users; select 1'),
-    /several statements; one is allowed/,
+    /several statements; allowed is one/,
   ],
   ['a syntax error', users('select alias as user frm microblog_users'), /syntax error.*line 1, column/],
   ['an empty query', users(' -- nothing'), /The query is empty/],

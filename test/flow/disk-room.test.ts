@@ -89,7 +89,7 @@ describe('a disk that fills up under a sync', () => {
     expect(full.error).toMatch(
       /The disk of the embedded warehouse in \S+warehouse has \d+ MB of free space; \d+ MB are needed/,
     );
-    expect(full.next).toMatch(/Make room on that disk|Run the sync again/);
+    expect(full.next).toMatch(/Free space on that disk|Run the sync again/);
     const first = bought(ground);
     expect(first.length).toBeLessThanOrEqual(5 + 3);
     expect((await spoolFiles(ground.spool.folder)).length).toBeLessThanOrEqual(3);

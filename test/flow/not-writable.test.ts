@@ -1,4 +1,4 @@
-/** A database that takes no writes: nothing is sent, and the exit code and the words say what to do. */
+/** A database that accepts no writes: nothing is sent, and the exit code and the words say what to do. */
 import { describe, expect, it } from 'vitest';
 import { TransientError } from '../../src/errors.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
@@ -28,7 +28,7 @@ const troubled = async (warehouse: Warehouse, table: string, code: string, when 
 const healed = (warehouse: Warehouse, table: string): Promise<unknown> =>
   select(warehouse, `drop trigger trouble on sluice_ops.${table}`);
 
-describe('a database that takes no writes at the start', () => {
+describe('a database that accepts no writes at the start', () => {
   const open = postgresWarehouses();
 
   it('as it is read-only or a standby: nothing is sent, and the next run works', async () => {
@@ -43,7 +43,7 @@ describe('a database that takes no writes at the start', () => {
     await expect(scene.sync(CONFIG, { warehouse })).rejects.toMatchObject({
       exitCode: 5,
       message: 'the database could not be used: cannot execute INSERT in a read-only transaction',
-      next: 'Run it again when the database is well; what was answered is kept.',
+      next: 'Try again when the database works. Stored answers are kept.',
     });
     expect(scene.arrived()).toEqual([]);
     await expect(wireTo(scene.warehouse)).rejects.toThrow(TransientError);

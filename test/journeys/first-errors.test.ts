@@ -108,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['check'],
     env: { SLUICE_SERVICE_TOKEN: 'two words-of-a-token' },
     code: 2,
-    says: [/sluice\.yaml:1:\d+: token is not what a header takes; allowed are printable ASCII characters/],
+    says: [/sluice\.yaml:1:\d+: token is not a valid header value; allowed are printable ASCII characters/],
   },
   'no database': {
     words: ['sync'],
@@ -147,7 +147,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'YAML that is broken': {
     words: ['sync', '--config', 'broken.yaml'],
     code: 2,
-    says: [/broken\.yaml:6:\d+: the YAML is broken/, 'Mend what is named above, then run `sluice check`.'],
+    says: [/broken\.yaml:6:\d+: the YAML is not valid/, 'Fix the problems above, then run `sluice check`.'],
   },
   'a key that is not known': {
     words: ['check', '--config', 'key.yaml'],
@@ -207,12 +207,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'a query that writes': {
     words: ['query', 'delete from web_pages'],
     code: 2,
-    says: ['A query that begins with DELETE is not run here.', 'Begin with one of SELECT'],
+    says: ['A query must not begin with DELETE.', 'Begin with one of SELECT'],
   },
   'no config': {
     words: ['sync', '--config', 'none.yaml'],
     code: 2,
-    says: ['none.yaml:1:1: no such file; name one with --config or SLUICE_CONFIG, or write one with `sluice init`'],
+    says: ['none.yaml:1:1: no such file; set --config or SLUICE_CONFIG, or create one with `sluice init`'],
   },
   'a sync that is not there': {
     words: ['sync', 'pagse'],
@@ -244,7 +244,7 @@ const CASES: Readonly<Record<string, Case>> = {
     words: ['sync'],
     env: { DATABASE_URL: 'embedded:/proc/none/wh' },
     code: 2,
-    says: ['The folder /proc/none/wh can’t be used', 'Name another in warehouse.url.'],
+    says: ['The folder /proc/none/wh can’t be used', 'Set warehouse.url to another folder.'],
   },
   'a word that is no command': {
     words: ['snyc'],
@@ -307,7 +307,7 @@ describe('the first hour', () => {
         code: 2,
         told: expect.stringContaining('permission denied for schema sluice_ops'),
       });
-      expect(err).toContain('Grant the right to the user in DATABASE_URL, or name one who has it');
+      expect(err).toContain('Grant the right to the user in DATABASE_URL, or use a user who has it');
     }
     expect((await sluice(['query', 'select count(*) from web_pages'], env)).code).toBe(0);
     await execute(shared.url, `drop owned by ${role}`);
@@ -322,8 +322,8 @@ describe('the first hour', () => {
     await execute(changed.url, 'alter table sluice.web_pages drop column title cascade');
     const sent = sandbox.requests().length;
     const { code, err } = await sluice(['sync'], env);
-    expect([code, err]).toEqual([8, expect.stringContaining('sluice.web_pages lacks columns, or is missing')]);
-    expect(err).toContain('sluice check says what differs');
+    expect([code, err]).toEqual([8, expect.stringContaining('sluice.web_pages is missing or lacks columns')]);
+    expect(err).toContain('Run sluice check to see the differences');
     expect(sandbox.requests().length).toBe(sent);
     expect((await sluice(['check'], env)).code).toBe(8);
     await changed.drop();
@@ -340,7 +340,7 @@ describe('the first hour', () => {
       expect.stringContaining(`is in use by process ${process.pid} (sluice sync) since`),
     ]);
     expect(err).toContain(
-      'Wait for it to end. With a Postgres server, which DATABASE_URL names, several processes can',
+      'Wait for it to end, or set DATABASE_URL to a Postgres server, which several processes can use',
     );
   });
 });

@@ -318,8 +318,8 @@ describe('files that are refused', () => {
         })
       ).slice(1, 3),
     ).toEqual([
-      '  in.jsonl:1: user: the text holds a NUL character; remove it',
-      '  in.jsonl:2: user: the text holds half of a surrogate pair; write the whole character',
+      '  in.jsonl:1: user: the text contains a NUL character; remove it',
+      '  in.jsonl:2: user: the text contains half of a surrogate pair; write the complete character',
     ]);
   });
 
@@ -450,9 +450,15 @@ describe('an age of an input', () => {
   });
 
   it.each([
-    ['soon', 'max_age is soon; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w'],
-    ['42', 'max_age is 42; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w'],
-    ['0d', 'max_age is 0d; leave it empty for the max_age of the sync'],
+    [
+      'soon',
+      'max_age is soon; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+    ],
+    [
+      '42',
+      'max_age is 42; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+    ],
+    ['0d', 'max_age is 0d; leave it empty to use the max_age of the sync'],
     ['99999w', 'max_age is 99999w; allowed is at most a century, 36525d'],
   ])('%s is refused with its place', async (age, message) => {
     const csv = `user,max_age\na,1h\nb,${age}\n`;

@@ -44,24 +44,24 @@ describe('a config', () => {
   it.each([
     [
       '[{ user: a, max_age: «soon }]',
-      'max_age is "soon"; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is "soon"; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
     ],
     [
       '[{ user: a, max_age: «7 }]',
-      'max_age is 7; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is 7; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
     ],
     [
       '[{ user: a, max_age: «[1d] }]',
-      'max_age is a list; allowed is a duration: a whole number and s, m, h, d or w, such as 15m, 1h, 7d or 2w',
+      'max_age is a list; allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w',
     ],
-    ['[{ user: a, max_age: «0h }]', 'max_age is "0h"; leave it empty for the max_age of the sync'],
+    ['[{ user: a, max_age: «0h }]', 'max_age is "0h"; leave it empty to use the max_age of the sync'],
     [
       '[«{ max_age: 1d }]',
       'an input is max_age alone; allowed is a mapping of request fields, or write for_each: { FIELD: [...] }',
     ],
     [
       '{ user: [a], «max_age: [1d] }',
-      'max_age is no field to ask for; write it beside for_each, or in an input: [{ FIELD: VALUE, max_age: 1d }]',
+      'max_age is not a request field; write it next to for_each, or in an input: [{ FIELD: VALUE, max_age: 1d }]',
     ],
   ])('of %s is refused', async (forEach, message) => {
     const { text, places } = unmarked(`  a: { endpoint: photoshare.user, for_each: ${forEach} }`);

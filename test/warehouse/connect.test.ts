@@ -51,9 +51,9 @@ async function startDeafProxy(url: string): Promise<{ readonly port: number; rea
 describe('any warehouse', () => {
   it.each([
     ['mysql://x', 'sluice', 'warehouse.url is neither embedded:FOLDER nor a postgres:// address.'],
-    ['embedded:', 'sluice', 'warehouse.url is embedded: without a folder.'],
-    ['embedded:memory://', '', 'warehouse.schema is empty or holds a NUL character'],
-    ['embedded:memory://', 'pg_x', 'warehouse.schema is pg_x, which belongs to Postgres'],
+    ['embedded:', 'sluice', 'warehouse.url is “embedded:” without a folder.'],
+    ['embedded:memory://', '', 'warehouse.schema is empty or contains a NUL character'],
+    ['embedded:memory://', 'pg_x', 'warehouse.schema is pg_x, which is reserved by Postgres'],
     ['embedded:memory://', 'ä'.repeat(30), 'warehouse.schema is 60 bytes long'],
   ])('%s with schema %s is refused', async (url, schema, message) => {
     await expect(open(url, schema)).rejects.toMatchObject({ exitCode: 2, message, next: expect.any(String) });
@@ -241,7 +241,7 @@ describe('a warehouse on a server', () => {
 
   it.each([
     ['a wrong password', (it: URL) => (it.password = 'wrong-password'), 3, /refused the password of postgres/],
-    ['no password', (it: URL) => (it.password = ''), 3, /wants a password of postgres, and there is none/],
+    ['no password', (it: URL) => (it.password = ''), 3, /requires a password for postgres, and none is set/],
     ['a wrong user', (it: URL) => (it.username = 'nobody_here'), 3, /refused the password of nobody_here/],
     [
       'a wrong database',
@@ -253,9 +253,9 @@ describe('a warehouse on a server', () => {
       'an unknown host',
       (it: URL) => (it.hostname = 'no-such-host.invalid'),
       2,
-      /No machine is named no-such-host.invalid|can’t be looked up/,
+      /The host no-such-host.invalid does not exist|can’t be resolved/,
     ],
-    ['TLS where the server has none', (it: URL) => (it.search = 'sslmode=require'), 2, /speaks no TLS/],
+    ['TLS where the server has none', (it: URL) => (it.search = 'sslmode=require'), 2, /does not support TLS/],
   ])('with %s says what is wrong', async (_what, change, exitCode, message) => {
     const url = changed(change);
     const error: unknown = await open(url).catch((it: unknown) => it);
@@ -281,7 +281,7 @@ describe('a warehouse on a server', () => {
     });
     await expect(open('postgres://me@%2Fno%2Fsuch%2Ffolder/x')).rejects.toMatchObject({
       exitCode: 5,
-      message: 'No socket of a database in /no/such/folder.',
+      message: 'There is no database socket in /no/such/folder.',
     });
   });
 
@@ -296,13 +296,13 @@ describe('a warehouse on a server', () => {
     silent.close();
   });
 
-  it('that takes no writes is refused for now', async () => {
+  it('that accepts no writes is refused for now', async () => {
     const standby = await freshDatabase();
     databases.push(standby);
     await administer(`alter database ${new URL(standby.url).pathname.slice(1)} set default_transaction_read_only = on`);
     await expect(open(standby.url)).rejects.toMatchObject({
       exitCode: 5,
-      message: expect.stringContaining('takes no writes'),
+      message: expect.stringContaining('accepts no writes'),
     });
   });
 
@@ -311,7 +311,7 @@ describe('a warehouse on a server', () => {
     await administer(`create database ${name} encoding 'SQL_ASCII' locale_provider libc locale 'C' template template0`);
     await expect(open(changed((it) => (it.pathname = `/${name}`)))).rejects.toMatchObject({
       exitCode: 2,
-      message: 'The database’s encoding is SQL_ASCII, which can’t hold every text.',
+      message: 'The database’s encoding is SQL_ASCII, which can’t store every text.',
     });
     await administer(`drop database ${name}`);
   });

@@ -67,16 +67,16 @@ eachWarehouse('a drafted migration', (open) => {
       statements: ['alter table "web_pages" add column "new" text not null'],
       undo: ['alter table "web_pages" drop column "new"'],
       undecided: [
-        'table notes is there and not declared',
+        'table notes exists and is not declared',
         'web_pages: column metadata: type is json, declared jsonb',
-        'web_pages: column note is there and not declared',
-        'web_pages: column new is added as not null without a default, which fails where the table has rows',
+        'web_pages: column note exists and is not declared',
+        'web_pages: column new is added as not null without a default, which fails if the table has rows',
       ],
     });
     expect(draftMigration(live.operations, operationsTables)).toEqual({
       statements: [],
       undo: [],
-      undecided: ['marks: primary key marks_pkey is declared and not there'],
+      undecided: ['marks: primary key marks_pkey is declared and does not exist'],
     });
   });
 });

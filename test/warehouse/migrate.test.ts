@@ -41,7 +41,7 @@ eachWarehouse('migrations', (open, kind) => {
     for (const _ of names.filter((name) => name >= '0003')) await migrate(warehouse, 'down');
     const refusal = migrate(warehouse, 'down');
     await expect(refusal).rejects.toThrow(UsageError);
-    await expect(refusal).rejects.toThrow('The step back would drop what pronet_industries holds.');
+    await expect(refusal).rejects.toThrow('Reverting the last migration would delete the data in pronet_industries.');
     const { rows } = await sql`select urn_value from sluice.pronet_industries`.execute(warehouse.db);
     expect(rows).toEqual([{ urn_value: '1' }]);
     expect((await migrationStatus(warehouse)).steps.map(({ appliedAt }) => appliedAt !== null)).toEqual(
@@ -90,7 +90,7 @@ eachWarehouse('migrations', (open, kind) => {
     for (const attempt of attempts) {
       await expect(attempt(warehouse)).rejects.toThrow(SchemaError);
       await expect(attempt(warehouse)).rejects.toThrow(
-        'The schema sluice is newer than this version of Sluice: it has 9999_later.',
+        'The schema sluice is newer than this version of Sluice: it has the migrations 9999_later.',
       );
     }
   });
@@ -107,7 +107,7 @@ eachWarehouse('migrations', (open, kind) => {
       } else {
         await expect(ensureSchema(warehouse)).rejects.toMatchObject({
           exitCode: 8,
-          message: `The schema sluice is older than this version of Sluice: it lacks ${last}.`,
+          message: `The schema sluice is older than this version of Sluice: it lacks the migrations ${last}.`,
           next: 'Run sluice migrate.',
         });
       }

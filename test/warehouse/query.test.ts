@@ -147,7 +147,7 @@ eachWarehouse('a query', (open, kind) => {
       next: expect.any(String),
     });
     await expect(readOnlyQuery(warehouse, 'insert into x values (1)')).rejects.toMatchObject({
-      message: 'A query that begins with INSERT is not run here.',
+      message: 'A query must not begin with INSERT.',
       next: 'Begin with one of SELECT, WITH, VALUES, TABLE, SHOW, EXPLAIN.',
     });
     await expect(readOnlyQuery(warehouse, 'select 1; select 2')).rejects.toThrow(/multiple commands/);

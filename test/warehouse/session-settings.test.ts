@@ -168,7 +168,7 @@ describe('a role that does not exist', () => {
   it('is named as the reason, not TLS', async () => {
     await expect(open(await startWithoutRole())).rejects.toMatchObject({
       exitCode: 3,
-      message: 'The database does not let nobody in: role "nobody" does not exist.',
+      message: 'The database refuses the login of nobody: role "nobody" does not exist.',
     });
   });
 });

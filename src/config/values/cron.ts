@@ -64,7 +64,7 @@ function numbersOf(field: string, part: Part): readonly number[] | string {
 const sorted = (numbers: readonly number[]): number[] => [...new Set(numbers)].toSorted((a, b) => a - b);
 
 const wrong = (field: string, { name, from, to, names }: Part): string =>
-  `${JSON.stringify(field)} is not a ${name}; allowed are *, numbers from ${from} to ${to}${
+  `${JSON.stringify(field)} is not a valid ${name}; allowed are *, numbers from ${from} to ${to}${
     names.length > 0 ? ` or ${names[0]} to ${names.at(-1)}` : ''
   }, ranges (1-5), steps (*/15) and lists of these with commas`;
 

@@ -104,7 +104,7 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / MIB)} MB`;
 
 const full = (folder: string, free: number, needed: number): TransientError =>
   new TransientError(
-    `The disk of the embedded warehouse in ${folder} has ${megabytes(free)} of free space; it needs ${megabytes(needed)}`,
+    `The disk of the embedded warehouse in ${folder} has ${megabytes(free)} of free space; ${megabytes(needed)} are needed`,
     { next: 'Free space on that disk, then try again. Stored answers are kept and not bought again.' },
   );
 

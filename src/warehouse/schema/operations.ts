@@ -61,17 +61,11 @@ export const operations = {
       fresh: counter('Number of requests that a stored answer served without sending.'),
       asked: counter('Number of requests sent, each counted once, even with several attempts.'),
       stored: counter('Number of stored answers.'),
-      received: counter(
-        'Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.',
-      ),
+      received: counter('Number of items in the loaded answers: the sum of the next counts except changed.'),
       loaded: counter('Number of items that created or changed rows.'),
-      changed: nullable(
-        bigint('Number of loaded items that changed existing rows; null if not counted, as in runs of older versions.'),
-      ),
+      changed: nullable(bigint('Number of loaded items that changed existing rows; null if not counted.')),
       unchanged: counter('Number of items equal to their stored rows.'),
-      superseded: counter(
-        'Number of items that occur again later in their answer, or that a newer loaded answer replaces.',
-      ),
+      superseded: counter('Number of items that a later item or a newer loaded answer replaces.'),
       quarantined: counter('Number of items that could not be loaded and are in quarantine.'),
       failed: counter('Number of requests that ended without a usable answer.'),
       missing: counter('Number of requests for an entity that the service does not know.'),
@@ -97,9 +91,7 @@ export const operations = {
       sent_body: nullable(json<RequestBody>('Body as sent; null until it is sent.')),
       input: json<RequestBody>('Request fields from the input of the sync; {} without for_each.'),
       depth: counter('Number of splits that led to this slice; 0 if it was not split.'),
-      parent_id: nullable(
-        bigint('Request whose answer led to this one by paging or splitting; null for a request of the plan.'),
-      ),
+      parent_id: nullable(bigint('Request that led to this one by paging or splitting; null if planned.')),
       state: oneOf('State of the request.', [
         'planned',
         'fresh',
@@ -115,19 +107,13 @@ export const operations = {
         'abandoned',
       ]),
       attempts: counter('Number of attempts that were sent.'),
-      points: nullable(
-        numeric('Possible cost of its attempts in points, by the price list. The request log has the charged points.'),
-      ),
+      points: nullable(numeric('Possible cost of its attempts in points by the price list.')),
       charged: nullable(numeric('Points charged for its rows in the request log; null until known.')),
-      x_request_id: nullable(
-        uuid('Identifier that every attempt sends, for finding the request in the service’s log.'),
-      ),
+      x_request_id: nullable(uuid('Identifier that every attempt sends, to find it in the service’s log.')),
       planned_at: timestamp('Time at which it entered the plan.'),
       sent_at: nullable(timestamp('Time of its last attempt; null if it was never sent.')),
       finished_at: nullable(timestamp('Time at which its state became final; null until then.')),
-      answer_id: nullable(
-        bigint('Stored answer of the request; for a fresh request, the older answer that serves it. Null without one.'),
-      ),
+      answer_id: nullable(bigint('Stored answer; for a fresh request, the one that serves it; null if none.')),
       status: nullable(bigint('HTTP status of the last answer; null without one.')),
       failure_class: nullable(text('Kind of failure, for counting; null if it did not fail.')),
       error: nullable(text('Description of the error; null if there was none.')),
@@ -175,26 +161,16 @@ export const operations = {
       sha256: text('SHA-256 of the body before compression, in hex; it stays after pruning.'),
       bytes: bigint('Size of the body before compression, in bytes.'),
       asked: nullable(bigint('Limit of items in the request; null if it has no limit.')),
-      received: nullable(
-        bigint('Number of items: the sum of loaded, unchanged, superseded and quarantined; null until loaded.'),
-      ),
+      received: nullable(bigint('Number of items: the sum of the next counts except changed; null until loaded.')),
       loaded: nullable(bigint('Number of items that created or changed rows; null until loaded.')),
       changed: nullable(bigint('Number of loaded items that changed existing rows; null if not counted.')),
       unchanged: nullable(bigint('Number of items equal to their stored rows; null until loaded.')),
-      superseded: nullable(
-        bigint(
-          'Number of items that occur again later in it, or that a newer loaded answer replaces; null until loaded.',
-        ),
-      ),
+      superseded: nullable(bigint('Number of items that a later item or a newer answer replaces; null until loaded.')),
       quarantined: nullable(bigint('Number of items that could not be loaded; null until loaded.')),
       loaded_at: nullable(timestamp('Last load of its rows; null while it waits.')),
-      pruned_at: nullable(
-        timestamp('Deletion of its body and headers because of their age; null while they are kept.'),
-      ),
+      pruned_at: nullable(timestamp('Deletion of its body and headers for their age; null while kept.')),
       redacted_at: nullable(
-        timestamp(
-          'Last removal of a forgotten entity from its body; null if the body is as received. Size and digest are those of the remaining body.',
-        ),
+        timestamp('Last removal of a forgotten entity from its body, which updates size and digest; null if none.'),
       ),
       unreadable: unset(
         boolean('Whether the loaded answer is unreadable and completely in quarantine, so that it serves no request.'),
