@@ -4310,21 +4310,21 @@ create table sluice_ops."answers" (
   "bytes" bigint not null,
   -- Limit of items in the request; null if it has no limit.
   "asked" bigint,
-  -- Number of items: the sum of loaded, unchanged, superseded and quarantined; null until loaded.
+  -- Number of items: the sum of the next counts except changed; null until loaded.
   "received" bigint,
   -- Number of items that created or changed rows; null until loaded.
   "loaded" bigint,
   -- Number of items equal to their stored rows; null until loaded.
   "unchanged" bigint,
-  -- Number of items that occur again later in it, or that a newer loaded answer replaces; null until loaded.
+  -- Number of items that a later item or a newer answer replaces; null until loaded.
   "superseded" bigint,
   -- Number of items that could not be loaded; null until loaded.
   "quarantined" bigint,
   -- Last load of its rows; null while it waits.
   "loaded_at" timestamp with time zone,
-  -- Deletion of its body and headers because of their age; null while they are kept.
+  -- Deletion of its body and headers for their age; null while kept.
   "pruned_at" timestamp with time zone,
-  -- Last removal of a forgotten entity from its body; null if the body is as received. Size and digest are those of the remaining body.
+  -- Last removal of a forgotten entity from its body, which updates size and digest; null if none.
   "redacted_at" timestamp with time zone,
   -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
@@ -4663,15 +4663,15 @@ create table sluice_ops."requests" (
   "input" jsonb not null,
   -- Number of splits that led to this slice; 0 if it was not split.
   "depth" bigint default 0 not null,
-  -- Request whose answer led to this one by paging or splitting; null for a request of the plan.
+  -- Request that led to this one by paging or splitting; null if planned.
   "parent_id" bigint,
   -- State of the request. One of planned, fresh, sent, stored, loaded, quarantined, empty, missing, failed, in_doubt, skipped, abandoned.
   "state" text not null,
   -- Number of attempts that were sent.
   "attempts" bigint default 0 not null,
-  -- Possible cost of its attempts in points, by the price list. The request log has the charged points.
+  -- Possible cost of its attempts in points by the price list.
   "points" numeric,
-  -- Identifier that every attempt sends, for finding the request in the service’s log.
+  -- Identifier that every attempt sends, to find it in the service’s log.
   "x_request_id" uuid,
   -- Time at which it entered the plan.
   "planned_at" timestamp with time zone not null,
@@ -4679,7 +4679,7 @@ create table sluice_ops."requests" (
   "sent_at" timestamp with time zone,
   -- Time at which its state became final; null until then.
   "finished_at" timestamp with time zone,
-  -- Stored answer of the request; for a fresh request, the older answer that serves it. Null without one.
+  -- Stored answer; for a fresh request, the one that serves it; null if none.
   "answer_id" bigint,
   -- HTTP status of the last answer; null without one.
   "status" bigint,
@@ -4734,13 +4734,13 @@ create table sluice_ops."runs" (
   "asked" bigint default 0 not null,
   -- Number of stored answers.
   "stored" bigint default 0 not null,
-  -- Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.
+  -- Number of items in the loaded answers: the sum of the next counts except changed.
   "received" bigint default 0 not null,
   -- Number of items that created or changed rows.
   "loaded" bigint default 0 not null,
   -- Number of items equal to their stored rows.
   "unchanged" bigint default 0 not null,
-  -- Number of items that occur again later in their answer, or that a newer loaded answer replaces.
+  -- Number of items that a later item or a newer loaded answer replaces.
   "superseded" bigint default 0 not null,
   -- Number of items that could not be loaded and are in quarantine.
   "quarantined" bigint default 0 not null,
@@ -4758,7 +4758,7 @@ create table sluice_ops."runs" (
   "summary" jsonb,
   -- Quote of the plan in points, made before the first request; null without one.
   "quote" jsonb,
-  -- Number of loaded items that changed existing rows; null if not counted, as in runs of older versions.
+  -- Number of loaded items that changed existing rows; null if not counted.
   "changed" bigint,
   -- Number of requests with an unreadable answer, including those that are no longer sent.
   "unreadable" bigint default 0 not null,
