@@ -18,7 +18,7 @@ from sluice_run import Action, run_sync
 @dag(
     schedule="15 * * * *",
     start_date=datetime(2026, 1, 1, tzinfo=timezone.utc),
-    # A sync knows by itself what it has not asked for yet: runs that were missed are not made up for one by one.
+    # A sync knows what it has not requested yet, so missed runs are not made up for one by one.
     catchup=False,
     # The lease would keep a second run out, with exit code 7.
     max_active_runs=1,

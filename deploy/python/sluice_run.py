@@ -19,7 +19,7 @@ class Action(Enum):
     DONE = "done"
     # The same again, later: it goes on where it stopped, and pays for nothing twice.
     RETRY = "retry"
-    # Somebody has to mend something first; the same again would end the same, or pay anew for what was rejected.
+    # A person must fix something first: the same command would end the same way, or pay again for rejected inputs.
     FAIL = "fail"
     # What is left stays planned. The next scheduled run goes on with it.
     NEXT_TIME = "next time"

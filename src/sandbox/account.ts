@@ -1,17 +1,19 @@
 /** The token and its points. */
-import { invalidToken, outOfPoints, type Refusal } from './refusal.ts';
+import { invalidToken, outOfPoints, type SandboxRefusal } from './refusal.ts';
 
 export interface Account {
   /** Points that are not spent, including reservations of running requests. */
   readonly left: () => number;
   /** The refusal of the token; undefined if it is accepted. */
-  readonly refuses: (token: string | undefined) => Refusal | undefined;
+  readonly refuses: (token: string | undefined) => SandboxRefusal | undefined;
   readonly isRevoked: () => boolean;
   /**
    * Reserves the maximum cost of a request and returns a function that settles it at its actual cost, or returns a
    * refusal. So two concurrent requests cannot both spend the last points.
    */
-  readonly reserve: (most: number) => { readonly settle: (cost: number) => void } | { readonly refusal: Refusal };
+  readonly reserve: (
+    most: number,
+  ) => { readonly settle: (cost: number) => void } | { readonly refusal: SandboxRefusal };
   /** Sets the balance. Requests without points get status 401 again. */
   readonly setPoints: (points: number) => void;
   /** Sets the balance to 0. Requests get this status from now on. */

@@ -5,7 +5,7 @@ import type { Urn } from '../service/names/urn.ts';
 import type { ParseOptions } from './parser/options.ts';
 import { parsePage } from './parser/parse-page.ts';
 import { SelectorError } from './parser/select.ts';
-import { noSuchEntity, notAPage, type Refusal, unprocessable } from './refusal.ts';
+import { noSuchEntity, notAPage, type SandboxRefusal, unprocessable } from './refusal.ts';
 import type { FilingQuery } from './world/filings.ts';
 import { sampledItems } from './sample.ts';
 import { type Sign, signing } from './world/images.ts';
@@ -15,7 +15,7 @@ import type { ProfileSwitches } from './world/photoshare.ts';
 import type { Wire } from './wire.ts';
 import type { World } from './world/world.ts';
 
-export type Answer = { readonly items: Wire[] } | { readonly refusal: Refusal };
+export type Answer = { readonly items: Wire[] } | { readonly refusal: SandboxRefusal };
 
 /** A request to a world, valid by the contract. `number` is the answer's number, which signs its pictures. */
 interface Question<Body> {

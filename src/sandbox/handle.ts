@@ -7,7 +7,7 @@ import type { Arrival } from './arrival.ts';
 import { exchange, type SandboxExchange, type Service } from './exchange.ts';
 import { refused } from './outcome.ts';
 import { receive } from './receive.ts';
-import { notFound, type Refusal, tooLarge, wrongMethod } from './refusal.ts';
+import { notFound, type SandboxRefusal, tooLarge, wrongMethod } from './refusal.ts';
 import { send } from './send.ts';
 import { validateBody, validateQuery } from './validate.ts';
 import type { World } from './world/world.ts';
@@ -77,7 +77,7 @@ async function answer(
 }
 
 /** A refusal without an endpoint: nothing is charged or logged. */
-function refusing(arrival: Arrival, refusal: Refusal): SandboxExchange {
+function refusing(arrival: Arrival, refusal: SandboxRefusal): SandboxExchange {
   const { status, headers, body } = refused(refusal);
   return {
     reply: {

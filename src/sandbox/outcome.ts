@@ -1,6 +1,6 @@
 /** Answers with their cost, before they are sent. */
 import type { Trouble } from './fault.ts';
-import type { Refusal } from './refusal.ts';
+import type { SandboxRefusal } from './refusal.ts';
 
 export interface SandboxOutcome {
   readonly status: number;
@@ -25,7 +25,7 @@ export function outcomeOf(
 }
 
 /** The answer for a refusal. */
-export function refused({ status, detail, error, headers = {} }: Refusal): SandboxOutcome {
+export function refused({ status, detail, error, headers = {} }: SandboxRefusal): SandboxOutcome {
   return outcomeOf(status, { detail }, { ...headers, ...(error !== undefined && { 'x-error': error }) });
 }
 

@@ -2,10 +2,10 @@
 import type * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
-import { type Refusal, unprocessable, type Violation } from './refusal.ts';
+import { type SandboxRefusal, unprocessable, type Violation } from './refusal.ts';
 
 /** The request with its defaults, or its refusal. */
-export type Validated = { readonly request: RequestBody } | { readonly refusal: Refusal };
+export type Validated = { readonly request: RequestBody } | { readonly refusal: SandboxRefusal };
 
 /** Validates a body against the endpoint's contract. */
 export function validateBody(endpoint: Endpoint, text: string): Validated {

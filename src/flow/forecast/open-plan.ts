@@ -4,7 +4,7 @@ import { openRuns } from '../../ledger/runs.ts';
 import { operationsOf, type RequestState } from '../../warehouse/connect/operations-db.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { Planned } from './pending.ts';
+import type { PlanToAsk } from './pending.ts';
 import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../run/plan-hash.ts';
 import { rereadMaxAges } from '../run/prepare.ts';
 
@@ -17,7 +17,7 @@ export async function openPlan(
   definition: SyncDefinition,
   options: PlanOptions,
   now: Date,
-): Promise<(Planned & { readonly continues: string }) | undefined> {
+): Promise<(PlanToAsk & { readonly continues: string }) | undefined> {
   const ops = operationsOf(warehouse);
   const wanted = {
     sync: definition.name,

@@ -20,7 +20,7 @@ import { changedFields, type Splitter, openSplitter } from '../run/splitter.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 
 /** The requests of a plan, with the stored answers that serve some of them. */
-export interface Planned {
+export interface PlanToAsk {
   readonly tasks: readonly Task[];
   readonly fresh: ReadonlyMap<string, string>;
   /** Requests that are not sent. */
@@ -46,7 +46,7 @@ interface Root {
 export async function pendingQuestions(
   ops: Ops,
   definition: SyncDefinition,
-  plan: Planned,
+  plan: PlanToAsk,
   now: Date,
 ): Promise<QuotedQuestion[]> {
   const { endpoint } = definition;
@@ -75,7 +75,7 @@ const less = (allowance: ReadonlyMap<number | undefined, number>, count: number 
 interface Following {
   readonly ops: Ops;
   readonly definition: SyncDefinition;
-  readonly plan: Planned;
+  readonly plan: PlanToAsk;
   readonly now: Date;
   readonly cutting: Splitter;
 }

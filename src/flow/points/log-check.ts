@@ -22,7 +22,7 @@ import { type LogRead, type LogReadContext, logSince, MOST_PAGES, readLogPages }
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The outcome of a read, and the charges for log reads that were not counted yet. */
-export interface Checked {
+export interface LogCheckResult {
   readonly outcome: 'read' | 'failed' | 'refused';
   readonly points: number;
 }
@@ -31,9 +31,9 @@ export interface LogCheck {
   /** True once the end of the log is known, so that reads begin there. */
   readonly isPositioned: () => boolean;
   /** Finds the end of the log and, if requested, the balance. */
-  readonly begin: (wantsBalance: boolean, signal: AbortSignal) => Promise<Checked>;
+  readonly begin: (wantsBalance: boolean, signal: AbortSignal) => Promise<LogCheckResult>;
   /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
-  readonly read: (sentMs: number, extent: 'page' | 'all', signal: AbortSignal) => Promise<Checked>;
+  readonly read: (sentMs: number, extent: 'page' | 'all', signal: AbortSignal) => Promise<LogCheckResult>;
   readonly costs: (ids: readonly string[]) => Promise<ReadonlyMap<string, LoggedCost>>;
   /**
    * Returns the balance from the last read, and the points that all other requests may still cost; undefined if the
@@ -98,7 +98,7 @@ class LogReader implements LogCheck {
     return this.#retry(() => loggedCosts(this.#context.warehouse, ids));
   }
 
-  async begin(wantsBalance: boolean, signal: AbortSignal): Promise<Checked> {
+  async begin(wantsBalance: boolean, signal: AbortSignal): Promise<LogCheckResult> {
     let read = await this.#readPages([{ limit: 1 }], 1, signal);
     if (!read.isUsable) return this.#checked(read);
     let newest = await this.#notePosition();
@@ -119,7 +119,7 @@ class LogReader implements LogCheck {
     return this.#checked(read);
   }
 
-  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<Checked> {
+  async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<LogCheckResult> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
     const read = await this.#readPages([logSince(from)], extent === 'page' ? 1 : MOST_PAGES, signal);
@@ -164,7 +164,7 @@ class LogReader implements LogCheck {
     return read;
   }
 
-  async #checked(read: LogRead): Promise<Checked> {
+  async #checked(read: LogRead): Promise<LogCheckResult> {
     const charged = await this.#retry(() => chargedFor(this.#context.warehouse, this.#reads));
     const points = charged - this.#countedCharges;
     this.#countedCharges = charged;

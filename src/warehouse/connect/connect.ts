@@ -278,7 +278,12 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /** The command line of this process. It contains no secret, because no flag takes one. */
-const commandLine = (): string => `sluice ${process.argv.slice(2).join(' ')}`.trim();
+/** This command as its lock shows it to other processes: without a query, which may hold personal data, and what follows. */
+function commandLine(): string {
+  const words = process.argv.slice(2);
+  const query = words.findIndex((word) => /\s/.test(word));
+  return ['sluice', ...(query < 0 ? words : words.slice(0, query))].join(' ');
+}
 
 function once(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
