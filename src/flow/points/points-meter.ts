@@ -19,7 +19,7 @@ import {
 export interface Metering {
   readonly budget: MeteredBudget;
   readonly check: LogCheck;
-  /** The known prices at the start. */
+  /** The prices at the start. */
   readonly prices: PriceBook;
   /** Most concurrent calls of the token. */
   readonly inFlight: number;
@@ -29,10 +29,7 @@ export interface Metering {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/**
- * The log is read again at the latest after this share of a limit's remainder, since a price may rise tenfold
- * unnoticed.
- */
+/** The log is read again after this share of a limit's remainder, since a price may rise tenfold unnoticed. */
 const SHARE = 10;
 /** The log is also read again after this time. */
 const AGAIN_MS = 60_000;
@@ -85,10 +82,7 @@ export function openPointsMeter({
     [...open].reduce((sum, [ticket, points]) => sum + (ticket === except ? 0 : points), 0) +
     waiting().reduce((sum, it) => sum + it.counted, 0);
   const isProbing = (): boolean => !isProbed && prices.priced === 0 && prices.samples < ENOUGH_SAMPLES;
-  /**
-   * Decides what must come before the next call: a read of the log, or the end of running calls, so that one read
-   * covers all.
-   */
+  /** What must come before the next call: a read of the log, or the end of running calls, to read once for all. */
   const dueFirst = (): 'reading' | 'end' | undefined => {
     const points = unconfirmedPoints();
     if (points > 0 && now().getTime() - lastReadMs >= AGAIN_MS) return 'reading';
