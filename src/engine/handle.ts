@@ -81,8 +81,8 @@ async function doneBefore(
 }
 
 /**
- * The outcome of a job whose run another worker concludes, and that worker enqueues what follows. But until this job
- * was settled, that worker saw the sync as busy, so this job starts the remaining children.
+ * The outcome of a job whose run another worker concludes. That worker enqueues the follow-up jobs. But it saw the sync
+ * as busy until this job was settled, so this job starts the remaining children.
  */
 function leftToOthers({ invocation }: HandleContext, { sync }: JobData): JobOutcome {
   return { as: 'done', follows: (tx) => childrenOf(invocation, tx, sync, true) };

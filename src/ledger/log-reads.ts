@@ -12,7 +12,7 @@ const MARK = ':';
 export const logReadName = (sync: string, chunk?: string): string =>
   [sync, 'log', ...(chunk === undefined ? [] : [chunk])].join(MARK);
 
-/** True for the runs of a sync, false for such reads. */
+/** SQL condition that a row belongs to a sync itself, not to its log reads. */
 export const isSync = sql<boolean>`strpos(sync, ${MARK}) = 0`;
 
 /**

@@ -13,7 +13,7 @@ import type { Ops } from '../warehouse/connect/operations-db.ts';
 
 /** Newest log rows of an endpoint that are used as samples: enough for a median, and few enough to notice a change. */
 const SAMPLES = 1000;
-/** Newest log rows of all endpoints that are searched, since the log has no index by endpoint. */
+/** Newest log rows of all endpoints that are searched, since the log has no index on the endpoint. */
 const LOOKED_AT = 50_000;
 /** If an endpoint is rare among them, its last runs lead to further rows, with some requests of each. */
 const RUNS = 10;

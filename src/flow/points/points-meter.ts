@@ -12,7 +12,7 @@ import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.t
 export interface Metering {
   readonly budget: MeteredBudget;
   readonly check: LogCheck;
-  /** The known prices at the start. */
+  /** The prices at the start. */
   readonly prices: PriceBook;
   /** Most concurrent calls of the token. */
   readonly inFlight: number;
@@ -22,10 +22,7 @@ export interface Metering {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/**
- * The log is read again at the latest after this share of a limit's remainder, since a price may rise tenfold
- * unnoticed.
- */
+/** The log is read again after this share of a limit's remainder, since a price may rise tenfold unnoticed. */
 const SHARE = 10;
 /** The log is also read again after this time. */
 const AGAIN_MS = 60_000;

@@ -1,7 +1,4 @@
-/**
- * The loop over attempts at one request. The ledger records each attempt before it is sent, and each answer before any
- * other work on it.
- */
+/** The loop over attempts at one request. The ledger records each attempt before it is sent, and each answer first. */
 import type { Client } from '../../extract/client.ts';
 import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
 import { type Attempt, type Decision, decide, MAX_LOST_INVOCATIONS, type RetryPolicy } from '../../extract/retry.ts';
@@ -67,10 +64,7 @@ export interface SendContext {
   readonly onStop: () => void;
 }
 
-/**
- * Sends attempts until the request is settled, and returns how it ended. A sent call is always awaited; the signal ends
- * only the waits between calls.
- */
+/** Sends attempts until the request is settled. The signal ends waits between calls; a sent call is awaited. */
 export async function sendRequest(planned: LedgerRequest, context: SendContext, signal: AbortSignal): Promise<SendEnd> {
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? context.newId() };
   let attempt: Omit<Attempt, 'endpointAnswered'> = {
@@ -175,8 +169,8 @@ async function sendWith(
 }
 
 /**
- * Sends the request once the ledger records it as sent, unless this process may not send it. Returns undefined if its
- * slot was lost before; the request is then planned again.
+ * Records the request as sent and sends it, if this process may. Undefined if its slot was lost, and it is planned
+ * again.
  */
 async function sendIfOwned(
   request: SentRequest,
@@ -184,8 +178,7 @@ async function sendIfOwned(
   { slot, reservation: { points } }: Admission,
   signal: AbortSignal,
 ): Promise<Outcome | SendEnd | undefined> {
-  // The slot's previous holder may be a run in this process that still stores its answer. Until that commit, this call
-  // would exceed the limit of unrecorded calls.
+  // Another run of this process may still have to store the answer of the slot's last call.
   await slot.pendingCommit(context.commits);
   if (signal.aborted) return { as: 'aborted' };
   context.checkpoint?.('before_sent');

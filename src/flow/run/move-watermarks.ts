@@ -85,7 +85,7 @@ interface InputEnd {
   readonly input: RequestBody;
   /** Each request was split, answered or unreadable. */
   readonly done: boolean;
-  /** Receipt of the oldest answer; null if all planned requests failed. */
+  /** Receipt of the oldest answer; null if no request has an answer or all failed. */
   readonly as_of: string | null;
   /** Keys of all requests. */
   readonly keys: readonly string[];
