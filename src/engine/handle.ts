@@ -81,7 +81,7 @@ async function doneBefore(
 }
 
 /**
- * The outcome of a job whose run another worker concludes. That worker enqueues the follow-up jobs. But it saw the sync
+ * The outcome of a job whose run another worker concludes and follows up. But that worker saw the sync
  * as busy until this job was settled, so this job starts the remaining children.
  */
 function leftToOthers({ invocation }: HandleContext, { sync }: JobData): JobOutcome {

@@ -244,6 +244,22 @@ describe('a source file', () => {
     expect([...folders].filter(([, count]) => count > 25)).toEqual([]);
   });
 
+  it('exports no type whose name another file exports', () => {
+    const places = new Map<string, string[]>();
+    for (const { path, text } of files)
+      for (const [, name = ''] of text.matchAll(/^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm))
+        places.set(name, [...(places.get(name) ?? []), path]);
+    expect(places.size).toBeGreaterThan(300);
+    expect([...places].filter(([, paths]) => paths.length > 1)).toEqual([]);
+  });
+
+  it('sync.ts shows the flow of a sync on one screen', () => {
+    const sync = files.find(({ path }) => path === 'sync.ts');
+    expect(sync?.imports.length).toBeLessThanOrEqual(12);
+    const body = /^export async function runSync[\s\S]*?^\}/m.exec(sync?.text ?? '')?.[0];
+    expect(body?.split('\n').length).toBeLessThanOrEqual(40);
+  });
+
   it('hands nothing on: no barrels', () => {
     expect(
       offences(({ text }) =>

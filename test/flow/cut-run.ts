@@ -1,5 +1,5 @@
 /** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
-import { splitterOf } from '../../src/flow/run/splitter.ts';
+import { splitterOf } from '../../src/flow/split/splitter.ts';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { dayNumber, dayText } from '../../src/service/day.ts';
-import { splitterOf } from '../../src/flow/run/splitter.ts';
+import { splitterOf } from '../../src/flow/split/splitter.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import {
   type Filing,

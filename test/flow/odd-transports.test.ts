@@ -1,6 +1,6 @@
 /** What a service does to the transport costs a bounded number of attempts over all runs, and no answer that can be read is lost. */
 import { beforeEach, expect, it } from 'vitest';
-import { planSync } from '../../src/flow/run/prepare.ts';
+import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { type Clock, clockFrom } from './clock.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import type { Responded, RespondRequest } from '../../src/sandbox/options.ts';
 import { deletedRows } from '../../src/flow/replay/deleted-rows.ts';
-import { planSync } from '../../src/flow/run/prepare.ts';
+import { planSync } from '../../src/flow/prepare/plan-sync.ts';
 import { readStatus } from '../../src/insight/status.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';

@@ -79,7 +79,7 @@ async function quote(
     { ensureSchema },
   ] = await Promise.all([
     import('../../flow/queries/check-queries.ts'),
-    import('../../flow/run/prepare.ts'),
+    import('../../flow/prepare/plan-sync.ts'),
     import('../../flow/forecast/open-plan.ts'),
     import('../../flow/forecast/pending.ts'),
     import('../../warehouse/connect/operations-db.ts'),

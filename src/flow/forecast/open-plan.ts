@@ -5,8 +5,8 @@ import { operationsOf, type RequestState } from '../../warehouse/connect/operati
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { PlanToAsk } from './pending.ts';
-import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../run/plan-hash.ts';
-import { rereadMaxAges } from '../run/prepare.ts';
+import { alsoContinued, asksForDays, planHash, type PlanOptions } from '../prepare/plan-hash.ts';
+import { rereadMaxAges } from '../prepare/plan-sync.ts';
 
 /** States of requests that a continued run sends. */
 const OPEN: readonly RequestState[] = ['planned', 'sent', 'in_doubt'];

@@ -16,7 +16,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { windowOf } from '../../service/window/evidence.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
-import { changedFields, type Splitter, openSplitter } from '../run/splitter.ts';
+import { changedFields, type Splitter, openSplitter } from '../split/splitter.ts';
 import { freshFor } from '../../control/freshness/fresh-for.ts';
 
 /** The requests of a plan, with the stored answers that serve some of them. */

@@ -11,7 +11,7 @@ import { assertTablesPresent } from '../../warehouse/migrate/assert-schema.ts';
 import { type IngestResult, resourceOf } from '../ingest/ingest.ts';
 import { reparsedSlices } from '../ingest/read-slices.ts';
 import { loadAgain, type ReplayCounts, type ReplayEffects } from '../replay/load-again.ts';
-import { listStored, type StoredAnswer } from '../replay/stored-answers.ts';
+import { listStored, type AnswerToReplay } from '../replay/stored-answers.ts';
 import { type GoneBodies, goneBodies } from '../retention/store.ts';
 import { lockTables, mergeRebuilt } from './merge.ts';
 import { LOCK_WITHIN_MS, patiently } from './patiently.ts';
@@ -58,7 +58,7 @@ async function fill(
   warehouse: Warehouse,
   ops: Ops,
   { name: targetSchema }: RebuildSchema,
-  { answers, effects }: { readonly answers: readonly StoredAnswer[]; readonly effects: ReplayEffects },
+  { answers, effects }: { readonly answers: readonly AnswerToReplay[]; readonly effects: ReplayEffects },
   signal: AbortSignal,
 ): Promise<ReplayCounts & { readonly rejecting: readonly IngestResult[] }> {
   const rejected = await answersWithRejects(ops);

@@ -4,7 +4,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { ingestGroups, type IngestResult } from '../ingest/ingest.ts';
 import { reparsedSlices } from '../ingest/read-slices.ts';
-import { readStored, type StoredAnswer } from './stored-answers.ts';
+import { readStored, type AnswerToReplay } from './stored-answers.ts';
 
 export interface ReplayEffects {
   readonly now: () => Date;
@@ -39,7 +39,7 @@ const COUNTED = ['received', 'loaded', 'unchanged', 'superseded', 'quarantined']
 export async function loadAgain(
   warehouse: Warehouse,
   ops: Ops,
-  answers: readonly StoredAnswer[],
+  answers: readonly AnswerToReplay[],
   options: LoadAgainOptions,
   signal: AbortSignal,
 ): Promise<ReplayCounts> {

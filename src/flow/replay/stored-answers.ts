@@ -16,7 +16,7 @@ export interface AnswerSelection {
 }
 
 /** A stored answer, for one sync and one request that it served. */
-export interface StoredAnswer extends LoadTarget {
+export interface AnswerToReplay extends LoadTarget {
   readonly answerId: string;
   /** Length of its body. */
   readonly bytes: number;
@@ -27,8 +27,8 @@ export interface StoredAnswer extends LoadTarget {
 const PAGE = { answers: 500, bytes: DEFAULT_LOAD_LIMITS.bytes };
 
 /** The answers in their order, in pages of bounded size; one that is larger is a page of its own. */
-function* pagesOf(due: readonly StoredAnswer[]): Generator<StoredAnswer[]> {
-  let page: StoredAnswer[] = [];
+function* pagesOf(due: readonly AnswerToReplay[]): Generator<AnswerToReplay[]> {
+  let page: AnswerToReplay[] = [];
   let bytes = 0;
   for (const it of due) {
     if (page.length === PAGE.answers || (page.length > 0 && bytes + it.bytes > PAGE.bytes)) {
@@ -45,7 +45,7 @@ function* pagesOf(due: readonly StoredAnswer[]): Generator<StoredAnswer[]> {
 /** Reads the bodies of the answers, a page at a time; leaves out what was pruned since they were listed. */
 export async function* readStored(
   ops: Ops,
-  listed: readonly StoredAnswer[],
+  listed: readonly AnswerToReplay[],
   effects: RetryEffects,
   signal: AbortSignal,
 ): AsyncGenerator<AnswerToLoad> {
@@ -61,7 +61,7 @@ export async function* readStored(
 }
 
 /** Lists each answer once for every sync and request that it served, by id: its rows in bridge tables name them all. */
-export async function listStored(ops: Ops, selection: AnswerSelection): Promise<StoredAnswer[]> {
+export async function listStored(ops: Ops, selection: AnswerSelection): Promise<AnswerToReplay[]> {
   let query = ops
     .selectFrom('requests as r')
     .innerJoin('answers as a', 'a.id', 'r.answer_id')

@@ -1,68 +1,19 @@
 /** The loop over attempts at one request. The ledger records each attempt before it is sent, and each answer first. */
-import type { Client } from '../../extract/client.ts';
-import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
-import { type Attempt, type Decision, decide, MAX_LOST_INVOCATIONS, type RetryPolicy } from '../../extract/retry.ts';
-import { recordLosses } from '../../ledger/lost-answers.ts';
-import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { recordDecision } from './record-decision.ts';
+import type { SentRequest, SendContext, Sent } from './send-context.ts';
+import type { Outcome } from '../../extract/outcome.ts';
+import { type Attempt, type Decision, decide } from '../../extract/retry.ts';
+import { assertLease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { EXIT } from '../../errors.ts';
-import type { Endpoint } from '../../service/endpoint.ts';
 import { admitRequest, type Admission } from './admission.ts';
-import { type Breaker, isSuccess } from './circuit-breaker.ts';
-import type { OnCheckpoint } from '../../ledger/kill-points.ts';
-import type { GroupCommit } from './group-commit.ts';
+import { isSuccess } from './circuit-breaker.ts';
 import { type End as SendEnd, GIVEN_UP, limitReached } from './end.ts';
 import { withoutForgottenNames } from '../erasure/refusal.ts';
-import type { Limiter } from '../../control/limiter/slot.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { orAborted } from '../../async/or-aborted.ts';
-import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
-import type { RunSpans } from '../../telemetry/spans.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { FREE, type PointsMeter, type Ticket } from '../points/ticket.ts';
-
-/** A request with the id that its attempts carry. */
-export interface SentRequest extends LedgerRequest {
-  readonly xRequestId: string;
-}
-
-export interface SendContext {
-  readonly endpoint: Endpoint;
-  readonly client: Client;
-  readonly policy: RetryPolicy;
-  /** Earlier invocations that ended without an answer. */
-  readonly lostInvocations: number;
-  /** Whether the service has answered another request of the run in this invocation. */
-  readonly endpointAnswered: () => boolean;
-  /** Returns the cost of the latest lost attempt; undefined if it cannot be known. */
-  readonly findCost: () => Promise<number | undefined>;
-  readonly reservations: Reservations;
-  /** The most points that this request can cost at current prices. */
-  readonly most: () => number;
-  /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
-  readonly meter?: PointsMeter;
-  /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
-  readonly commits: Pick<GroupCommit, 'markSent'>;
-  /** Commits the answer's bytes and returns its id. The load settles the cost later. */
-  readonly store: (request: SentRequest, answer: AnsweredOutcome, aside: Reservation) => Promise<string>;
-  readonly ops: Ops;
-  readonly lease: Lease;
-  readonly breaker: Breaker;
-  /** Bounds the concurrent calls of the token, and their rate. */
-  readonly limiter: Limiter;
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
-  /** Called for a lost answer that may be paid twice. */
-  readonly onLostAnswer: (because: string, again: boolean) => void;
-  readonly onSent: (sentAt: Date) => () => void;
-  readonly checkpoint?: OnCheckpoint;
-  readonly spans?: Pick<RunSpans, 'attempt'>;
-  /** Called when nothing more may be sent in this run, before that is recorded. */
-  readonly onStop: () => void;
-}
+import { FREE, type Ticket } from '../points/ticket.ts';
 
 /** Sends attempts until the request is settled. The signal ends waits between calls; a sent call is awaited. */
 export async function sendRequest(planned: LedgerRequest, context: SendContext, signal: AbortSignal): Promise<SendEnd> {
@@ -100,10 +51,6 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
       made.reservation.settle(made.reservation.points);
     }
   }
-}
-
-interface Sent extends Admission {
-  readonly outcome: Outcome;
 }
 
 /** Makes one attempt, or returns why there was none; undefined if it should be tried again immediately. */
@@ -222,115 +169,3 @@ const waitOf = (decision: Decision): { readonly afterMs: number; readonly paid: 
 
 const endsTheRun = (decision: Decision): boolean =>
   decision.do === 'stop' || (decision.do === 'fail' && decision.scope === 'endpoint');
-
-/** What a decision means for the points reserved for an attempt. */
-interface Settlement {
-  /** Points that the ledger gets back, because the attempt surely cost nothing. */
-  readonly pointsBack: number;
-  /** False when the cost shows later: with the answer's load, or in the request log. */
-  readonly isKnown: boolean;
-}
-
-function settlementOf(decision: Decision, reserved: number): Settlement {
-  switch (decision.do) {
-    case 'stop':
-      return { pointsBack: reserved, isKnown: true };
-    case 'retry':
-      return { pointsBack: decision.paid ? 0 : reserved, isKnown: true };
-    case 'fail':
-      return { pointsBack: 0, isKnown: true };
-    case 'keep':
-    case 'missing':
-      return { pointsBack: 0, isKnown: false };
-    case 'doubt':
-      return { pointsBack: 0, isKnown: decision.againAfterMs === undefined };
-  }
-}
-
-/** Records the decision in the ledger; returns the end, or undefined when the request is sent again. */
-async function recordDecision(
-  request: SentRequest,
-  context: SendContext,
-  sent: Sent,
-  decision: Decision,
-): Promise<SendEnd | undefined> {
-  const { outcome, reservation } = sent;
-  const { pointsBack, isKnown } = settlementOf(decision, reservation.points);
-  if (isKnown) reservation.settle(reservation.points - pointsBack);
-  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
-  switch (decision.do) {
-    case 'keep':
-    case 'missing':
-      return storeAnswer(request, context, sent);
-    case 'retry':
-      // An answered attempt is only planned until it is sent again.
-      await settleIdempotently(context, request.id, {
-        state: 'planned',
-        at: context.now(),
-        ...status,
-        error: decision.because,
-        pointsBack,
-      });
-      return undefined;
-    case 'stop': {
-      const { exit, because, next } = decision;
-      const settled = { ...status, error: because, next, pointsBack };
-      await settleIdempotently(context, request.id, { state: 'planned', at: context.now(), ...settled });
-      return { as: 'stopped', exit, because, next, forAll: exit !== EXIT.transient };
-    }
-    case 'fail':
-      return recordFailure(request, context, outcome, decision);
-    case 'doubt':
-      return recordLostAnswer(request, context, decision);
-  }
-}
-
-async function storeAnswer(
-  request: SentRequest,
-  context: SendContext,
-  { outcome, reservation, slot }: Sent,
-): Promise<SendEnd> {
-  if (outcome.kind !== 'answered') throw new Error(`a decision to keep what did not arrive: ${outcome.kind}`);
-  const stored = context.store(request, outcome, reservation);
-  // The next call is marked as sent in the commit that stores this answer, or in a later one.
-  slot.release({ recorded: stored, committer: context.commits });
-  return { as: 'stored', answerId: await stored };
-}
-
-async function recordFailure(
-  request: SentRequest,
-  context: SendContext,
-  outcome: Outcome,
-  { because, next, class: failureClass, scope }: Extract<Decision, { do: 'fail' }>,
-): Promise<SendEnd> {
-  if (outcome.kind === 'unknown') {
-    const invocations = outcome.tooLarge ? MAX_LOST_INVOCATIONS : 1;
-    const loss = { at: context.now(), reason: because, invocations };
-    await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
-  }
-  const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
-  // An unavailable service says nothing about the input: the next run requests it again.
-  const state = failureClass === 'unavailable' ? 'planned' : 'failed';
-  await settleIdempotently(context, request.id, {
-    state,
-    at: context.now(),
-    ...status,
-    failureClass,
-    error: because,
-    next,
-  });
-  return { as: 'failed', because, next, wholeEndpoint: scope === 'endpoint' };
-}
-
-async function recordLostAnswer(
-  request: SentRequest,
-  context: SendContext,
-  { because, againAfterMs }: Extract<Decision, { do: 'doubt' }>,
-): Promise<SendEnd | undefined> {
-  const again = againAfterMs !== undefined;
-  context.onLostAnswer(because, again);
-  const loss = { at: context.now(), reason: because, invocations: again ? 0 : 1 };
-  await retryTransient(() => recordLosses(context.ops, { requestId: request.id }, loss), context);
-  await settleIdempotently(context, request.id, { state: 'in_doubt', at: context.now(), error: because });
-  return again ? undefined : { as: 'in_doubt', because };
-}

@@ -31,7 +31,7 @@ import { concludeRun } from './conclude.ts';
 import { keepLeaseAlive } from '../../control/lease/keep-lease-alive.ts';
 import { holderOf, type Invocation } from './invocation.ts';
 import { chunkBudget, sharedRunCounter } from '../../control/budget/budget.ts';
-import { rereadMaxAges } from './prepare.ts';
+import { rereadMaxAges } from '../prepare/plan-sync.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { openSegment } from './segment.ts';
 import type { ChunkOrder } from './share-run.ts';

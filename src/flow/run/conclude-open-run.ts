@@ -7,7 +7,7 @@ import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
 import { concludeRun } from './conclude.ts';
 import type { Invocation } from './invocation.ts';
-import type { OpenRun } from './open-run.ts';
+import type { OpenedRun } from './open-run.ts';
 import { reconcileRun } from './reconciler.ts';
 import type { RunStop } from './stop-controller.ts';
 import type { SyncRun } from './sync-run.ts';
@@ -28,7 +28,7 @@ export interface RunOutcome {
 export async function concludeOpenRun(
   { warehouse, effects }: Invocation,
   { definition, options }: SyncRun,
-  { run, covered, reliedInputs, lost, segment, startedAt }: OpenRun,
+  { run, covered, reliedInputs, lost, segment, startedAt }: OpenedRun,
   { lease, stop, missing, aborted }: RunOutcome,
 ): Promise<SyncSummary> {
   const ops = operationsOf(warehouse);

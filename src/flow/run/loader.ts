@@ -9,7 +9,8 @@ import { expectedPointsOf, maxPointsOf, type PriceBook } from '../../plan/pricin
 import { countOf } from '../../service/endpoint.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
-import { answersToServe, type FollowUpContext, type RunMemory, mayFollowUp, planFollowUps } from './follow-up.ts';
+import { answersToServe, type RunMemory, mayFollowUp, planFollowUps } from '../split/follow-up.ts';
+import type { FollowUpContext } from '../split/follow-up-context.ts';
 import { batched } from '../../async/batcher.ts';
 import { type IngestOptions, type IngestResult, ingestAnswer } from '../ingest/ingest.ts';
 import { openLoadQueue, type QueuedAnswer } from '../ingest/queue.ts';

@@ -22,7 +22,7 @@ import {
   parseWindowWatermark,
   type WindowWatermark,
   windowWatermarkName,
-} from './window-watermark.ts';
+} from '../prepare/window-watermark.ts';
 
 /** Name of the watermark up to which the log was read. */
 export const LOG_WATERMARK = 'log';

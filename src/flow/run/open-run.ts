@@ -5,14 +5,14 @@ import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts'
 import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { Invocation } from './invocation.ts';
-import { forgottenNotice, type PreparedRun, prepareRun } from './prepare.ts';
+import { forgottenNotice, type PreparedRun, prepareRun } from '../prepare/prepare.ts';
 import { abandonLogReads } from './read-request-log.ts';
 import { type OpenSegment, openSegment } from './segment.ts';
 import { shareRun } from './share-run.ts';
-import type { HeldLease } from './sync-lease.ts';
+import type { SyncLease } from './sync-lease.ts';
 import type { SyncRun } from './sync-run.ts';
 
-export interface OpenRun extends PreparedRun {
+export interface OpenedRun extends PreparedRun {
   readonly startedAt: Date;
   readonly segment: OpenSegment;
   /** Requests of abandoned runs whose answers never arrived. */
@@ -21,7 +21,7 @@ export interface OpenRun extends PreparedRun {
 
 export interface RunStart {
   readonly startedAt: Date;
-  readonly held: HeldLease;
+  readonly held: SyncLease;
   /** Spools of the sync's open runs that cannot be found. */
   readonly missing: readonly MissingSpools[];
 }
@@ -31,7 +31,7 @@ export async function openRun(
   invocation: Invocation,
   { definition, options, budget, rowCounter, share, spans }: SyncRun,
   { startedAt, held: { holder, lease, signal }, missing }: RunStart,
-): Promise<OpenRun> {
+): Promise<OpenedRun> {
   const { warehouse, config, effects } = invocation;
   const { own: ownSpool } = invocation.spools;
   const abandoning = { holder, newId: effects.newId, now: startedAt };
@@ -74,8 +74,8 @@ export async function openRun(
 export async function handOver(
   { warehouse, effects }: Invocation,
   { definition, share }: SyncRun,
-  { run, covered, lost, segment }: OpenRun,
-  { lease, signal, markHandedOver }: HeldLease,
+  { run, covered, lost, segment }: OpenedRun,
+  { lease, signal, markHandedOver }: SyncLease,
 ): Promise<boolean> {
   if (!share || signal.aborted) return false;
   await segment.loadWaiting();

@@ -15,7 +15,7 @@ import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
 import { type ExecuteContext, executeRun, loadWaiting } from './execute.ts';
 import type { RunStop } from './stop-controller.ts';
-import { splitNotices } from './split-notices.ts';
+import { splitNotices } from '../split/split-notices.ts';
 import {
   lostAnswerNotice,
   settleOpenLostAnswers,

@@ -1,7 +1,7 @@
 /** Stores the answers of a run and passes each to the loader. */
 import pLimit from 'p-limit';
 import type { AnsweredOutcome } from '../../extract/outcome.ts';
-import type { SentRequest } from '../request/request.ts';
+import type { SentRequest } from '../request/send-context.ts';
 import type { GroupCommit } from '../request/group-commit.ts';
 import type { StopController } from './stop-controller.ts';
 import type { IngestResult } from '../ingest/ingest.ts';

@@ -5,7 +5,7 @@ import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { holderOf, type Invocation } from './invocation.ts';
 
-export interface HeldLease {
+export interface SyncLease {
   readonly lease: Lease;
   /** Name of this process in the lease and in its run. */
   readonly holder: string;
@@ -20,7 +20,7 @@ export async function withSyncLease<T>(
   { warehouse, effects, checkClock }: Invocation,
   sync: string,
   signal: AbortSignal,
-  work: (held: HeldLease) => Promise<T>,
+  work: (held: SyncLease) => Promise<T>,
 ): Promise<T> {
   const ops = operationsOf(warehouse);
   const holder = holderOf(effects);

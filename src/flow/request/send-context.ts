@@ -1,0 +1,62 @@
+/** What sending a request needs, and an attempt that was sent. */
+import type { Client } from '../../extract/client.ts';
+import type { AnsweredOutcome, Outcome } from '../../extract/outcome.ts';
+import type { RetryPolicy } from '../../extract/retry.ts';
+import type { Lease } from '../../ledger/lease.ts';
+import type { LedgerRequest } from '../../ledger/requests.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import type { Endpoint } from '../../service/endpoint.ts';
+import type { Admission } from './admission.ts';
+import type { Breaker } from './circuit-breaker.ts';
+import type { OnCheckpoint } from '../../ledger/kill-points.ts';
+import type { GroupCommit } from './group-commit.ts';
+import type { Limiter } from '../../control/limiter/slot.ts';
+import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
+import type { RunSpans } from '../../telemetry/spans.ts';
+import type { PointsMeter } from '../points/ticket.ts';
+
+/** A request with the id that its attempts carry. */
+export interface SentRequest extends LedgerRequest {
+  readonly xRequestId: string;
+}
+
+export interface SendContext {
+  readonly endpoint: Endpoint;
+  readonly client: Client;
+  readonly policy: RetryPolicy;
+  /** Earlier invocations that ended without an answer. */
+  readonly lostInvocations: number;
+  /** Whether the service has answered another request of the run in this invocation. */
+  readonly endpointAnswered: () => boolean;
+  /** Returns the cost of the latest lost attempt; undefined if it cannot be known. */
+  readonly findCost: () => Promise<number | undefined>;
+  readonly reservations: Reservations;
+  /** The most points that this request can cost at current prices. */
+  readonly most: () => number;
+  /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
+  readonly meter?: PointsMeter;
+  /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
+  readonly commits: Pick<GroupCommit, 'markSent'>;
+  /** Commits the answer's bytes and returns its id. The load settles the cost later. */
+  readonly store: (request: SentRequest, answer: AnsweredOutcome, aside: Reservation) => Promise<string>;
+  readonly ops: Ops;
+  readonly lease: Lease;
+  readonly breaker: Breaker;
+  /** Bounds the concurrent calls of the token, and their rate. */
+  readonly limiter: Limiter;
+  readonly now: () => Date;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly newId: () => string;
+  /** Called for a lost answer that may be paid twice. */
+  readonly onLostAnswer: (because: string, again: boolean) => void;
+  readonly onSent: (sentAt: Date) => () => void;
+  readonly checkpoint?: OnCheckpoint;
+  readonly spans?: Pick<RunSpans, 'attempt'>;
+  /** Called when nothing more may be sent in this run, before that is recorded. */
+  readonly onStop: () => void;
+}
+
+export interface Sent extends Admission {
+  readonly outcome: Outcome;
+}

@@ -1,0 +1,88 @@
+/** The pages of a walk of the request log: each follows from the pages before it. */
+import type { FollowUpContext } from './follow-up-context.ts';
+import { decode } from '../../normalize/decode.ts';
+import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { readAnswer, type StoredAnswer } from '../../ledger/answers.ts';
+import type { Follow, PageStep } from '../../service/paging.ts';
+import { LOOK_BACK } from '../../service/request-log/walk.ts';
+import type { Row } from './served-rows.ts';
+
+/** The next page of a walk of the request log; none without a step, after an unreadable answer or a 412. */
+export async function nextPages(
+  context: FollowUpContext,
+  ops: Ops,
+  row: Row,
+  step: PageStep | undefined,
+  walks: Walks,
+): Promise<Follow> {
+  const before = await stepsBefore(context, ops, row.parent_id, walks, LOOK_BACK);
+  const steps = step ? [...before.slice(-LOOK_BACK), step] : [];
+  const follow = step
+    ? bounded(context.definition.endpoint.paging.follow(steps, {}), Number(row.depth), context.maxPages)
+    : NOTHING;
+  remember(walks, row, steps, follow.requests.length > 0);
+  return follow;
+}
+
+export const NOTHING: Follow = { requests: [] };
+
+/** A day of the log with a million rows; a walk with more pages must be a cycle. */
+const DEEPEST = 10_000;
+
+const bounded = (follow: Follow, depth: number, deepest = DEEPEST): Follow =>
+  depth + 1 < deepest || follow.requests.length === 0
+    ? follow
+    : { requests: [], lowerBound: `${deepest} pages were read and more may follow` };
+
+/** The last pages of a walk up to each of its requests. */
+export type Walks = Map<string, readonly PageStep[]>;
+
+/** Keeps the pages of unfinished walks only, up to the newest page. */
+function remember(
+  walks: Walks,
+  row: { readonly id: string; readonly parent_id: string | null },
+  steps: readonly PageStep[],
+  goesOn: boolean,
+): void {
+  if (row.parent_id !== null) walks.delete(row.parent_id);
+  if (goesOn) walks.set(row.id, steps);
+}
+
+/** Keeps only the fields of a log page that the walk uses. */
+export const stepOf = (
+  context: FollowUpContext,
+  answer: Pick<StoredAnswer, 'request'>,
+  items: readonly unknown[],
+): PageStep =>
+  context.definition.endpoint.paging.by === 'cursor'
+    ? { request: answer.request, items: items.map(pageMark), runStartedAt: context.run.startedAt }
+    : { request: answer.request, items };
+
+function pageMark(item: unknown): unknown {
+  if (item === null || typeof item !== 'object') return null;
+  const { id, started_at, endpoint } = item as Readonly<Record<string, unknown>>;
+  return { id, started_at, endpoint };
+}
+
+/** Returns the preceding pages that a walk needs: from memory, or after a restart from the stored answers. */
+async function stepsBefore(
+  context: FollowUpContext,
+  ops: Ops,
+  parentId: string | null,
+  walks: Walks,
+  most: number,
+): Promise<readonly PageStep[]> {
+  if (parentId === null || most === 0) return [];
+  const known = walks.get(parentId);
+  if (known) return known;
+  const parent = await ops
+    .selectFrom('requests')
+    .select(['parent_id', 'answer_id'])
+    .where('id', '=', parentId)
+    .executeTakeFirst();
+  const answer = parent?.answer_id != null ? await readAnswer(ops, parent.answer_id) : undefined;
+  if (!parent || !answer) return [];
+  const decoded = decode(answer.body);
+  const step = stepOf(context, answer, decoded.kind === 'items' ? decoded.items : []);
+  return [...(await stepsBefore(context, ops, parent.parent_id, walks, most - 1)), step];
+}
