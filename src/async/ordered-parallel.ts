@@ -25,52 +25,75 @@ export async function* orderedParallel<T, R>({
 }: OrderedParallelOptions<T, R>): AsyncGenerator<R, undefined> {
   const started: { readonly item: T; readonly done: Promise<R> }[] = [];
   const idle = async (): Promise<void> => void (await Promise.allSettled(started.map(({ done }) => done)));
-  const items = source(idle);
-  /** The next item that has not started. */
-  let next: { readonly item: T } | undefined;
-  /** The end of the source, with its error if it failed. */
-  let end: { readonly error?: unknown } | undefined;
-  let pendingNext: Promise<void> | undefined;
-  const fetchNext = async (): Promise<void> => {
-    try {
-      const { value, done } = await items.next();
-      if (done === true) end = {};
-      else next = { item: value };
-    } catch (error) {
-      end = { error };
-    }
-    pendingNext = undefined;
-  };
+  const upcoming = new Upcoming(source(idle));
+  const canStart = (item: T): boolean => started.every((before) => isIndependent(before.item, item));
   const start = (item: T): void => {
     const done = work(item);
     // The error is thrown when this item's result is due.
     done.catch(() => undefined);
     started.push({ item, done });
-    next = undefined;
   };
   try {
     for (;;) {
       const hasCapacity = started.length < concurrency;
-      if (hasCapacity && next) {
-        const { item } = next;
-        if (started.every((before) => isIndependent(before.item, item))) {
-          start(item);
-          continue;
-        }
-      } else if (hasCapacity && !end) pendingNext ??= fetchNext();
-      const [first] = started;
-      if (!first && !pendingNext) {
-        if (end && 'error' in end) throw end.error;
-        return undefined;
+      const { next } = upcoming;
+      if (hasCapacity && next && canStart(next.item)) {
+        start(next.item);
+        upcoming.next = undefined;
+        continue;
       }
+      if (hasCapacity) upcoming.request();
+      const [first] = started;
+      if (!first && !upcoming.arrival) return upcoming.conclude();
       const ended = first?.done.then(() => first);
-      const done = await Promise.race([...(ended ? [ended] : []), ...(pendingNext ? [pendingNext] : [])]);
+      const done = await Promise.race([ended, upcoming.arrival].filter((it) => it !== undefined));
       if (!done) continue;
       started.shift();
       yield await done.done;
     }
   } finally {
     await idle();
-    await items.return(undefined);
+    await upcoming.close();
+  }
+}
+
+/** A source, read one item ahead. */
+class Upcoming<T> {
+  /** The next item that has not started. */
+  next: { readonly item: T } | undefined;
+  /** Resolves when the requested item is here or the source has ended; undefined if no item is requested. */
+  arrival: Promise<void> | undefined;
+  /** The end of the source, with its error if it failed. */
+  #end: { readonly error?: unknown } | undefined;
+  readonly #items: AsyncGenerator<T, undefined>;
+
+  constructor(items: AsyncGenerator<T, undefined>) {
+    this.#items = items;
+  }
+
+  /** Requests the next item unless it is here already or the source has ended. */
+  request(): void {
+    if (!this.next && !this.#end) this.arrival ??= this.#read();
+  }
+
+  /** Throws the error of the source, if it failed. */
+  conclude(): undefined {
+    if (this.#end && 'error' in this.#end) throw this.#end.error;
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#items.return(undefined);
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const { value, done } = await this.#items.next();
+      if (done === true) this.#end = {};
+      else this.next = { item: value };
+    } catch (error) {
+      this.#end = { error };
+    }
+    this.arrival = undefined;
   }
 }

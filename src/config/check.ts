@@ -29,7 +29,8 @@ export function check<T>(
   const written = coerce(shape, tree);
   const parsed = schema.safeParse(written);
   if (parsed.success) return { written, value: parsed.data };
-  for (const { span, message } of refusalsOf(parsed.error.issues, shape, tree, keySpan, under)) report(span, message);
+  for (const { span, message } of refusalsOf(parsed.error.issues, { shape, tree, keySpan, under }))
+    report(span, message);
   return undefined;
 }
 
@@ -38,71 +39,95 @@ interface Refusal {
   readonly message: string;
 }
 
+/** What the issues are about. */
+interface Checking {
+  readonly shape: JsonSchema;
+  readonly tree: Tree;
+  readonly keySpan: Span;
+  readonly under: string;
+}
+
+function refusalsOf(issues: readonly z.core.$ZodIssue[], checking: Checking): Refusal[] {
+  const refusals = new Refusals(checking);
+  for (const issue of issues) refusals.add(issue);
+  return refusals.all();
+}
+
+/** The missing keys of one mapping. */
+interface MissingKeys {
+  readonly span: Span;
+  readonly keys: { readonly key: string; readonly words: string }[];
+}
+
 /**
  * The problems of a tree. A missing key has no position of its own, so it joins another problem of the same mapping if
  * there is one.
  */
-function refusalsOf(
-  issues: readonly z.core.$ZodIssue[],
-  shape: JsonSchema,
-  tree: Tree,
-  keySpan: Span,
-  under: string,
-): Refusal[] {
-  const refusals: (Refusal & { readonly parent: string })[] = [];
-  const missing = new Map<string, { readonly span: Span; readonly keys: string[]; readonly words: string[] }>();
-  const misspelled = new Map<string, string[]>();
-  const reported = new Set<string>();
-  for (const issue of issues) {
-    const where = findAt(tree, issue.path, keySpan);
-    if (where.tree.kind === 'scalar' && where.tree.hasProblem) continue;
-    if (issue.code === 'unrecognized_keys') {
-      const allowed = Object.keys(jsonSchemaAt(shape, issue.path)?.properties ?? {});
-      for (const key of issue.keys) {
-        const match = findAt(tree, [...issue.path, key], keySpan);
-        refusals.push({ span: match.keySpan, parent: issue.path.join('.'), message: unknownKey(key, allowed) });
-        const meant = nearest(key, allowed);
-        if (meant !== undefined)
-          misspelled.set(issue.path.join('.'), [...(misspelled.get(issue.path.join('.')) ?? []), meant]);
-      }
-      continue;
-    }
-    const path = issue.path.join('.');
-    if (reported.has(path)) continue;
-    reported.add(path);
-    const parent = issue.path.slice(0, -1).join('.');
-    const due = jsonSchemaAt(shape, issue.path) ?? {};
-    if (!where.isComplete && where.tree.kind === 'map' && issue.code === 'invalid_type') {
-      const keys = missing.get(parent) ?? { span: where.keySpan, keys: [], words: [] };
-      keys.keys.push(String(issue.path.at(-1)));
-      keys.words.push(`${parent === '' ? under : ''}${String(issue.path.at(-1))} (${allowedOr(issue, due)})`);
-      missing.set(parent, keys);
-    } else {
-      refusals.push({ span: where.tree.span, parent: ancestor(tree, issue.path), message: refused(issue, due, where) });
-    }
-  }
-  return withMissing(refusals, missing, misspelled);
-}
+class Refusals {
+  readonly #checking: Checking;
+  readonly #refused: (Refusal & { readonly parent: string })[] = [];
+  /** By the path of their mapping. */
+  readonly #missing = new Map<string, MissingKeys>();
+  /** The keys that unknown keys are misspellings of, by the path of their mapping. */
+  readonly #misspelled = new Map<string, string[]>();
+  /** The paths with a refused value. */
+  readonly #paths = new Set<string>();
 
-function withMissing(
-  refusals: readonly (Refusal & { readonly parent: string })[],
-  missing: ReadonlyMap<
-    string,
-    { readonly span: Span; readonly keys: readonly string[]; readonly words: readonly string[] }
-  >,
-  misspelled: ReadonlyMap<string, readonly string[]>,
-): Refusal[] {
-  const all: Refusal[] = [...refusals];
-  for (const [parent, { span, keys, words }] of missing) {
-    const meant = misspelled.get(parent) ?? [];
-    const left = words.filter((_, index) => !meant.includes(keys[index] ?? ''));
-    if (left.length === 0) continue;
-    const beside = refusals.findIndex((it) => it.parent === parent);
-    const first = all[beside];
-    if (first) all[beside] = { ...first, message: `${first.message}. Also missing: ${left.join(', ')}` };
-    else all.push({ span, message: `missing: ${left.join(', ')}` });
+  constructor(checking: Checking) {
+    this.#checking = checking;
   }
-  return all;
+
+  add(issue: z.core.$ZodIssue): void {
+    const { shape, tree, keySpan } = this.#checking;
+    const where = findAt(tree, issue.path, keySpan);
+    if (where.tree.kind === 'scalar' && where.tree.hasProblem) return;
+    if (issue.code === 'unrecognized_keys') return this.#addUnknownKeys(issue);
+    const path = issue.path.join('.');
+    if (this.#paths.has(path)) return;
+    this.#paths.add(path);
+    const due = jsonSchemaAt(shape, issue.path) ?? {};
+    const isMissing = !where.isComplete && where.tree.kind === 'map' && issue.code === 'invalid_type';
+    if (isMissing) this.#addMissing(issue, due, where.keySpan);
+    else {
+      const parent = ancestor(tree, issue.path);
+      this.#refused.push({ span: where.tree.span, parent, message: refused(issue, due, where) });
+    }
+  }
+
+  all(): Refusal[] {
+    const all: Refusal[] = [...this.#refused];
+    for (const [parent, { span, keys }] of this.#missing) {
+      const meant = this.#misspelled.get(parent) ?? [];
+      const left = keys.filter(({ key }) => !meant.includes(key)).map(({ words }) => words);
+      if (left.length === 0) continue;
+      const beside = this.#refused.findIndex((it) => it.parent === parent);
+      const first = all[beside];
+      if (first) all[beside] = { ...first, message: `${first.message}. Also missing: ${left.join(', ')}` };
+      else all.push({ span, message: `missing: ${left.join(', ')}` });
+    }
+    return all;
+  }
+
+  #addUnknownKeys({ path, keys }: z.core.$ZodIssueUnrecognizedKeys): void {
+    const { shape, tree, keySpan } = this.#checking;
+    const parent = path.join('.');
+    const allowed = Object.keys(jsonSchemaAt(shape, path)?.properties ?? {});
+    for (const key of keys) {
+      const { keySpan: span } = findAt(tree, [...path, key], keySpan);
+      this.#refused.push({ span, parent, message: unknownKey(key, allowed) });
+      const meant = nearest(key, allowed);
+      if (meant !== undefined) this.#misspelled.set(parent, [...(this.#misspelled.get(parent) ?? []), meant]);
+    }
+  }
+
+  #addMissing(issue: z.core.$ZodIssue, due: JsonSchema, span: Span): void {
+    const parent = issue.path.slice(0, -1).join('.');
+    const key = String(issue.path.at(-1));
+    const missing = this.#missing.get(parent) ?? { span, keys: [] };
+    const prefix = parent === '' ? this.#checking.under : '';
+    missing.keys.push({ key, words: `${prefix}${key} (${allowedOr(issue, due)})` });
+    this.#missing.set(parent, missing);
+  }
 }
 
 /** The path of the mapping that contains the refused value. */

@@ -72,34 +72,26 @@ function define(
   endpoint: Endpoint,
   { value: tree, keySpan }: MapEntry,
   checked: Checked<Settings> | undefined,
-  { source, report, defaults }: Context,
+  context: Context,
 ): SyncDefinition {
+  const { report, defaults } = context;
   const settings: Partial<Settings> = checked?.value ?? {};
-  const forEachAt = entryOf(tree, 'for_each');
   const windowAt = entryOf(tree, 'window');
   const splitAt = entryOf(tree, 'split_by');
-  let areInputsValid = true;
-  const reportInputs: ReportProblem = (span, message) => {
-    areInputsValid = false;
-    report(span, message);
-  };
-  const forEach = forEachAt && forEachOf(forEachAt.value, { endpoint, source, report: reportInputs });
+  const forEachTree = entryOf(tree, 'for_each')?.value;
+  const { forEach, inputFields } = inputsOf(forEachTree, endpoint, context);
   const window = windowAt && windowOf(endpoint, windowAt, report);
-  const inputFields = areInputsValid ? inputFieldsOf(forEach ?? []) : undefined;
   const request = requestOf({ endpoint, tree, keySpan, inputFields, report });
   const from = logStartOf(endpoint, tree, settings.from, report);
   const schedule = settings.schedule === undefined ? undefined : scheduleOf(settings.schedule, tree, report);
   const splitBy = splitAt ? splitByOf(endpoint, splitAt.value, splitAt.keySpan, report) : {};
   const raiseCountTo = raiseCountToOf(endpoint, tree, settings.raise_count_to, request, report);
-  const lookbackMs =
-    window?.lookbackMs ??
-    settings.lookback ??
-    (windowAt || endpoint.paging.by !== 'window' ? LOOKBACK_MS[endpoint.paging.by] : 0);
+  const lookbackMs = window?.lookbackMs ?? settings.lookback ?? defaultLookbackMs(endpoint, windowAt);
   const days: Window | undefined = window && { from: window.from, to: window.to };
   const requestSettings = {
     endpoint: endpoint.name,
     request,
-    forEach: writtenSources(forEachAt?.value, forEach),
+    forEach: writtenSources(forEachTree, forEach),
     window: days,
     splitBy: Object.entries(splitBy),
     raiseCountTo,
@@ -122,12 +114,39 @@ function define(
     from,
     schedule,
     inDoubt: settings.in_doubt ?? defaults.inDoubt,
-    acceptRejects: settings.accept?.rejects ?? defaults.acceptRejects,
-    ...((settings.accept?.rejects !== undefined || defaults.isAcceptSet) && { acceptsUnreadable: true }),
+    ...acceptanceOf(settings, defaults),
     budgetPerRun: settings.budget?.per_run,
     hash: digestOf(canonicalJson(requestSettings)),
     windowHash: digestOf(canonicalJson(windowSettings)),
   };
+}
+
+/** The inputs, and the request fields that they set; the fields are unknown if a problem was reported. */
+function inputsOf(
+  tree: Tree | undefined,
+  endpoint: Endpoint,
+  { source, report }: Context,
+): { readonly forEach: ForEach | undefined; readonly inputFields: ReadonlySet<string> | undefined } {
+  if (!tree) return { forEach: undefined, inputFields: inputFieldsOf([]) };
+  let hasProblem = false;
+  const reportInputs: ReportProblem = (span, message) => {
+    hasProblem = true;
+    report(span, message);
+  };
+  const forEach = forEachOf(tree, { endpoint, source, report: reportInputs });
+  return { forEach, inputFields: hasProblem ? undefined : inputFieldsOf(forEach ?? []) };
+}
+
+/** A window endpoint without a window requests no days, so no days are requested again. */
+const defaultLookbackMs = ({ paging }: Endpoint, window: MapEntry | undefined): number =>
+  paging.by === 'window' && !window ? 0 : LOOKBACK_MS[paging.by];
+
+function acceptanceOf(
+  { accept }: Partial<Settings>,
+  { acceptRejects, isAcceptSet }: SyncDefaults,
+): Pick<SyncDefinition, 'acceptRejects' | 'acceptsUnreadable'> {
+  const isSet = accept?.rejects !== undefined || isAcceptSet;
+  return { acceptRejects: accept?.rejects ?? acceptRejects, ...(isSet && { acceptsUnreadable: true }) };
 }
 
 /**

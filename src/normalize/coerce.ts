@@ -30,7 +30,7 @@ const INT8_MIN = -INT8_MAX - 1n;
 export function coerceCell(kind: Exclude<Kind, 'epoch'>, value: unknown): CoercedCell | undefined {
   switch (kind) {
     case 'text':
-      return typeof value === 'string' ? asSent(value) : mapped(numberText(value), coerced);
+      return coerceText(value);
     case 'integer':
       return coerceInteger(value);
     case 'number':
@@ -38,7 +38,7 @@ export function coerceCell(kind: Exclude<Kind, 'epoch'>, value: unknown): Coerce
     case 'flag':
       return typeof value === 'boolean' ? asSent(value) : undefined;
     case 'moment':
-      return typeof value === 'string' ? mapped(instantOf(microsOf(value)), asSent) : undefined;
+      return coerceMoment(value);
     case 'day':
       return typeof value === 'string' && isDay(value) ? asSent(value) : undefined;
     case 'uuid':
@@ -47,6 +47,12 @@ export function coerceCell(kind: Exclude<Kind, 'epoch'>, value: unknown): Coerce
       return asSent(canonicalJson(value));
   }
 }
+
+const coerceText = (value: unknown): CoercedCell | undefined =>
+  typeof value === 'string' ? asSent(value) : mapped(numberText(value), coerced);
+
+const coerceMoment = (value: unknown): CoercedCell | undefined =>
+  typeof value === 'string' ? mapped(instantOf(microsOf(value)), asSent) : undefined;
 
 const mapped = <T, R>(value: T | undefined, to: (value: T) => R): R | undefined =>
   value === undefined ? undefined : to(value);

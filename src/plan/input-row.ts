@@ -128,16 +128,17 @@ const urnIn = (row: Row, field: string): unknown => urnFrom(row[`${field}_type`]
 const urnFrom = (type: unknown, value: unknown): unknown =>
   isMissing(type) && isMissing(value) ? null : { type, value };
 
-function pick(field: string, given: unknown, column: string | undefined, takesUrn: boolean): unknown {
-  if (!isRecord(given)) {
-    if (column === undefined) return given;
+function columnValue(given: unknown, column: string): unknown {
+  if (!isRecord(given))
     throw new RowError(`found ${JSON.stringify(given)}; allowed is a mapping with the column ${column}`);
-  }
+  if (Object.hasOwn(given, column)) return given[column];
+  throw new ColumnError(`there is no column ${JSON.stringify(column)}${insteadOf(column, Object.keys(given))}`);
+}
+
+function pick(field: string, given: unknown, column: string | undefined, takesUrn: boolean): unknown {
+  if (column !== undefined) return columnValue(given, column);
+  if (!isRecord(given)) return given;
   const columns = Object.keys(given);
-  if (column !== undefined) {
-    if (Object.hasOwn(given, column)) return given[column];
-    throw new ColumnError(`there is no column ${JSON.stringify(column)}${insteadOf(column, columns)}`);
-  }
   if (takesUrn && columns.length === 2 && 'type' in given && 'value' in given)
     return urnFrom(given['type'], given['value']);
   if (Object.hasOwn(given, field)) return given[field];

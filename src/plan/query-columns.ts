@@ -1,8 +1,9 @@
 /** Compares the columns of queries with the request fields that they set, before any row is read. */
 import type { InputSource, SyncDefinition } from '../config/definition.ts';
+import type { Endpoint } from '../service/endpoint.ts';
 import { dayFields, fieldShape, requestSchema } from '../config/request-fields.ts';
 import { allowedBy, isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from '../config/json-schema.ts';
-import { RowError, rowReader } from './input-row.ts';
+import { RowError, type RowReader, rowReader } from './input-row.ts';
 
 export interface QueryColumn {
   readonly name: string;
@@ -24,42 +25,63 @@ export function checkColumns(
   described: ReadonlyMap<InputSource, readonly QueryColumn[]>,
 ): readonly ColumnProblem[] {
   const { endpoint, request, window } = sync;
+  const sources = sync.forEach ?? [];
   const reader = rowReader(sync);
   const problems: ColumnProblem[] = [];
   const provided = new Set([...Object.keys(request), ...(window ? dayFields(endpoint) : [])]);
-  let isOpen = false;
-  for (const source of sync.forEach ?? []) {
-    if (source.from === 'list')
-      for (const row of source.rows) for (const field of Object.keys(row)) provided.add(field);
-    else if (source.field !== undefined) provided.add(source.field);
-    // The columns of a file are unknown until it is read.
-    else if (source.from === 'file') isOpen = true;
+  for (const source of sources) {
+    for (const field of configuredFields(source)) provided.add(field);
     const columns = described.get(source);
     if (source.from !== 'query' || !columns) continue;
     try {
-      for (const [field, column] of reader.columns(
-        source.field,
-        columns.map(({ name }) => name),
-      )) {
-        provided.add(field);
-        const found = columns.find(({ name }) => name === column);
-        const shape = fieldShape(endpoint, field);
-        if (found && !mayFit(shape, found.kind))
-          throw new RowError(
-            `the column ${JSON.stringify(found.name)} contains ${WORDS[found.kind]}; ${field} accepts ${allowedBy(shape)}`,
-          );
-      }
+      for (const field of queriedFields(source, columns, reader, endpoint)) provided.add(field);
     } catch (error) {
       if (!(error instanceof RowError)) throw error;
       problems.push({ source, message: `the query: ${error.message}` });
     }
   }
-  const [first] = described.keys();
-  if (problems.length > 0 || isOpen || first?.from !== 'query') return problems;
+  if (problems.length > 0 || sources.some(hasUnknownFields)) return problems;
   const missing = (jsonSchemaOf(requestSchema(endpoint, () => false)).required ?? []).filter((it) => !provided.has(it));
-  if (missing.length === 0) return [];
-  const found = (described.get(first) ?? []).map(({ name }) => name).join(', ');
-  return [{ source: first, message: `the query: its columns are ${found}; missing: ${missing.join(', ')}` }];
+  return missing.length === 0 ? [] : missingFields(missing, described);
+}
+
+/** The request fields of a source that the config shows. */
+function configuredFields(source: InputSource): readonly string[] {
+  if (source.from === 'list') return source.rows.flatMap((row) => Object.keys(row));
+  return source.field === undefined ? [] : [source.field];
+}
+
+/** True for a file without a field, since its columns are unknown until it is read. */
+const hasUnknownFields = (source: InputSource): boolean => source.from === 'file' && source.field === undefined;
+
+/** The request fields that a query's columns set. Throws a RowError if the values of a column cannot fit its field. */
+function queriedFields(
+  { field: onlyField }: QuerySource,
+  columns: readonly QueryColumn[],
+  reader: RowReader,
+  endpoint: Endpoint,
+): readonly string[] {
+  const names = columns.map(({ name }) => name);
+  const fields = [...reader.columns(onlyField, names)];
+  for (const [field, column] of fields) {
+    const found = columns.find(({ name }) => name === column);
+    const shape = fieldShape(endpoint, field);
+    if (found && !mayFit(shape, found.kind))
+      throw new RowError(
+        `the column ${JSON.stringify(found.name)} contains ${WORDS[found.kind]}; ${field} accepts ${allowedBy(shape)}`,
+      );
+  }
+  return fields.map(([field]) => field);
+}
+
+function missingFields(
+  missing: readonly string[],
+  described: ReadonlyMap<InputSource, readonly QueryColumn[]>,
+): readonly ColumnProblem[] {
+  const [source] = described.keys();
+  if (source?.from !== 'query') return [];
+  const found = (described.get(source) ?? []).map(({ name }) => name).join(', ');
+  return [{ source, message: `the query: its columns are ${found}; missing: ${missing.join(', ')}` }];
 }
 
 const WORDS = {

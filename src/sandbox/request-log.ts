@@ -92,23 +92,39 @@ export function requestLog(
   };
 }
 
-const item = ({ micros, start, ending }: Row, tokenId: string): Wire => ({
-  '@type': '@token_request',
-  id: start.id,
-  cost: ending?.cost ?? 0,
-  is_paid: (ending?.cost ?? 0) > 0,
-  endpoint: start.path,
-  plan: 'sandbox',
-  started_at: instantText(micros),
-  points_left: ending?.pointsLeft ?? null,
-  token_id: tokenId,
-  duration: ending?.durationSeconds ?? null,
-  response_status_code: ending?.status ?? null,
-  response_error_text: ending?.errorText ?? null,
-  response_count: ending?.count ?? null,
-  response_execution_time: ending?.executionSeconds ?? null,
-  response_request_id: ending === undefined ? null : start.requestId,
-  timeout: start.timeout,
-  is_token_expired: ending?.tokenExpired ?? null,
-  is_points_run_out: ending?.pointsRunOut ?? null,
-});
+/** The values of a row whose request has not ended. */
+const RUNNING = {
+  cost: 0,
+  pointsLeft: null,
+  status: null,
+  count: null,
+  errorText: null,
+  executionSeconds: null,
+  tokenExpired: null,
+  pointsRunOut: null,
+  durationSeconds: null,
+};
+
+function item({ micros, start, ending }: Row, tokenId: string): Wire {
+  const result = ending ?? RUNNING;
+  return {
+    '@type': '@token_request',
+    id: start.id,
+    cost: result.cost,
+    is_paid: result.cost > 0,
+    endpoint: start.path,
+    plan: 'sandbox',
+    started_at: instantText(micros),
+    points_left: result.pointsLeft,
+    token_id: tokenId,
+    duration: result.durationSeconds,
+    response_status_code: result.status,
+    response_error_text: result.errorText,
+    response_count: result.count,
+    response_execution_time: result.executionSeconds,
+    response_request_id: ending ? start.requestId : null,
+    timeout: start.timeout,
+    is_token_expired: result.tokenExpired,
+    is_points_run_out: result.pointsRunOut,
+  };
+}

@@ -35,19 +35,30 @@ export function cronOf(text: string): Cron | string {
   if (fields.length !== PARTS.length) {
     return `${fields.length} field${fields.length === 1 ? '' : 's'} found; allowed are five: minute, hour, day of the month, month, day of the week, such as "15 6 * * 1-5"`;
   }
+  const values = valuesOf(fields);
+  if (typeof values === 'string') return values;
+  const [minutes = [], hours = [], daysOfMonth = [], months = [], week = []] = values;
+  const daysOfWeek = sorted(week.map((it) => it % 7));
+  const eitherDay = isRestricted(fields[2]) && isRestricted(fields[4]);
+  if (!eitherDay && !isOnCalendar(months, daysOfMonth)) return 'no month named has such a day, so it never fires';
+  return { minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay };
+}
+
+/** The numbers of each field, or what is wrong with the first field that has none. */
+function valuesOf(fields: readonly string[]): readonly (readonly number[])[] | string {
   const values: (readonly number[])[] = [];
   for (const [index, part] of PARTS.entries()) {
     const numbers = numbersOf(fields[index] ?? '', part);
     if (typeof numbers === 'string') return numbers;
     values.push(numbers);
   }
-  const [minutes = [], hours = [], daysOfMonth = [], months = [], week = []] = values;
-  const daysOfWeek = sorted(week.map((it) => it % 7));
-  const eitherDay = !(fields[2] ?? '').startsWith('*') && !(fields[4] ?? '').startsWith('*');
-  const onCalendar = months.some((month) => daysOfMonth.some((day) => day <= (LONGEST_MONTHS[month - 1] ?? 0)));
-  if (!eitherDay && !onCalendar) return 'none of these months has such a day, so the schedule never fires';
-  return { minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay };
+  return values;
 }
+
+const isRestricted = (field = ''): boolean => !field.startsWith('*');
+
+const isOnCalendar = (months: readonly number[], days: readonly number[]): boolean =>
+  months.some((month) => days.some((day) => day <= (LONGEST_MONTHS[month - 1] ?? 0)));
 
 function numbersOf(field: string, part: Part): readonly number[] | string {
   const numbers = new Set<number>();

@@ -52,20 +52,10 @@ export function microblogOf(draw: Drawing, count: number): Microblog {
       ...verification(drawn),
       created_at: happens(drawn(15), 0.03) ? null : OPENED + (drawn(16) % (16 * 365)) * DAY + (drawn(17) % DAY),
       ...((complete || happens(drawn(18), 0.3)) && { professional: professional(drawn, id, complete) }),
-      profile_urls: Array.from({ length: links }, (_, at) => ({
-        url: `https://short.example/${alias}-${at}`,
-        expanded_url: `https://site-${1 + ((drawn(19) + at) % 9)}.example/`,
-        display_url: `site-${1 + ((drawn(19) + at) % 9)}.example`,
-      })),
+      profile_urls: Array.from({ length: links }, (_, at) => profileUrl(alias, at, drawn(19))),
       mentions: talks ? [{ alias: mention, url: `https://${HOST}/${mention}` }] : [],
       ...(happens(drawn(20), 0.25) && { birthdate: birthdate(drawn) }),
-      is_profile_translatable: happens(drawn(21), 0.3),
-      has_hidden_subscriptions: happens(drawn(22), 0.1),
-      can_highlight_tweets: happens(drawn(23), 0.2),
-      premium_gifting_eligible: happens(drawn(24), 0.5),
-      highlighted_tweets_count: happens(drawn(23), 0.2) ? drawn(25) % 40 : 0,
-      user_seed_tweet_count: happens(drawn(26), 0.1) ? drawn(26) % 9 : 0,
-      creator_subscriptions_count: happens(drawn(27), 0.2) ? drawn(27) % 12 : 0,
+      ...accountFeatures(drawn),
     };
   };
 
@@ -101,6 +91,21 @@ function verification(drawn: (slot: number) => number): Wire {
     }),
   };
 }
+
+const profileUrl = (alias: string, index: number, drawn: number): Wire => {
+  const site = `site-${1 + ((drawn + index) % 9)}.example`;
+  return { url: `https://short.example/${alias}-${index}`, expanded_url: `https://${site}/`, display_url: site };
+};
+
+const accountFeatures = (drawn: (slot: number) => number): Wire => ({
+  is_profile_translatable: happens(drawn(21), 0.3),
+  has_hidden_subscriptions: happens(drawn(22), 0.1),
+  can_highlight_tweets: happens(drawn(23), 0.2),
+  premium_gifting_eligible: happens(drawn(24), 0.5),
+  highlighted_tweets_count: happens(drawn(23), 0.2) ? drawn(25) % 40 : 0,
+  user_seed_tweet_count: happens(drawn(26), 0.1) ? drawn(26) % 9 : 0,
+  creator_subscriptions_count: happens(drawn(27), 0.2) ? drawn(27) % 12 : 0,
+});
 
 const CATEGORIES: readonly Wire[] = [
   { id: 713, name: 'Science & Technology' },

@@ -37,7 +37,14 @@ export function companiesOf(draw: Drawing, count: number): Organizations {
   const industryOf = draw('company industry');
   const sizeOf = draw('company size');
   const industry = (index: number): IndustryName => pick(INDUSTRIES, industryOf(index));
-  return kind(count, FIRST_COMPANY, nameOf, industry, (index) => pick(EMPLOYEE_RANGES, sizeOf(index)), 'company');
+  return organizationsOf({
+    count,
+    firstId: FIRST_COMPANY,
+    path: 'company',
+    name: nameOf,
+    industry,
+    employeeRange: (index) => pick(EMPLOYEE_RANGES, sizeOf(index)),
+  });
 }
 
 /** The schools of the world: the same for every size, four per city. */
@@ -54,25 +61,25 @@ export function schoolsOf(draw: Drawing): Organizations {
     (patterns[index % patterns.length] as (city: string) => string)(
       pick(PLACES, Math.floor(index / patterns.length)).city,
     );
-  return kind(
-    PLACES.length * patterns.length,
-    FIRST_SCHOOL,
-    nameOf,
-    () => HIGHER_EDUCATION,
-    (index) => EMPLOYEE_RANGES[range(sizeOf(index))] as string,
-    'school',
-  );
+  return organizationsOf({
+    count: PLACES.length * patterns.length,
+    firstId: FIRST_SCHOOL,
+    path: 'school',
+    name: nameOf,
+    industry: () => HIGHER_EDUCATION,
+    employeeRange: (index) => EMPLOYEE_RANGES[range(sizeOf(index))] as string,
+  });
 }
 
-function kind(
-  count: number,
-  first: number,
-  name: (index: number) => string,
-  industry: (index: number) => IndustryName,
-  employeeRange: (index: number) => string,
-  path: 'company' | 'school',
-): Organizations {
-  const urnValue = (index: number): string => String(first + index);
+interface OrganizationKind extends Pick<Organizations, 'count' | 'name' | 'industry'> {
+  readonly firstId: number;
+  /** The first part of the path of its pages. */
+  readonly path: 'company' | 'school';
+  readonly employeeRange: (index: number) => string;
+}
+
+function organizationsOf({ count, firstId, path, name, industry, employeeRange }: OrganizationKind): Organizations {
+  const urnValue = (index: number): string => String(firstId + index);
   const at = (index: number): Organization => {
     const named = name(index);
     const alias = slugOf(named);

@@ -62,8 +62,10 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
   const item = (index: number, switches: ProfileSwitches, sign: Sign, answer: number): Wire => {
     const drawn = (slot: number): number => rest(index, slot);
     const identified = identity(index, sign);
-    const complete = identified['alias'] === KNOWN_COMPLETE_ALIAS;
-    const isBusiness = complete || happens(drawn(3), 0.35);
+    const alias = handles.of(index);
+    const complete = alias === KNOWN_COMPLETE_ALIAS;
+    const hasPart = (slot: number, share: number): boolean => complete || happens(drawn(slot), share);
+    const isBusiness = hasPart(3, 0.35);
     const mention = handles.of(drawn(4) % count);
     const silent = !complete && happens(drawn(9), 0.1);
     const tags = complete ? 2 : drawn(5) % 3;
@@ -79,21 +81,11 @@ export function photoshareOf(draw: Drawing, count: number): Photoshare {
       created_at: switches.with_creation_date ? OPENED + (drawn(10) % (12 * 365 * 86_400)) : null,
       category: isBusiness ? pick(['Coffee shop', 'Outdoor gear', 'Laboratory', 'Photographer'], drawn(11)) : null,
       external_url: happens(drawn(12), 0.4) ? `https://site-${1 + (drawn(12) % 9)}.example/` : null,
-      email:
-        isBusiness && happens(drawn(13), 0.7)
-          ? `hello@${String(identified['alias']).replaceAll('_', '-')}.example`
-          : null,
-      whatsapp_number: isBusiness && happens(drawn(14), 0.4) ? phone(drawn(15)) : null,
-      phone: isBusiness && happens(drawn(16), 0.6) ? phone(drawn(17)) : null,
-      ...(isBusiness && { location: location(drawn) }),
-      links:
-        complete || happens(drawn(18), 0.4)
-          ? [{ title: 'Shop', url: `https://site-${1 + (drawn(18) % 9)}.example/products` }]
-          : [],
+      ...(isBusiness ? businessContact(drawn, alias) : NO_CONTACT),
+      links: hasPart(18, 0.4) ? [shopLink(drawn(18))] : [],
       mentions: silent ? [] : [{ alias: mention, url: `https://${HOST}/${mention}/` }],
       hashtags: ['coffee', 'trail'].slice(0, tags).map((name) => ({ name })),
-      pinned_channels:
-        complete || happens(drawn(19), 0.15) ? [{ title: 'Behind the scenes', subscriber_count: drawn(19) % 900 }] : [],
+      pinned_channels: hasPart(19, 0.15) ? [{ title: 'Behind the scenes', subscriber_count: drawn(19) % 900 }] : [],
       ...(switches.with_similar_users && { similar_users: similar(index, sign, answer) }),
       ...(switches.with_posts && { posts: posts.recent(index, shownPosts(index), RECENT_POSTS, sign) }),
     };
@@ -129,6 +121,20 @@ function indexOf(id: string, count: number): number | undefined {
 }
 
 const phone = (drawn: number): string => `+49 30 ${String(1_000_000 + (drawn % 9_000_000))}`;
+
+const shopLink = (drawn: number): Wire => ({
+  title: 'Shop',
+  url: `https://site-${1 + (drawn % 9)}.example/products`,
+});
+
+const NO_CONTACT: Wire = { email: null, whatsapp_number: null, phone: null };
+
+const businessContact = (drawn: (slot: number) => number, alias: string): Wire => ({
+  email: happens(drawn(13), 0.7) ? `hello@${alias.replaceAll('_', '-')}.example` : null,
+  whatsapp_number: happens(drawn(14), 0.4) ? phone(drawn(15)) : null,
+  phone: happens(drawn(16), 0.6) ? phone(drawn(17)) : null,
+  location: location(drawn),
+});
 
 function location(drawn: (slot: number) => number): Wire {
   const place = pick(PLACES, drawn(20));

@@ -30,19 +30,9 @@ export const logWalk: Paging = {
   by: 'cursor',
   ownFields: ['cursor'],
   follow: (steps) => {
-    const recent = steps.slice(-LOOK_BACK);
-    const step = recent.at(-1);
-    const pages = recent.map(logPage);
-    const last = pages.at(-1);
-    const final = last?.rows.at(-1);
-    if (!step || !last || !final) return DONE;
-    const before = pages.slice(0, -1);
-    const unseenRows = unseen(last, before);
-    const direction = directionOf(pages);
-    if (unseenRows.length === 0 && !mayContinue(last, before)) return DONE;
-    if (direction !== undefined && isBeyondWindow(last, final, direction)) return DONE;
-    if (direction === 1n && unseenRows.length > 0 && (isGrowth(step, last, unseenRows) || bringsReadings(pages)))
-      return DONE;
+    const position = positionOf(steps.slice(-LOOK_BACK));
+    if (!position || isAtEnd(position)) return DONE;
+    const { step, pages, last, final, unseenRows, direction } = position;
     const cursor = nextCursor(last, final, direction);
     if (cursor === undefined) return last.rows.length === last.limit ? { requests: [], lowerBound: NO_PROGRESS } : DONE;
     const requests = [{ ...step.request, cursor: instantText(cursor, last.offset) }];
@@ -50,6 +40,36 @@ export const logWalk: Paging = {
     return filled ? { requests, lowerBound: lowerBoundOf(filled) } : { requests };
   },
 };
+
+/** The last page of a walk, compared with the pages before it. */
+interface Position {
+  readonly step: PageStep;
+  readonly pages: readonly LogPage[];
+  readonly last: LogPage;
+  /** The last row of the last page. */
+  readonly final: LogRow;
+  /** The rows of the last page that no earlier page has. */
+  readonly unseenRows: readonly LogRow[];
+  readonly direction: 1n | -1n | undefined;
+}
+
+/** The position after these steps; undefined if the last page is empty. */
+function positionOf(steps: readonly PageStep[]): Position | undefined {
+  const step = steps.at(-1);
+  const pages = steps.map(logPage);
+  const last = pages.at(-1);
+  const final = last?.rows.at(-1);
+  if (!step || !last || !final) return undefined;
+  return { step, pages, last, final, unseenRows: unseen(last, pages.slice(0, -1)), direction: directionOf(pages) };
+}
+
+/** True if no unseen rows follow, or only rows that are outside of the window or that the next run reads. */
+function isAtEnd({ step, pages, last, final, unseenRows, direction }: Position): boolean {
+  const hasNews = unseenRows.length > 0;
+  if (!hasNews && !mayContinue(last, pages.slice(0, -1))) return true;
+  if (direction !== undefined && isBeyondWindow(last, final, direction)) return true;
+  return direction === 1n && hasNews && (isGrowth(step, last, unseenRows) || bringsReadings(pages));
+}
 
 const NO_PROGRESS = 'the log returned the same full page for every cursor; rows beyond it are out of reach';
 

@@ -1,7 +1,7 @@
 /** Evidence from the slices of one question so far: how many items its days hold, and their kinds. Estimates only. */
 import type { RequestBody } from '../request-body.ts';
 import { dayNumber, onCalendar } from '../day.ts';
-import { type Density, density } from './density.ts';
+import { Density } from './density.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { type Mix, mix } from './mix.ts';
 
@@ -46,7 +46,7 @@ export interface EarlierSlice extends Omit<SliceResult, 'items'> {
 
 /** Evidence for a question, whose own lists are in `base`. */
 export function evidence(base: RequestBody, fields: WindowFields): Evidence {
-  const days = density();
+  const days = new Density();
   const kinds = mix(fields.kinds);
   const splitDays = new Map<number, SplitDay>();
   const splitDayAt = (day: number): SplitDay => {

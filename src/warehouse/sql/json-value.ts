@@ -13,38 +13,39 @@ export type JsonValue =
 /** The number of decimal digits that a double always keeps. */
 const SAFE_DIGITS = 15;
 
+type Reader = (text: string) => JsonValue;
+
+const numberIf =
+  (isExact: (value: number) => boolean): Reader =>
+  (text) =>
+    isExact(Number(text)) ? Number(text) : text;
+
+/** How the text of a type is read. Other types are text, or arrays of these. */
+const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
+  [TYPE.bool, (text) => text === 't'],
+  [TYPE.int2, Number],
+  [TYPE.int4, Number],
+  [TYPE.oid, Number],
+  [TYPE.int8, numberIf(Number.isSafeInteger)],
+  [TYPE.numeric, numericValue],
+  [TYPE.float4, numberIf(Number.isFinite)],
+  [TYPE.float8, numberIf(Number.isFinite)],
+  [TYPE.json, (text) => parseJson(text) as JsonValue],
+  [TYPE.jsonb, (text) => parseJson(text) as JsonValue],
+  [TYPE.timestamptz, (text) => text.replace(' ', 'T').replace(/\+00$/, 'Z')],
+  [TYPE.timestamp, (text) => text.replace(' ', 'T')],
+]);
+
 /**
  * The JSON value for the text of an SQL value of this type. A number that a double cannot represent exactly stays text.
  * An instant becomes RFC 3339 in UTC with microseconds. JSON is parsed, and bytes are hexadecimal.
  */
 export function jsonValue(text: string | null, oid: number): JsonValue {
   if (text === null) return null;
-  switch (oid) {
-    case TYPE.bool:
-      return text === 't';
-    case TYPE.int2:
-    case TYPE.int4:
-    case TYPE.oid:
-      return Number(text);
-    case TYPE.int8:
-      return Number.isSafeInteger(Number(text)) ? Number(text) : text;
-    case TYPE.numeric:
-      return numericValue(text);
-    case TYPE.float4:
-    case TYPE.float8:
-      return Number.isFinite(Number(text)) ? Number(text) : text;
-    case TYPE.json:
-    case TYPE.jsonb:
-      return parseJson(text) as JsonValue;
-    case TYPE.timestamptz:
-      return text.replace(' ', 'T').replace(/\+00$/, 'Z');
-    case TYPE.timestamp:
-      return text.replace(' ', 'T');
-    default: {
-      const element = elementTypeOf(oid);
-      return element === undefined ? text : elementsOf(splitArray(text), element);
-    }
-  }
+  const read = READERS.get(oid);
+  if (read) return read(text);
+  const element = elementTypeOf(oid);
+  return element === undefined ? text : elementsOf(splitArray(text), element);
 }
 
 function numericValue(text: string): JsonValue {

@@ -10,7 +10,7 @@ export interface ListedCompany {
   readonly incorporatedIn: string;
 }
 
-const listed = (
+type ListedRow = readonly [
   ticker: string,
   name: string,
   cik: number,
@@ -18,26 +18,38 @@ const listed = (
   state: string,
   city: string,
   incorporatedIn: string,
-): ListedCompany => ({ ticker, name, cik: String(cik).padStart(10, '0'), sic, state, city, incorporatedIn });
-
-export const LISTED: readonly ListedCompany[] = [
-  listed('AAPL', 'Apple Inc.', 320193, '3571', 'CA', 'Cupertino', 'CA'),
-  listed('MSFT', 'Microsoft Corp', 789019, '7372', 'WA', 'Redmond', 'WA'),
-  listed('AMZN', 'Amazon Com Inc', 1018724, '5961', 'WA', 'Seattle', 'DE'),
-  listed('GOOGL', 'Alphabet Inc.', 1652044, '7370', 'CA', 'Mountain View', 'DE'),
-  listed('NVDA', 'NVIDIA Corp', 1045810, '3674', 'CA', 'Santa Clara', 'DE'),
-  listed('TSLA', 'Tesla, Inc.', 1318605, '3711', 'TX', 'Austin', 'TX'),
-  listed('JPM', 'JPMorgan Chase & Co', 19617, '6021', 'NY', 'New York', 'DE'),
-  listed('JNJ', 'Johnson & Johnson', 200406, '2834', 'NJ', 'New Brunswick', 'NJ'),
-  listed('V', 'Visa Inc.', 1403161, '7389', 'CA', 'San Francisco', 'DE'),
-  listed('WMT', 'Walmart Inc.', 104169, '5331', 'AR', 'Bentonville', 'DE'),
-  listed('XOM', 'Exxon Mobil Corp', 34088, '2911', 'TX', 'Spring', 'NJ'),
-  listed('KO', 'Coca Cola Co', 21344, '2080', 'GA', 'Atlanta', 'DE'),
-  listed('DIS', 'Walt Disney Co', 1744489, '7990', 'CA', 'Burbank', 'DE'),
-  listed('INTC', 'Intel Corp', 50863, '3674', 'CA', 'Santa Clara', 'DE'),
-  listed('ABT', 'Abbott Laboratories', 1800, '2834', 'IL', 'Abbott Park', 'IL'),
-  listed('F', 'Ford Motor Co', 37996, '3711', 'MI', 'Dearborn', 'DE'),
 ];
+
+const LISTED_ROWS: readonly ListedRow[] = [
+  ['AAPL', 'Apple Inc.', 320193, '3571', 'CA', 'Cupertino', 'CA'],
+  ['MSFT', 'Microsoft Corp', 789019, '7372', 'WA', 'Redmond', 'WA'],
+  ['AMZN', 'Amazon Com Inc', 1018724, '5961', 'WA', 'Seattle', 'DE'],
+  ['GOOGL', 'Alphabet Inc.', 1652044, '7370', 'CA', 'Mountain View', 'DE'],
+  ['NVDA', 'NVIDIA Corp', 1045810, '3674', 'CA', 'Santa Clara', 'DE'],
+  ['TSLA', 'Tesla, Inc.', 1318605, '3711', 'TX', 'Austin', 'TX'],
+  ['JPM', 'JPMorgan Chase & Co', 19617, '6021', 'NY', 'New York', 'DE'],
+  ['JNJ', 'Johnson & Johnson', 200406, '2834', 'NJ', 'New Brunswick', 'NJ'],
+  ['V', 'Visa Inc.', 1403161, '7389', 'CA', 'San Francisco', 'DE'],
+  ['WMT', 'Walmart Inc.', 104169, '5331', 'AR', 'Bentonville', 'DE'],
+  ['XOM', 'Exxon Mobil Corp', 34088, '2911', 'TX', 'Spring', 'NJ'],
+  ['KO', 'Coca Cola Co', 21344, '2080', 'GA', 'Atlanta', 'DE'],
+  ['DIS', 'Walt Disney Co', 1744489, '7990', 'CA', 'Burbank', 'DE'],
+  ['INTC', 'Intel Corp', 50863, '3674', 'CA', 'Santa Clara', 'DE'],
+  ['ABT', 'Abbott Laboratories', 1800, '2834', 'IL', 'Abbott Park', 'IL'],
+  ['F', 'Ford Motor Co', 37996, '3711', 'MI', 'Dearborn', 'DE'],
+];
+
+export const LISTED: readonly ListedCompany[] = LISTED_ROWS.map(
+  ([ticker, name, cik, sic, state, city, incorporatedIn]) => ({
+    ticker,
+    name,
+    cik: String(cik).padStart(10, '0'),
+    sic,
+    state,
+    city,
+    incorporatedIn,
+  }),
+);
 
 export const FIRST_PARTS: readonly string[] =
   `Acme Alder Amber Aurora Beacon Birch Blue Bright Cedar Cinder Clear Cobalt Copper Coral Crescent Delta Dawn East Ember
