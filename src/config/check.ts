@@ -39,7 +39,7 @@ interface Refusal {
   readonly message: string;
 }
 
-/** What the issues are about. */
+/** The tree with the issues, and its schema. */
 interface Checking {
   readonly shape: JsonSchema;
   readonly tree: Tree;

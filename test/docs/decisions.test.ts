@@ -49,6 +49,16 @@ describe('ARCHITECTURE.md', () => {
   it('names only paths that exist', async () => {
     expect(await missingOf(pathsIn(architecture))).toEqual([]);
   });
+
+  it('lists at most 30 files that one item passes, and all of them exist', async () => {
+    const files = [...section(architecture, 'The way of one item').matchAll(/`([\w/-]+\.ts)`/g)].map(
+      ([, path = '']) => `src/${path}`,
+    );
+    expect(files.length).toBeGreaterThan(20);
+    expect(new Set(files).size).toBe(files.length);
+    expect(files.length).toBeLessThanOrEqual(30);
+    expect(await missingOf(files)).toEqual([]);
+  });
 });
 
 describe.each(records)('the record $name', ({ name, text }) => {

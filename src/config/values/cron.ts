@@ -40,7 +40,8 @@ export function cronOf(text: string): Cron | string {
   const [minutes = [], hours = [], daysOfMonth = [], months = [], week = []] = values;
   const daysOfWeek = sorted(week.map((it) => it % 7));
   const eitherDay = isRestricted(fields[2]) && isRestricted(fields[4]);
-  if (!eitherDay && !isOnCalendar(months, daysOfMonth)) return 'no month named has such a day, so it never fires';
+  if (!eitherDay && !isOnCalendar(months, daysOfMonth))
+    return 'none of these months has such a day, so the schedule never fires';
   return { minutes, hours, daysOfMonth, months, daysOfWeek, eitherDay };
 }
 
