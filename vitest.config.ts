@@ -1,11 +1,14 @@
-/** How the tests run: against one Postgres that `test/support/postgres.ts` provides for the whole run. */
-import { defineConfig } from 'vitest/config';
+/** How the tests run: pure ones by themselves, the others with one Postgres that `test/support/postgres.ts` provides. */
+import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+
+/** Folders whose tests use no database. Running one of them starts none. */
+const PURE = ['architecture', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
     // One more than the cores that a small machine has: a test of processes often waits for them.
     maxWorkers: 3,
@@ -14,5 +17,17 @@ export default defineConfig({
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'pure', include: PURE } },
+      {
+        extends: true,
+        test: {
+          name: 'database',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...PURE],
+          globalSetup: ['test/support/postgres.ts'],
+        },
+      },
+    ],
   },
 });
