@@ -26,21 +26,42 @@ export function* decodedForms(text: string, withPositions: boolean): Generator<M
   const initials = [itself];
   // Line breaks may also split an escape.
   if (text.length <= MOST_WRAPPED && /\s/.test(text)) initials.push(joined(itself));
-  // In mail, `=2D` is an escape; in a URL, the text after `=` is a value.
-  for (const initial of initials)
-    for (const escapes of MAIL.test(text) ? [ESCAPES, ESCAPES_AND_MAIL] : [ESCAPES]) yield* roundsOf(initial, escapes);
+  for (const initial of initials) {
+    yield* roundsOf(initial);
+    if (MAIL.test(text)) yield* mailRoundsOf(initial);
+  }
 }
 
-function* roundsOf(initial: MappedText, escapes: RegExp): Generator<MappedText> {
+/** The text after each round of decoding escapes. */
+function* roundsOf(initial: MappedText): Generator<MappedText> {
   let current = initial;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const unfolded = replaceAll(current, FOLDS, '');
-    if (unfolded.text !== current.text) yield unfolded;
-    const next = replaceAll(unfolded, escapes, decodedUnit);
-    if (next.text !== unfolded.text) yield next;
+    const next = yield* decodedOnce(current, ESCAPES);
     if (next.text === current.text) return;
     current = next;
   }
+}
+
+/**
+ * The same with the escapes of mail: in mail, `=2D` is an escape, and in a URL, the text after `=` is a value. A secret may
+ * hold `=2D` itself, so after each round, the other escapes are also decoded alone.
+ */
+function* mailRoundsOf(initial: MappedText): Generator<MappedText> {
+  let current = initial;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const next = yield* decodedOnce(current, ESCAPES_AND_MAIL);
+    if (next.text === current.text) return;
+    yield* roundsOf(next);
+    current = next;
+  }
+}
+
+function* decodedOnce(current: MappedText, escapes: RegExp): Generator<MappedText, MappedText> {
+  const unfolded = replaceAll(current, FOLDS, '');
+  if (unfolded.text !== current.text) yield unfolded;
+  const next = replaceAll(unfolded, escapes, decodedUnit);
+  if (next.text !== unfolded.text) yield next;
+  return next;
 }
 
 /** The ways to read a text whose escapes are decoded. */

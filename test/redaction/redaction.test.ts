@@ -51,6 +51,12 @@ describe('a secret', () => {
     );
   });
 
+  it('with = before two hex digits is found in quoted-printable text with other escapes within', () => {
+    const inner = 'tk=ab12-5f3a91c2=ffnever'.replaceAll('-', '&hyphen;');
+    const text = [...inner].map((it) => `=${it.charCodeAt(0).toString(16).toUpperCase()}`).join('');
+    expect(redactionOf(TOKENS, '*')(`a ${text} b`)).toBe('a * b');
+  });
+
   it('is the only thing that is taken out of a text', () => {
     const redact = redactionOf(TOKENS, '*');
     fc.assert(
