@@ -3,7 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Folders whose tests use no database. Running one of them starts none. */
-const PURE = ['architecture', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service'].map(
+const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 

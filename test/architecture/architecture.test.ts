@@ -244,6 +244,17 @@ describe('a source file', () => {
     expect([...folders].filter(([, count]) => count > 25)).toEqual([]);
   });
 
+  it('has its tests in the folder of the same name, and the other folders of tests are in CONTRIBUTING.md', async () => {
+    const { readdir, readFile } = await import('node:fs/promises');
+    const folders = (await readdir(new URL('../', import.meta.url), { withFileTypes: true }))
+      .filter((it) => it.isDirectory())
+      .map(({ name }) => name);
+    const guide = await readFile(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
+    const parts = new Set(files.map(({ path }) => partOf(path)));
+    expect(folders.length).toBeGreaterThan(20);
+    expect(folders.filter((name) => !parts.has(name) && !guide.includes(`\`test/${name}\``))).toEqual([]);
+  });
+
   it('exports no type whose name another file exports', () => {
     const places = new Map<string, string[]>();
     for (const { path, text } of files)

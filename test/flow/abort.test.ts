@@ -2,7 +2,7 @@
 import type { Clock } from './clock.ts';
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
-import { door, until } from './gate.ts';
+import { door, until } from '../control/limiter-calls.ts';
 import { states } from './rows.ts';
 import { askedAgain, sceneIn, service } from './scene.ts';
 

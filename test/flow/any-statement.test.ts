@@ -5,7 +5,7 @@ import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { DAY_MS } from './clock.ts';
 import { Died, dyingAt, expireLeases, STEP } from './crash.ts';
-import { overheard } from './overheard.ts';
+import { overheard } from './statement-spy.ts';
 import { groupsConfig, oneGroup, shared } from './chunks.ts';
 import { askedAgain, type Scene, sceneIn, service } from './scene.ts';
 

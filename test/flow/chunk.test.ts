@@ -8,7 +8,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { groupsConfig, oneGroup, shared as sharedAs } from './chunks.ts';
 import { disturbedAt, expireLeases, STEP } from './crash.ts';
-import { until } from './gate.ts';
+import { until } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
 import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
 

@@ -8,7 +8,7 @@ import { runSync } from '../../src/sync.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, postgresWarehouses } from '../support/warehouse.ts';
 import { STEP } from './crash.ts';
-import { overheard } from './overheard.ts';
+import { overheard } from './statement-spy.ts';
 import { select, states } from './rows.ts';
 import { configOf, countingIds, only, type Scene, sceneIn, service } from './scene.ts';
 

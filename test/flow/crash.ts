@@ -1,6 +1,6 @@
 /** A process that dies at a named point: from there on nothing reaches the database, as if nobody were there to ask it. */
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { overheard } from './overheard.ts';
+import { overheard } from './statement-spy.ts';
 import { select } from './rows.ts';
 
 /** Where to die: before a statement reaches the database, or after it did its work. */

@@ -10,7 +10,7 @@ import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { realEffects } from '../support/warehouse.ts';
-import { door } from './gate.ts';
+import { door } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
 import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
 

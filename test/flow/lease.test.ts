@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import { describe, expect, it } from 'vitest';
 import { postgresWarehouses } from '../support/warehouse.ts';
 import { expireLeases } from './crash.ts';
-import { door, until } from './gate.ts';
+import { door, until } from '../control/limiter-calls.ts';
 import { rowsOf, select, states } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 

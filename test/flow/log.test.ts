@@ -5,7 +5,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from './clock.ts';
 import { dyingAt, expireLeases, STEP } from './crash.ts';
-import { door, until } from './gate.ts';
+import { door, until } from '../control/limiter-calls.ts';
 import { rowsOf, select } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 

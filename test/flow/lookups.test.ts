@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, embeddedWarehouses } from '../support/warehouse.ts';
-import { overheard } from './overheard.ts';
+import { overheard } from './statement-spy.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
 const open = embeddedWarehouses();

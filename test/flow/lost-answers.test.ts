@@ -5,7 +5,7 @@ import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { type Clock, clockFrom, DAY_MS } from './clock.ts';
 import { Died, dyingAt, expireLeases, STEP } from './crash.ts';
-import { door, until } from './gate.ts';
+import { door, until } from '../control/limiter-calls.ts';
 import { at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';

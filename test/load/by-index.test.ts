@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { overheard } from '../flow/overheard.ts';
+import { overheard } from '../flow/statement-spy.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { filing } from './items.ts';

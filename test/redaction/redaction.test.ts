@@ -53,7 +53,7 @@ describe('a secret', () => {
 
   it('with = before two hex digits is found in quoted-printable text with other escapes within', () => {
     const inner = 'tk=ab12-5f3a91c2=ffnever'.replaceAll('-', '&hyphen;');
-    const text = [...inner].map((it) => `=${it.charCodeAt(0).toString(16).toUpperCase()}`).join('');
+    const text = Array.from(inner, (it) => `=${it.charCodeAt(0).toString(16).toUpperCase()}`).join('');
     expect(redactionOf(TOKENS, '*')(`a ${text} b`)).toBe('a * b');
   });
 

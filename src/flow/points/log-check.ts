@@ -50,7 +50,7 @@ export interface LogCheck {
 }
 
 export interface LogChecking extends LogReadContext {
-  /** Identifies the token, see `gateName`. */
+  /** Identifies the token, see `limiterName`. */
   readonly token: string;
   readonly position: LogPosition;
   readonly prices: () => Promise<PriceBook>;

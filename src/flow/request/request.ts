@@ -1,4 +1,7 @@
-/** The loop over attempts at one request. The ledger records each attempt before it is sent, and each answer first. */
+/**
+ * The loop over attempts at one request. The ledger records each attempt before it is sent, and stores each answer before
+ * anything else is done with it.
+ */
 import { recordDecision } from './record-decision.ts';
 import type { SentRequest, SendContext, Sent } from './send-context.ts';
 import type { Outcome } from '../../extract/outcome.ts';
@@ -33,7 +36,8 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     const decided = decide(made.outcome, { ...attempt, endpointAnswered }, context.policy, context.random);
     if (endsTheRun(decided)) context.onStop();
     const decision = await withoutForgottenNames(decided, context.ops, context);
-    // The slot is held until the outcome is recorded, so calls without an outcome never exceed the concurrency limit.
+    // Calls without a recorded outcome never exceed the concurrency limit. A slot with a stored answer passes on earlier:
+    // its next holder waits for that commit.
     const end = await recordDecision(request, context, made, decision).finally(made.slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
@@ -59,9 +63,9 @@ async function once(
   context: SendContext,
   signal: AbortSignal,
 ): Promise<Sent | SendEnd | undefined> {
-  const leave = await orAborted(context.breaker(signal), signal);
+  const permit = await orAborted(context.breaker(signal), signal);
   if (signal.aborted) return { as: 'aborted' };
-  if (!leave) return GIVEN_UP;
+  if (!permit) return GIVEN_UP;
   try {
     const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
     if (!ticket) return { as: 'aborted' };
@@ -83,12 +87,12 @@ async function once(
     }
     const outcome = await sendWith(ticket, request, context, entry, signal);
     if (!outcome || 'as' in outcome) return outcome;
-    leave.report(isSuccess(outcome));
+    permit.report(isSuccess(outcome));
     const { slot, reservation } = entry;
     const { points } = reservation;
     return { outcome, slot, reservation: { points, settle: (cost) => reservation.settle(ticket.settle(cost)) } };
   } finally {
-    leave.release();
+    permit.release();
   }
 }
 

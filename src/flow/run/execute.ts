@@ -89,7 +89,7 @@ class RunExecution {
   readonly #loader: Loader;
   readonly #store: AnswerStore;
   readonly #reservations: ReturnType<typeof openReservations>;
-  readonly #slots: LimitFunction;
+  readonly #concurrency: LimitFunction;
   readonly #onePerEntity: ReturnType<typeof oneAtATimePerEntity>;
   /** The part of a `SendContext` that all requests share. */
   readonly #sending;
@@ -110,7 +110,7 @@ class RunExecution {
     const commits = openGroupCommit(context, this.#controller);
     this.#store = openAnswerStore(context, this.#loader, this.#controller, commits);
     this.#reservations = openReservations(context.budget);
-    this.#slots = pLimit(context.inFlight);
+    this.#concurrency = pLimit(context.inFlight);
     this.#onePerEntity = oneAtATimePerEntity(context);
     this.#sending = {
       ...context,
@@ -153,7 +153,7 @@ class RunExecution {
       last = page.at(-1)?.id ?? last;
       const requests = page.length > 0 ? page : tried.splice(0, ahead);
       for (const request of requests)
-        this.#requests.track(this.#onePerEntity(request, () => this.#handleInSlot(request)));
+        this.#requests.track(this.#onePerEntity(request, () => this.#handleWhenFree(request)));
       if (requests.length > 0)
         await this.#requests.waitUntil(() => this.#requests.size() < ahead || this.#isStopping());
       else if (!this.#isIdle()) await this.#requests.waitUntil(() => this.#hasNews || this.#isIdle());
@@ -161,13 +161,13 @@ class RunExecution {
     }
   }
 
-  /** Handles a request in one of the run's slots. Releases the slot as soon as the answer arrives, unless later requests
+  /** Handles a request among as many as may be in flight. The next one may start as soon as the answer arrives, unless it
    * should first learn from the answer. */
-  async #handleInSlot(request: LedgerRequest): Promise<void> {
+  async #handleWhenFree(request: LedgerRequest): Promise<void> {
     const answered = Promise.withResolvers<void>();
     const mayLearn = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
     let handled: Promise<void> | undefined;
-    await this.#slots(() => {
+    await this.#concurrency(() => {
       handled = this.#handle(request, mayLearn ? () => undefined : answered.resolve);
       return Promise.race([answered.promise, handled]);
     });
@@ -185,8 +185,8 @@ class RunExecution {
         return this.#loader.exclusively(split).finally(this.#lookAgain);
       }
       case 'wait':
-        // The request releases its slot while it waits.
-        return this.#requests.track(decision.until.then(() => this.#handleInSlot(request)));
+        // Another request may start while this one waits.
+        return this.#requests.track(decision.until.then(() => this.#handleWhenFree(request)));
       case 'ask':
         return this.#send(request, onAnswer);
     }

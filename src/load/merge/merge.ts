@@ -85,13 +85,13 @@ export interface MergeInto {
 export function mergeObservations(
   { table, answerIds }: MergeInto,
   id: string,
-  sightings: readonly Observation[],
+  observations: readonly Observation[],
   stored: StoredHead | undefined,
   row: RowState | undefined,
 ): MergeResult {
   const steps: MergeStep[] = [];
   let state: Merging = { head: stored, known: row, write: undefined };
-  for (const observation of sightings) {
+  for (const observation of observations) {
     const { answer, items } = observation;
     const answerId = answerIds[answer] ?? 0n;
     const merged = mergedState(table, state, answerId, observation);
@@ -107,7 +107,7 @@ export function mergeObservations(
     steps.push({ answer, items, change, lists });
     if (change !== 'unchanged') state = written(table, state, { answer, answerId, change, merged, digests });
     // Only a later observation needs the row.
-    if (sightings.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts ?? {}) };
+    if (observations.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts ?? {}) };
   }
   return { id, steps, stored, write: state.write };
 }

@@ -8,7 +8,7 @@ import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
 import { realEffects } from '../support/warehouse.ts';
-import type { GateCall, GateOrder } from './gate-process.ts';
+import type { GateCall, GateOrder } from './limiter-process.ts';
 
 const IN_FLIGHT = 3;
 const PER_SECOND = 40;
@@ -27,7 +27,7 @@ async function migratedDatabase(): Promise<string> {
 }
 
 function started(order: GateOrder): { readonly child: ChildProcess; readonly calls: Promise<readonly GateCall[]> } {
-  const child = fork(new URL('gate-process.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
+  const child = fork(new URL('limiter-process.ts', import.meta.url), [JSON.stringify(order)], { execArgv: [] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const calls = new Promise<readonly GateCall[]>((resolve, reject) => {
     child.on('message', (message) => {

@@ -1,9 +1,9 @@
 /** Limits in points hold with one call in flight and with four, and what they leave is asked by a later run. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { DAY_MS } from './clock.ts';
-import { select, states } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { DAY_MS } from '../flow/clock.ts';
+import { select, states } from '../flow/rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const EIGHT = '["1001", "1002", "1003", "n4", "n5", "n6", "n7", "n8"]';
 

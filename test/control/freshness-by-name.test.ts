@@ -1,11 +1,11 @@
 /** An entity that is fresh under one name is not bought under another, and nobody is taken for somebody else. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { DAY_MS, HOUR_MS } from './clock.ts';
-import { dyingAt, expireLeases } from './crash.ts';
-import { identitiesOf, postLists, profile, profiles, taughtIn } from './names.ts';
-import { select, states } from './rows.ts';
-import { only, type Scene, sceneIn, service } from './scene.ts';
+import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
+import { dyingAt, expireLeases } from '../flow/crash.ts';
+import { identitiesOf, postLists, profile, profiles, taughtIn } from '../flow/names.ts';
+import { select, states } from '../flow/rows.ts';
+import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const AGE = 'max_age: 7d';
 const PHOTOS = 'https://photoshare.example';

@@ -8,11 +8,11 @@ import type { SandboxOptions } from '../../src/sandbox/options.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { expireLeases, STEP } from './crash.ts';
-import { failingFrom } from './failing.ts';
-import { door } from './gate.ts';
-import { rowsOf, select } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service } from './scene.ts';
+import { expireLeases, STEP } from '../flow/crash.ts';
+import { failingFrom } from '../flow/failing.ts';
+import { door } from '../control/limiter-calls.ts';
+import { rowsOf, select } from '../flow/rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const CONFIG = `${service({ in_flight: 3 })}
 syncs:

@@ -8,11 +8,11 @@ import { readStatus } from '../../src/insight/status.ts';
 import { openSpool, type Spool } from '../../src/recovery/spool/files.ts';
 import { spoolFiles } from '../support/spool-files.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { dyingAt, expireLeases, STEP } from './crash.ts';
-import { failingFrom } from './failing.ts';
-import { door } from './gate.ts';
-import { select, states } from './rows.ts';
-import { askedAgain, only, type Scene, sceneIn, service, type SyncMore } from './scene.ts';
+import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
+import { failingFrom } from '../flow/failing.ts';
+import { door } from '../control/limiter-calls.ts';
+import { select, states } from '../flow/rows.ts';
+import { askedAgain, only, type Scene, sceneIn, service, type SyncMore } from '../flow/scene.ts';
 
 const CONFIG = `${service({ in_flight: 3 })}
 syncs:

@@ -6,7 +6,7 @@ import { intervalMsOf } from '../../src/control/limiter/limiter.ts';
 import type { Limiter, Slot } from '../../src/control/limiter/slot.ts';
 import { openLimiter } from '../../src/control/limiter/queue.ts';
 import { openLocalSlots } from '../../src/control/limiter/local-slots.ts';
-import { settled, type Sleepers, sleepers } from './sleepers.ts';
+import { settled, type Sleepers, sleepers } from '../flow/sleepers.ts';
 
 const MANY = 1000;
 const forever = new AbortController().signal;

@@ -1,10 +1,10 @@
 /** What was asked within `max_age` is not bought again, by whatever sync it was asked. */
 import { expect, it } from 'vitest';
 import { eachWarehouse } from '../support/warehouse.ts';
-import { DAY_MS, HOUR_MS } from './clock.ts';
-import { dyingAt, expireLeases, STEP } from './crash.ts';
-import { rowsOf, select, states } from './rows.ts';
-import { only, type Scene, sceneIn, service } from './scene.ts';
+import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
+import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
+import { rowsOf, select, states } from '../flow/rows.ts';
+import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const SYNC = `
     endpoint: pronet.search.users

@@ -6,7 +6,7 @@ import { openLimiter } from '../../src/control/limiter/queue.ts';
 import type { SlotSource } from '../../src/control/limiter/shared-slots.ts';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { countOf } from '../support/long.ts';
-import { settled, type Sleepers, sleepers } from './sleepers.ts';
+import { settled, type Sleepers, sleepers } from '../flow/sleepers.ts';
 
 const forever = new AbortController().signal;
 const IN_FLIGHT = 3;

@@ -9,8 +9,8 @@ import {
   openBudget,
   type BudgetReservation,
 } from '../../src/control/budget/local-budget.ts';
-import { door } from './gate.ts';
-import { settled } from './sleepers.ts';
+import { door } from './limiter-calls.ts';
+import { settled } from '../flow/sleepers.ts';
 
 const limit = (points: number, spent = 0, what = 'the budget') => openBudget([{ what, points, spent }]);
 const aside = async (purse: Reservations, points: number): Promise<Reservation> => {

@@ -4,7 +4,7 @@ import { readReconciliation, reconcileCosts } from '../../src/recovery/reconcile
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse, type Open } from '../support/warehouse.ts';
-import { BEGAN, booksIn } from './books.ts';
+import { BEGAN, booksIn } from './ledger-rows.ts';
 
 const NOW = new Date(BEGAN + 24 * 3_600_000);
 const SECOND = 1000;

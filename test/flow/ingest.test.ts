@@ -7,7 +7,7 @@ import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../src/ledger/answers.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { photoshareUser, profile } from '../load/items.ts';
-import { booksIn } from '../ops/books.ts';
+import { booksIn } from '../recovery/ledger-rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { rowsOf, select } from './rows.ts';
 

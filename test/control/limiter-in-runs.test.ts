@@ -1,10 +1,10 @@
 /** What a run does at the gate: a slot is held until a call's answer is stored and no longer, and a call that is stopped before its turn was none. */
 import { describe, expect, it } from 'vitest';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
-import { disturbedAt, STEP } from './crash.ts';
-import { door } from './gate.ts';
-import { select, states } from './rows.ts';
-import { only, type Scene, sceneIn, service } from './scene.ts';
+import { disturbedAt, STEP } from '../flow/crash.ts';
+import { door } from './limiter-calls.ts';
+import { select, states } from '../flow/rows.ts';
+import { only, type Scene, sceneIn, service } from '../flow/scene.ts';
 
 const GROUPS = '\n  groups: { endpoint: pronet.group, for_each: { group: ["1001", "1002", "1003"] } }';
 const USERS = '\n  users: { endpoint: microblog.user, request: { user: acme_labs } }';
