@@ -108,12 +108,7 @@ export async function* ingestGroups(
         ...linger,
         linger: () => idle().then(() => linger?.linger?.()),
       }),
-    work: (group) =>
-      wrapCommit(group.length, async () => {
-        const loaded = await commitOrQuarantine(warehouse, group, options);
-        for (const result of loaded) options.onLoaded?.(result);
-        return loaded;
-      }),
+    work: (group) => wrapCommit(group.length, () => commitOrQuarantine(warehouse, group, options)),
     isIndependent: (one, other) => ![...one, ...other].some(mayPlanMore) && areIndependent(one, other),
   });
   return undefined;
@@ -131,11 +126,14 @@ async function commitOrQuarantine(
   group: readonly ParsedAnswer[],
   options: IngestOptions,
 ): Promise<readonly IngestResult[]> {
-  const commitWithRetries = (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> =>
-    retryTransient(
+  const commitWithRetries = async (readings: readonly ParsedAnswer[]): Promise<IngestResult[]> => {
+    const results = await retryTransient(
       async (failures) => commit(warehouse, failures === 0 ? readings : await reread(warehouse, readings), options),
       options,
     );
+    for (const result of results) options.onLoaded?.(result);
+    return results;
+  };
   try {
     return await commitWithRetries(group);
   } catch (error) {
