@@ -52,7 +52,7 @@ async function sweep(
     scene.clock.advance(DAY_MS);
     const { warehouse: disturbed, met } = awayAt(warehouse, nth);
     const ended: unknown = await work(scene, disturbed).catch((error: unknown) => error);
-    // A page of the log costs nothing, and a walk may read one again.
+    // The first run reads the log from its start twice, once for the limit in points and once for the sync; a page costs nothing.
     const bought = scene.arrived().filter(({ endpoint }) => endpoint !== 'token.requests');
     const again = [...askedAgain(bought)];
     if ((ended as { exitCode?: number }).exitCode !== 0 || again.length > 0)
