@@ -37,6 +37,8 @@ export interface CutRunOptions {
   readonly earlier?: InputSlices['slices'];
   /** More than so many requests are one too many. */
   readonly most: number;
+  /** How long the next answer takes; 1 to 2 without it. */
+  readonly latency?: () => number;
   /** What the service answers instead of the truth; undefined is the truth, null an answer that can't be read. */
   readonly respond?: (request: RequestBody, truth: readonly Filing[]) => readonly Filing[] | null | undefined;
 }
@@ -45,6 +47,7 @@ export const UNREADABLE = 'its answer could not be read';
 
 /** Asks a world whole: requests in the order planned, so many under way at once, each answered after a while of its own. */
 export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
+  const draw = drawn(99);
   const {
     order,
     inFlight,
@@ -54,10 +57,10 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     earlier = [],
     most,
     respond = () => undefined,
+    latency = () => 1 + draw(),
   } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
   const cutting = splitterOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
-  const draw = drawn(99);
   const asked: Slice[] = [];
   const found = new Set<number>();
   const planned = new Set<string>();
@@ -81,7 +84,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
       cut += 1;
       cutting.recordSplit({}, { request: it, items: [] }, turn.parts.requests);
       plan(turn.parts.requests);
-    } else underWay.push({ at: now + 1 + draw(), request: it, left: cutting.start({ input: {}, request: it }) });
+    } else underWay.push({ at: now + latency(), request: it, left: cutting.start({ input: {}, request: it }) });
   };
   const end = ({ at, request: it, left }: (typeof underWay)[number]): void => {
     now = at;

@@ -36,7 +36,7 @@ function trialOf(seed: number): Trial {
   );
   const options = {
     order: oneOf(draw, ORDERS),
-    inFlight: oneOf(draw, [1, 4]),
+    inFlight: oneOf(draw, [1, 4, 16]),
     splitBy: oneOf<CutRunOptions['splitBy']>(draw, FACETS),
     count: oneOf(draw, [4, 10, 25, 100]),
   };
@@ -65,6 +65,9 @@ function lying(draw: Draw, world: FilingWorld): NonNullable<CutRunOptions['respo
   };
 }
 
+/** A service that takes up to a hundred times as long for one answer in five, so that answers come in any order. */
+const slow = (draw: Draw) => (): number => (draw() < 0.2 ? 100 * draw() : 1 + draw());
+
 /** The slices that a later run recalls of an earlier one. */
 const recalled = ({ asked }: CutRun, runId: string): InputSlices['slices'] =>
   asked
@@ -81,11 +84,12 @@ describe('a window', () => {
     for (let seed = 1; seed <= countOf(2000, 20_000); seed++) {
       const { world, options } = trialOf(seed);
       const lie = lying(drawn(seed + 0.5), world);
+      const latency = slow(drawn(seed + 0.25));
       let earlier: InputSlices['slices'] = [];
       // `cutRun` throws when a run takes more than the most.
       for (let run = 1; run <= 2; run++)
-        earlier = [...earlier, ...recalled(cutRun(world, { ...options, earlier, respond: lie }), String(run))];
-      expect(missed(world, cutRun(world, { ...options, earlier })), `seed ${seed}`).toBe(0);
+        earlier = [...earlier, ...recalled(cutRun(world, { ...options, earlier, latency, respond: lie }), String(run))];
+      expect(missed(world, cutRun(world, { ...options, earlier, latency })), `seed ${seed}`).toBe(0);
     }
   });
 
