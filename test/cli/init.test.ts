@@ -5,6 +5,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askerOf } from '../../src/cli/terminal/question.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { catalog } from '../../src/service/catalog.ts';
 import { freshDatabase } from '../support/database.ts';
 import { keptChannel } from './channels.ts';
 import { runHere } from './here.ts';
@@ -61,7 +62,7 @@ describe('at a terminal', () => {
     const dir = fresh();
     const words = ['init', 'all', '--warehouse', 'embedded', '--per-run', '9', '--dir', dir];
     expect(await runHere(words, { columns: 80, answers: [] })).toMatchObject({ code: 0, err: '' });
-    expect(await endpointsIn(dir)).toHaveLength(10);
+    expect(await endpointsIn(dir)).toHaveLength(catalog.length);
   });
 
   it('refuses before it asks when something is there', async () => {

@@ -1,5 +1,6 @@
 /** Says what of an item has come to rest nowhere: no column, no list, no `extra` holds it. */
 import type { Batch, Cell } from '../../src/normalize/batch.ts';
+import { catalog } from '../../src/service/catalog.ts';
 import { instantText, microsOf } from '../../src/service/instant.ts';
 
 /** Scalars of the item that are in no row of the batch, nulls and documented tags aside. */
@@ -39,7 +40,9 @@ function scalarsOf(value: unknown): Scalar[] {
   return Object.entries(value).flatMap(([name, inner]) => (name === '@type' && isTag(inner) ? [] : scalarsOf(inner)));
 }
 
-const isTag = (value: unknown): boolean => typeof value === 'string' && value.startsWith('@');
+/** Documented tags, whether or not they begin with @. */
+const TAGS: ReadonlySet<string> = new Set(catalog.map(({ returns }) => returns.tag));
+const isTag = (value: unknown): boolean => typeof value === 'string' && (value.startsWith('@') || TAGS.has(value));
 
 const namesOf = (value: unknown): string[] => {
   if (value === null || typeof value !== 'object') return [];

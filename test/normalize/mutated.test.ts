@@ -104,8 +104,10 @@ it(`${ANSWERS} answers, seed ${SEED}`, { timeout: countOf(600_000, 3_600_000) },
   const ops = operationsOf(warehouse);
   const how = { settles: true, now: clock.now, sleep: clock.sleep, random: () => 0 };
   const sums = { answers: 0, received: 0, loaded: 0, unchanged: 0, superseded: 0, quarantined: 0, whole: 0 };
-  for (const source of sources) {
-    const requests = await requestsFor(ops, source, ANSWERS / sources.length);
+  for (const [index, source] of sources.entries()) {
+    // The shares add up to ANSWERS, whatever the number of endpoints.
+    const upTo = (count: number): number => Math.floor((ANSWERS * count) / sources.length);
+    const requests = await requestsFor(ops, source, upTo(index + 1) - upTo(index));
     for (let at = 0; at < requests.length; at += TOGETHER) {
       const storing = requests.slice(at, at + TOGETHER).map(({ id }) => ({
         requestId: id,

@@ -1,12 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { steps } from '../../src/warehouse/migrate/migrations.ts';
-import { FROZEN, frozenText, migrationFiles } from '../support/frozen.ts';
+import { FROZEN, frozenText, lastNumber, migrationFiles } from '../support/frozen.ts';
 
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
 
 it('every migration is in the list that a build takes along', async () => {
   expect(Object.keys(steps).map((name) => `${name}.ts`)).toEqual(await migrationFiles());
+});
+
+it('a drafted migration gets a number beyond every existing one, although numbers have gaps', async () => {
+  expect(lastNumber(['0001_core', '0027_spools', '0004_vault'])).toBe(27);
+  expect(lastNumber([])).toBe(0);
+  expect(Object.keys(steps).at(-1)).toMatch(new RegExp(`^0*${lastNumber(Object.keys(steps))}_`));
 });
 
 it('no migration has changed since it was frozen; UPDATE_GOLDEN=1 freezes new ones', async () => {
