@@ -1,5 +1,6 @@
 /** What was asked within `max_age` is not bought again, by whatever sync it was asked. */
 import { expect, it } from 'vitest';
+import { readStatus } from '../../src/insight/status.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { DAY_MS, HOUR_MS } from '../flow/clock.ts';
 import { dyingAt, expireLeases, STEP } from '../flow/crash.ts';
@@ -30,6 +31,17 @@ eachWarehouse('an answer that is fresh', (open) => {
     const hits = await select(scene.warehouse, hitsOf('first'));
     expect(hits.length).toBeGreaterThan(10);
     expect(await select(scene.warehouse, hitsOf('second'))).toEqual(hits);
+  });
+
+  it('is the newest answer in the status of the sync that it serves too', async () => {
+    const scene = await sceneIn(await open());
+    await scene.sync(one('first'));
+    await scene.sync(one('second'));
+
+    const { syncs } = await readStatus(scene.warehouse);
+    const newestOf = (name: string) => syncs.find(({ sync }) => sync === name)?.newestAnswerAt;
+    expect(newestOf('first')).toBeInstanceOf(Date);
+    expect(newestOf('second')).toEqual(newestOf('first'));
   });
 
   it('is asked again with --refresh, and when it is older', async () => {
