@@ -122,9 +122,7 @@ function scalarReader(field: ScalarField, name: string, path: readonly string[])
           return fitted.coerced;
         };
   const columns = kind === 'epoch' ? [name, `${name}_epoch`] : [name];
-  const setNull = (builder: RowBuilder): void => {
-    if (builder.full) for (const column of columns) builder.cells[column] = null;
-  };
+  const setNull = nullSetter(columns);
   return (value, builder) => {
     if (value === undefined || value === null) {
       if (switchedOff(field, builder)) return undefined;
@@ -145,6 +143,13 @@ function scalarReader(field: ScalarField, name: string, path: readonly string[])
   };
 }
 
+/** Sets the columns to null in the row of a full answer; a lesser one leaves them as they are. */
+const nullSetter =
+  (columns: readonly string[]) =>
+  (builder: RowBuilder): void => {
+    if (builder.full) for (const column of columns) builder.cells[column] = null;
+  };
+
 function requestValueReader(field: RequestValueField, name: string): FieldReader {
   return (_, builder) => {
     const value = field.from(builder.scope.source, builder.scope.position);
@@ -163,9 +168,7 @@ function objectReader(
   const read = readerOf(field.fields, field.tag, childTableOf, `${name}_`, path);
   const readReference = referenceReader(field, name);
   const columns = scalarNames(field.fields, `${name}_`);
-  const setNull = (builder: RowBuilder): void => {
-    if (builder.full) for (const column of columns) builder.cells[column] = null;
-  };
+  const setNull = nullSetter(columns);
   return (value, builder) => {
     if (value === undefined || value === null) {
       if (switchedOff(field, builder)) return undefined;

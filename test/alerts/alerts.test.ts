@@ -14,6 +14,7 @@ import { Secret } from '../../src/config/values/secret.ts';
 import { listAlerts } from '../../src/alerts/store.ts';
 import { createRedactor } from '../../src/telemetry/redact-secrets.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
+import { emptySummary } from '../../src/flow/run/failed-summary.ts';
 import type { SyncSummary } from '../../src/ledger/summary.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse, realEffects } from '../support/warehouse.ts';
@@ -23,34 +24,10 @@ const NOW = new Date('2026-03-04T12:00:00Z');
 const LATER = new Date('2026-03-04T13:00:00Z');
 
 const ended = (more: Partial<SyncSummary>): SyncSummary => ({
-  sync: 'pages',
-  endpoint: 'webparser.parse',
+  ...emptySummary({ name: 'pages', endpoint: { name: 'webparser.parse' } }),
   runId: '7',
   state: 'complete',
   exitCode: 0,
-  continued: false,
-  planned: 0,
-  fresh: 0,
-  asked: 0,
-  sent: 0,
-  answers: 0,
-  received: 0,
-  loaded: 0,
-  changed: 0,
-  unchanged: 0,
-  superseded: 0,
-  quarantined: 0,
-  missing: 0,
-  failed: 0,
-  inDoubt: 0,
-  truncated: 0,
-  unreadable: 0,
-  left: 0,
-  points: 0,
-  quote: null,
-  doubts: [],
-  lowerBounds: [],
-  gaps: [],
   tookMs: 1,
   error: null,
   next: null,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { summaryText } from '../../src/cli/text/summary.ts';
+import { emptySummary } from '../../src/flow/run/failed-summary.ts';
 import type { QuotedPoints, SyncSummary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { keptChannel } from './channels.ts';
@@ -113,34 +114,18 @@ describe('the summary of runs that cost points', () => {
     ...more,
   });
   const run = (points: number, quote: QuotedPoints | null, more: Partial<SyncSummary> = {}): SyncSummary => ({
-    sync: 'people',
-    endpoint: 'pronet.search.users',
+    ...emptySummary({ name: 'people', endpoint: { name: 'pronet.search.users' } }),
     runId: '1',
     state: 'complete',
     exitCode: 0,
-    continued: false,
     planned: 10,
-    fresh: 0,
     asked: 10,
     sent: 10,
     answers: 10,
     received: 10,
     loaded: 10,
-    unchanged: 0,
-    changed: 0,
-    superseded: 0,
-    quarantined: 0,
-    missing: 0,
-    failed: 0,
-    inDoubt: 0,
-    truncated: 0,
-    unreadable: 0,
-    left: 0,
     points,
     quote,
-    doubts: [],
-    lowerBounds: [],
-    gaps: [],
     tookMs: 10,
     error: null,
     next: null,

@@ -5,8 +5,9 @@ import type { SyncSummary } from '../../ledger/summary.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import type { RunStop } from './stop-controller.ts';
 
-const nothing = (
-  definition: SyncDefinition,
+/** A summary in which nothing happened, to complete with how the sync ended. */
+export const emptySummary = (
+  definition: Pick<SyncDefinition, 'name'> & { readonly endpoint: Pick<SyncDefinition['endpoint'], 'name'> },
 ): Omit<SyncSummary, 'state' | 'exitCode' | 'error' | 'next' | 'tookMs'> => ({
   sync: definition.name,
   endpoint: definition.endpoint.name,
@@ -38,7 +39,7 @@ const nothing = (
 
 /** The summary of a sync that was not started, with the reason. */
 export const notStartedSummary = (definition: SyncDefinition, exitCode: number, because: string): SyncSummary => ({
-  ...nothing(definition),
+  ...emptySummary(definition),
   state: 'interrupted',
   exitCode,
   error: `not started: ${because}`,
@@ -72,7 +73,7 @@ export async function summarizeFailure(
 
 /** A sync that an error ended before its run could be summed up. */
 const failedSummary = (definition: SyncDefinition, error: SluiceError, tookMs: number): SyncSummary => ({
-  ...nothing(definition),
+  ...emptySummary(definition),
   state: 'failed',
   exitCode: error.exitCode,
   error: error.message,
