@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { execute, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { runHere, type HereOptions } from './here.ts';
 import type { Ran } from './program-run.ts';
 
@@ -85,6 +85,22 @@ describe('before anything ran', () => {
     });
     expect(await result('migrate', 'status')).toMatchObject({ state: 'empty' });
     expect(await sluice(['check'])).toMatchObject({ code: 0, out: expect.stringContaining('ok      schema: empty') });
+  });
+
+  it('warns of a superuser', async () => {
+    const { warnings } = JSON.parse((await sluice(['check', '--json'])).out) as { readonly warnings: string[] };
+    expect(warnings).toContainEqual(expect.stringMatching(/^the database user is a superuser/));
+    const owner = `sluice_owner_${process.pid}`;
+    await execute(database.url, `create role ${owner} login password 'owner'`);
+    await execute(database.url, `grant all on database ${new URL(database.url).pathname.slice(1)} to ${owner}`);
+    try {
+      const url = Object.assign(new URL(database.url), { username: owner, password: 'owner' });
+      const checked = await sluice(['check', '--json'], { env: { DATABASE_URL: url.href } });
+      expect(JSON.parse(checked.out)).toMatchObject({ ok: true, warnings: [] });
+    } finally {
+      await execute(database.url, `drop owned by ${owner}`);
+      await execute(database.url, `drop role ${owner}`);
+    }
   });
 
   it('asks nothing without a token', async () => {
