@@ -2,6 +2,7 @@
  * Converts declared fields to readers of JSON objects. A reader fills the cells and lists of a row and returns the
  * unmapped fields. Readers are created once per declaration, so reading an item does not evaluate declarations again.
  */
+import { scalarNames } from './scalar-names.ts';
 import type {
   ListElement,
   Field,
@@ -191,26 +192,6 @@ function objectReader(
   };
 }
 
-/** The columns that are null if an object is absent. Its lists count as not reported. */
-function scalarNames(fields: Fields, prefix: string): string[] {
-  return Object.entries(fields).flatMap(([name, field]) => scalarNamesOf(field, prefix + name));
-}
-
-function scalarNamesOf(field: Field, name: string): string[] {
-  switch (field.shape) {
-    case 'scalar':
-      return field.kind === 'epoch' ? [name, `${name}_epoch`] : [name];
-    case 'object':
-      return scalarNames(field.fields, `${name}_`);
-    case 'nested':
-      return field.resource().key.map((key) => `${name}_${key}`);
-    case 'list':
-    case 'nested-list':
-    case 'given':
-      return [];
-  }
-}
-
 function listReader(field: ListField, name: string, path: readonly string[], table: string): FieldReader {
   const readElement = elementReader(field.element, path);
   return (value, builder) => {
@@ -277,11 +258,12 @@ function objectElementReader(element: Extract<ListElement, { of: 'object' }>, pa
 
 function nestedReader(field: NestedField, name: string, path: readonly string[]): FieldReader {
   const columns = field.resource().key.map((key) => [key, `${name}_${key}`] as const);
+  const setNull = nullSetter(columns.map(([, column]) => column));
   return (value, builder) => {
     const key =
       value === undefined || value === null ? undefined : builder.scope.addNested(field.resource(), value, name, 0);
     if (key) for (const [from, to] of columns) builder.cells[to] = key[from] ?? null;
-    else if (builder.full) for (const [, to] of columns) builder.cells[to] = null;
+    else setNull(builder);
     if (key || value === undefined || value === null || isTombstone(value)) return undefined;
     return isObject(value) ? value : mismatch(value, builder, path);
   };

@@ -227,6 +227,8 @@ describe('after a sync', () => {
     expect(await sluice(['query', 'drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });
     expect(await sluice(['query', 'select 1; drop table pronet_groups'])).toMatchObject({ code: 2, out: '' });
     expect(await result('query', 'select count(*)::int as n from pronet_groups')).toEqual([{ n: 2 }]);
+    const unknown = await sluice(['query', 'select * from pronet_group']);
+    expect(unknown).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Did you mean pronet_groups?') });
   });
 });
 
