@@ -8,7 +8,7 @@ import {
   recordSent,
   takeUnsent,
 } from './store.ts';
-import { LOG_ENDPOINT } from '../ledger/log-reads.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Notice } from '../ledger/summary.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';

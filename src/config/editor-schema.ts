@@ -3,7 +3,7 @@ import { catalog } from '../service/catalog.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { INPUT_AGE } from './values/input-age.ts';
 import { takesCount } from './values/raise-count.ts';
-import { fieldShape, settable, TOP_LEVEL } from './request-fields.ts';
+import { fieldShape, settable } from './request-fields.ts';
 import { fileSchema, syncSchema } from './settings.ts';
 import { isUrn, type JsonSchema, jsonSchemaOf, withoutNull } from './json-schema.ts';
 import { NAME_PATTERN } from './sync.ts';
@@ -187,9 +187,10 @@ const splitBy = (endpoint: Endpoint): Json => ({
     endpoint.facets.map((field) => {
       const { description, items = {} } = withoutNull(fieldShape(endpoint, field));
       const values = { type: 'array', minItems: 1, items: loosened(items) };
+      const shorthand = endpoint.shorthands[field];
       return [
         field,
-        field === 'industry' ? { description, anyOf: [{ const: TOP_LEVEL }, values] } : { description, ...values },
+        shorthand ? { description, anyOf: [{ const: shorthand.word }, values] } : { description, ...values },
       ];
     }),
   ),

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import type { SplitBy } from '../service/window/facet-splits.ts';
-import { TOP_LEVEL_INDUSTRIES } from '../service/request.ts';
 import { check, foundIn } from './check.ts';
 import { elementwise } from './values/coerce.ts';
 import { insteadOf } from './document/nearest.ts';
@@ -73,9 +72,6 @@ export const settable = ({ request, paging }: Endpoint): string[] =>
 /** The fields that a sync's window fills in. */
 export const dayFields = ({ paging }: Endpoint): string[] => (paging.days ? [paging.days.from, paging.days.to] : []);
 
-/** The word for all top-level industries in `split_by`. */
-export const TOP_LEVEL = 'top_level';
-
 /** The values to split by, in the order in which they are tried. Problems go to `report`. */
 export function splitByOf(endpoint: Endpoint, tree: Tree, keySpan: Span, report: ReportProblem): SplitBy {
   if (endpoint.facets.length === 0) {
@@ -99,9 +95,9 @@ function facetOf(
     report(keySpan, `${JSON.stringify(key)} can't be split by${insteadOf(key, endpoint.facets)}`);
     return [];
   }
-  if (key === 'industry' && value.kind === 'scalar' && value.text === TOP_LEVEL) return [[key, TOP_LEVEL_INDUSTRIES]];
-  const words =
-    key === 'industry' ? `a list of values, or ${TOP_LEVEL} for every top-level industry` : 'a list of values';
+  const shorthand = endpoint.shorthands[key];
+  if (shorthand && value.kind === 'scalar' && value.text === shorthand.word) return [[key, shorthand.values]];
+  const words = shorthand ? `a list of values, or ${shorthand.word} for ${shorthand.about}` : 'a list of values';
   if (value.kind !== 'list' || value.items.length === 0) {
     if (!(value.kind === 'scalar' && value.hasProblem))
       report(value.span, `${key} is ${foundIn(value)}; allowed is ${words}`);

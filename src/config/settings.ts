@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { catalog } from '../service/catalog.ts';
 import { alerts } from './alerts.ts';
 import { duration, share } from './values/quantity.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 
 const PLAIN_URL =
   'allowed is an http or https address without a login, a query or a fragment, such as https://api.example.com';
@@ -162,11 +163,11 @@ export const syncSchema = z.strictObject({
     ),
   lookback: duration
     .optional()
-    .describe('token.requests only: how far before its watermark the log is read again (default: 1h).'),
+    .describe(`${LOG_ENDPOINT} only: how far before its watermark the log is read again (default: 1h).`),
   from: z
     .string()
     .optional()
-    .describe('token.requests only: where the first walk through the log begins (default: the beginning of the log).'),
+    .describe(`${LOG_ENDPOINT} only: where the first walk through the log begins (default: the beginning of the log).`),
   schedule: z
     .union(
       [

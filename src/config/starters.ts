@@ -9,9 +9,12 @@ export interface Starter {
   readonly lines: readonly string[];
 }
 
+/** The endpoint of a first config if the user chooses none. */
+export const DEFAULT_ENDPOINT = 'webparser.parse';
+
 /** By endpoint, in the order of the file. The request log is not here: the template always adds its sync at the end. */
 export const starters: Readonly<Record<string, Starter>> = {
-  'webparser.parse': {
+  [DEFAULT_ENDPOINT]: {
     name: 'pages',
     lines: [
       'for_each:',
@@ -77,9 +80,6 @@ export const starters: Readonly<Record<string, Starter>> = {
     lines: ['for_each: { user: [north_trail, acme_labs] }', 'request: { count: 24 }', 'max_age: 1d'],
   },
 };
-
-/** The endpoint of the request log. */
-export const LOG_ENDPOINT = 'token.requests';
 
 /** These endpoints and those whose syncs provide their inputs, in the order of the file. */
 export function withNeeds(endpoints: readonly string[]): string[] {

@@ -1,5 +1,6 @@
 /** The files that `sluice init` writes: a commented sync file, an example of the environment, and a .gitignore. */
-import { LOG_ENDPOINT, type Starter, starters, withNeeds } from './starters.ts';
+import { DEFAULT_ENDPOINT, type Starter, starters, withNeeds } from './starters.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 
 /** The user's choices for a first config. */
 export interface InitAnswers {
@@ -12,7 +13,7 @@ export interface InitAnswers {
 
 /** The choices if the user makes none. */
 export const defaultInitAnswers: InitAnswers = {
-  endpoints: ['webparser.parse'],
+  endpoints: [DEFAULT_ENDPOINT],
   warehouse: 'embedded',
   pointsPerRun: 100,
 };

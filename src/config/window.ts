@@ -8,6 +8,7 @@ import type { Window } from './definition.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { duration } from './values/quantity.ts';
 import { type MapEntry, entryOf, type Tree } from './document/tree.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 
 /** The word for the day of the plan. */
 const TODAY = 'today';
@@ -64,7 +65,7 @@ export function logStartOf(
     for (const entry of [at, entryOf(sync, 'lookback')]) {
       if (!entry) continue;
       const instead = paging.by === 'window' ? `; write window: { ${entry.key}: ... }` : '; remove it';
-      report(entry.keySpan, `${entry.key} is for token.requests only, and this is ${name}${instead}`);
+      report(entry.keySpan, `${entry.key} is for ${LOG_ENDPOINT} only, and this is ${name}${instead}`);
     }
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** What the request log shows about single requests: their cost and token, and where the log ends. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { LOG_ENDPOINT } from './log-reads.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { UnverifiedPoints } from './summary.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { type ReconcileDb, reconcileTables, instant, isOfEndpoint } from './match-log.ts';

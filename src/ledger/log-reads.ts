@@ -1,9 +1,7 @@
 /** Reads of the request log: by syncs of the log, and by other syncs that resolve lost answers. */
 import { sql } from 'kysely';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
-
-/** The endpoint of the request log. */
-export const LOG_ENDPOINT = 'token.requests';
+import { LOG_ENDPOINT, LOG_TABLE } from '../service/request-log/request-log.ts';
 
 /** A character that no sync name in a config can contain. */
 const MARK = ':';
@@ -27,7 +25,7 @@ export async function newestLogged(
 ): Promise<string | undefined> {
   const { rows } = await sql<{ started_at: string | null }>`
     select to_char(max(started_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as started_at
-    from ${sql.table(`${schema}.fact_request_costs`)}
+    from ${sql.table(`${schema}.${LOG_TABLE}`)}
     where started_at > ${after.toISOString()}::timestamptz
       and (_run_id = ${run.id} or _first_seen_at <= ${run.startedAt}::timestamptz)`.execute(ops);
   return rows[0]?.started_at ?? undefined;

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
-import { LOG_ENDPOINT } from './log-reads.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { LostAnswerSummary } from './summary.ts';
 

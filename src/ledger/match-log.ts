@@ -5,13 +5,14 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
+import { LOG_TABLE } from '../service/request-log/request-log.ts';
 
 /** What a reconciliation works on: a connection or transaction, and the names of both schemas. */
 export type ReconcileDb = Pick<Warehouse, 'db' | 'schema' | 'ops'>;
 
 /** The tables of the ledger and of the log. */
 export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'ops'>) => ({
-  log: sql.table(`${schema}.fact_request_costs`),
+  log: sql.table(`${schema}.${LOG_TABLE}`),
   runs: sql.table(`${ops}.runs`),
   requests: sql.table(`${ops}.requests`),
   answers: sql.table(`${ops}.answers`),

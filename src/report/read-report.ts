@@ -8,6 +8,7 @@ import type { ReportSource } from './reading/rows.ts';
 import { readCoverage, readDrift, readQuality, readQuarantine, readSyncs, readTruncated } from './reading/syncs.ts';
 import { readGrowth } from './reading/tables.ts';
 import type { Report } from './report.ts';
+import { LOG_TABLE } from '../service/request-log/request-log.ts';
 
 /** A quarter: long enough to show a trend, and short enough for one bar a day. */
 const MOST_DAYS = 90;
@@ -55,7 +56,7 @@ async function daysShown(db: Warehouse['db'], schema: string, now: Date): Promis
   const { rows } = await sql<{ first: Date | null }>`
     select least(
       (select min(started_at) from ${sql.table(`${schema}.sync_runs`)}),
-      (select min(started_at) from ${sql.table(`${schema}.fact_request_costs`)})
+      (select min(started_at) from ${sql.table(`${schema}.${LOG_TABLE}`)})
     ) as first`.execute(db);
   const first = rows[0]?.first ?? now;
   return Math.min(MOST_DAYS, Math.max(FEWEST_DAYS, dayNumber(dayOf(now)) - dayNumber(dayOf(first)) + 1));

@@ -16,6 +16,7 @@ import type { LogQuery, RequestLog } from './request-log.ts';
 import type { Reply } from './send.ts';
 import type { Validated } from './validate.ts';
 import type { World } from './world/world.ts';
+import { LOG_ENDPOINT } from '../service/request-log/request-log.ts';
 
 /** The parts of the sandbox that an exchange needs. */
 export interface Service {
@@ -142,7 +143,7 @@ async function answered(
 }
 
 /** Requests for the log cost nothing and do not appear in it. */
-const isLog = (endpoint: Endpoint): boolean => endpoint.name === 'token.requests';
+const isLog = (endpoint: Endpoint): boolean => endpoint.name === LOG_ENDPOINT;
 
 function timeoutOf(body: unknown): number | null {
   const timeout = body !== null && typeof body === 'object' && 'timeout' in body ? body.timeout : undefined;

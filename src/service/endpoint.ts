@@ -19,6 +19,8 @@ export interface Endpoint {
   readonly sets: readonly string[];
   /** List fields that can split a request whose answer was full. */
   readonly facets: readonly string[];
+  /** By facet: one word that `split_by` accepts instead of a list of values. */
+  readonly shorthands: Readonly<Record<string, Shorthand>>;
   readonly returns: Resource;
   /** The request field that names an entity. Absent if entities have a single name, or if requests do not name one. */
   readonly naming?: Naming;
@@ -26,6 +28,14 @@ export interface Endpoint {
   /** The table of what a request returned, separate from the entities. */
   readonly bridge?: Bridge;
   readonly price: Price;
+}
+
+/** A word for a list of values of a facet. */
+export interface Shorthand {
+  readonly word: string;
+  /** The values, as a noun phrase. */
+  readonly about: string;
+  readonly values: readonly string[];
 }
 
 /** The entity that a request names. An answer about the entity serves requests under any of its names. */
@@ -75,9 +85,15 @@ export interface Price {
   readonly per?: number;
 }
 
-export const endpoint = (
-  it: Omit<Endpoint, 'urns' | 'sets' | 'facets'> & Partial<Pick<Endpoint, 'urns' | 'sets' | 'facets'>>,
-): Endpoint => ({ urns: {}, sets: [], facets: [], ...it });
+type Optional = 'urns' | 'sets' | 'facets' | 'shorthands';
+
+export const endpoint = (it: Omit<Endpoint, Optional> & Partial<Pick<Endpoint, Optional>>): Endpoint => ({
+  urns: {},
+  sets: [],
+  facets: [],
+  shorthands: {},
+  ...it,
+});
 
 /** The most points that a request can cost at this price. */
 export function maxGuessedPoints(price: Price, request: Readonly<Record<string, unknown>>): number {

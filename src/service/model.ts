@@ -106,6 +106,8 @@ export interface ObservationSpec {
   readonly bare?: boolean;
   /** The observed resource, by the type of the entity's URN. */
   readonly resourceOf: (urnType: string) => Resource;
+  /** Every resource that `resourceOf` can return. */
+  readonly resources: () => readonly Resource[];
 }
 
 export type Field = ScalarField | ObjectField | ListField | NestedField | NestedListField | RequestValueField;
@@ -140,6 +142,8 @@ export interface Resource {
    * records the names in every answer. So only a resource whose endpoint accepts several names declares them.
    */
   readonly names?: Readonly<Record<string, NameKind>>;
+  /** Fields that identify the entity in texts, besides its key and the names in `NAME_FIELDS`. */
+  readonly identifiedBy?: readonly string[];
   /** Numbers that change daily. The last values of each day with an observation are kept. */
   readonly measures?: readonly Measure[];
   /** Every change of the other attributes is logged: old value, new value, time and answer. */

@@ -103,7 +103,7 @@ export const window = (fields: Days): Paging => ({
     return (
       raised(last.request, ways) ??
       splitDays(last.request, fields, known, ways) ??
-      splitByFacet(facetSplitsOf(last, known, ways)[0])
+      splitByFacet(facetSplitsOf(last, fields, known, ways)[0])
     );
   },
   splitBefore: (request, ways) => {
@@ -116,7 +116,7 @@ export const window = (fields: Days): Paging => ({
     const most = Math.max(request['count'], raiseCountTo);
     const { chanceFull } = predictionOf(known.density.guesses(days.from, days.to), most);
     if (days.from < days.to) return chanceFull > 0.5 ? splitDays(request, fields, known, ways, most) : undefined;
-    const [first] = facetSplitsOf({ request, items: [] }, known, ways);
+    const [first] = facetSplitsOf({ request, items: [] }, fields, known, ways);
     // Parts with a remainder cannot replace the request. If the day is not full after all, one request is enough.
     return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? splitByFacet(first) : undefined;
   },
@@ -185,11 +185,16 @@ const AT_LEAST = 1.15;
  * The splits by facet of one day, or of a request without days. In a day, values share a part according to their
  * observed shares.
  */
-function facetSplitsOf({ request, items }: PageStep, known: Evidence, ways: FollowOptions): FacetSplit[] {
+function facetSplitsOf(
+  { request, items }: PageStep,
+  { remainder }: Days,
+  known: Evidence,
+  ways: FollowOptions,
+): FacetSplit[] {
   const { splitBy = {}, raiseCountTo = 0 } = ways;
   const count = Math.max(Number(request['count']), raiseCountTo);
   const predicted = Math.max(known.expectedItems(request), items.length * AT_LEAST);
-  return facetSplits(request, splitBy, { mix: known.mix, count, predicted, sample: items });
+  return facetSplits(request, splitBy, { mix: known.mix, remainder, count, predicted, sample: items });
 }
 
 /** Complete splits first, then those with the fewest requests. */

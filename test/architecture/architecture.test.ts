@@ -40,9 +40,9 @@ const RIGHTS: Readonly<Record<string, Rights>> = {
   },
   'syncs.ts': { values: ['config', 'warehouse', 'control', 'plan', 'flow', 'sync.ts'], types: ['ledger'] },
   insight: { values: ['warehouse', 'ledger', 'recovery'] },
-  report: { values: ['warehouse'] },
+  report: { values: ['service', 'warehouse'] },
   monitor: { values: ['warehouse', 'ledger', 'control'] },
-  alerts: { values: ['warehouse', 'ledger'], types: ['config'] },
+  alerts: { values: ['service', 'warehouse', 'ledger'], types: ['config'] },
   engine: { values: ['async', 'service', 'config', 'warehouse', 'ledger', 'control', 'flow', 'sync.ts'] },
   cli: {
     values: [

@@ -8,12 +8,13 @@ import { settable } from '../../src/config/request-fields.ts';
 import { fileSchema, syncSchema } from '../../src/config/settings.ts';
 import { jsonSchemaOf } from '../../src/config/json-schema.ts';
 import { configTemplate, envExample, GITIGNORE, defaultInitAnswers } from '../../src/config/template.ts';
-import { LOG_ENDPOINT, starters } from '../../src/config/starters.ts';
+import { starters } from '../../src/config/starters.ts';
 import { readInputs } from '../../src/plan/inputs.ts';
 import { orderSyncs } from '../../src/plan/order.ts';
 import { planTasks } from '../../src/plan/plan.ts';
 import { catalog } from '../../src/service/catalog.ts';
 import { load } from './written.ts';
+import { LOG_ENDPOINT } from '../../src/service/request-log/request-log.ts';
 
 const names = (await readdir('configs')).filter((name) => name.endsWith('.yaml'));
 const everyEndpoint = catalog.map(({ name }) => name).toSorted();

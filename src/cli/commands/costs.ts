@@ -8,6 +8,7 @@ import { csv } from '../terminal/csv.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import type { EndpointPrice } from '../text/prices.ts';
 import { show } from '../terminal/show.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 const COLUMNS = [
   ['date', 'date'],
@@ -22,7 +23,7 @@ const COLUMNS = [
 
 export const costs = command({
   about:
-    'Add up the request log of the service by sync, endpoint, plan, day and run. A sync of token.requests reads the log. Needs no token.\n\n' +
+    `Add up the request log of the service by sync, endpoint, plan, day and run. A sync of ${LOG_ENDPOINT} reads the log. Needs no token.\n\n` +
     '- points: points that the service charged.\n' +
     '- (other programs): requests that no sync of this warehouse sent.\n' +
     '- for failed: points for requests that failed.\n' +

@@ -6,13 +6,14 @@ import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { type Planned, planText, type SyncQuote } from '../text/plan-text.ts';
 import { show } from '../terminal/show.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 export const plan = command({
   about:
     'Plan each sync as a run would plan it now, without requests to the service. Needs no token.\n\n' +
     '- low, likely: the lower end of the range that holds nine of ten costs, and the likely cost, if future answers resemble past ones.\n' +
     '- most: the cost of all requests, with all parts into which full answers can be split. A run spends no more, unless a request fails or its answer is lost, and it is sent and billed again (service.retries).\n' +
-    '- confidence: guess until the request log (token.requests) shows the prices, then fair or good.\n\n' +
+    `- confidence: guess until the request log (${LOG_ENDPOINT}) shows the prices, then fair or good.\n\n` +
     'If a sync reads a table that another sync fills, its plan uses the current rows. If the warehouse is empty, the command creates its schema.',
   options: {
     ...configOption,
@@ -105,7 +106,7 @@ async function quote(
     const notAsked = new Set([...givenUp, ...failing.keys()]);
     const open = tasks.filter(({ requestKey }) => !notAsked.has(requestKey));
     const questions = await pendingQuestions(operationsOf(warehouse), definition, planned, at);
-    const quoted = quoteOf(open.length, questions, prices, endpoint === 'token.requests', config.service);
+    const quoted = quoteOf(open.length, questions, prices, endpoint === LOG_ENDPOINT, config.service);
     const counts = { requests: quoted.requests + covered, fresh: quoted.fresh + covered, failing: notAsked.size };
     syncs.push({
       sync: definition.name,

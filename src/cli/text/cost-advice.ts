@@ -3,6 +3,7 @@ import type { Config } from '../../config/definition.ts';
 import type { MaxAgeSaving } from '../../insight/cost-details.ts';
 import type { Costs } from '../../insight/costs.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 const DAY_MS = 86_400_000;
 /** A request log whose newest row is older than this is out of date. */
@@ -25,9 +26,9 @@ export function adviceOf(costs: Costs, config: Pick<Config, 'syncs'>, now: Date)
 }
 
 function logAdvice({ balances, syncs, verification }: Costs, config: Pick<Config, 'syncs'>, now: Date): string[] {
-  const reader = config.syncs.find(({ endpoint }) => endpoint.name === 'token.requests')?.name;
+  const reader = config.syncs.find(({ endpoint }) => endpoint.name === LOG_ENDPOINT)?.name;
   const read =
-    reader === undefined ? 'add a sync with endpoint: token.requests and run it' : `run sluice sync ${reader}`;
+    reader === undefined ? `add a sync with endpoint: ${LOG_ENDPOINT} and run it` : `run sluice sync ${reader}`;
   const newest = Math.max(...balances.map(({ newestAt }) => newestAt.getTime()));
   if (balances.length === 0)
     return verification.unverifiedRequests > 0 && syncs.some(({ ledgerPoints }) => ledgerPoints > 0)

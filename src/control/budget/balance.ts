@@ -1,6 +1,7 @@
 /** Points left on the account, as the service reports them. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 
 export interface Balance {
   readonly points: number;
@@ -18,7 +19,7 @@ export interface KnownBalance extends Balance {
 /** Returns the balance in the newest logged request that shows one; undefined if the log was never read. */
 export async function lastBalance(warehouse: Pick<Warehouse, 'db' | 'schema'>): Promise<Balance | undefined> {
   const { rows } = await sql<{ points_left: string; started_at: Date }>`
-    select points_left, started_at from ${sql.table(`${warehouse.schema}.fact_request_costs`)}
+    select points_left, started_at from ${sql.table(`${warehouse.schema}.${LOG_TABLE}`)}
     where points_left is not null order by started_at desc limit 1`.execute(warehouse.db);
   return rows[0] && { points: Number(rows[0].points_left), at: rows[0].started_at };
 }
@@ -37,7 +38,7 @@ export async function balanceSince(
   const { rows } = await sql<{ points: string; started_at: Date }>`
     with logged as (
       select started_at, points_left, ${ends} as ended_at, case when coalesce(is_paid, cost > 0) then cost else 0 end as charged
-      from ${sql.table(`${schema}.fact_request_costs`)}
+      from ${sql.table(`${schema}.${LOG_TABLE}`)}
       where started_at >= ${since === undefined ? sql`'-infinity'::timestamptz` : sql`${since.toISOString()}::timestamptz`}
         and (${tokenId ?? null}::uuid is null or token_id is null or token_id = ${tokenId ?? null}::uuid)
     ), newest as (

@@ -13,6 +13,7 @@ import type { Spool } from '../../recovery/spool/files.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
+import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 
 export interface ForgetOptions {
   readonly table: string;
@@ -56,7 +57,7 @@ export interface ForgetSummary {
 }
 
 /** The tables whose rows can be forgotten. Owned rows are removed with their owner; charges are not entities. */
-const forgettable = rootTables.filter(({ resource }) => !resource.owner && resource.name !== 'TokenRequest');
+const forgettable = rootTables.filter(({ name, resource }) => !resource.owner && name !== LOG_TABLE);
 
 /**
  * Returns the row that the arguments name, without surrounding blanks, line ends and byte order marks. Throws a

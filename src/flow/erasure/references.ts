@@ -70,7 +70,7 @@ function elementReferences(table: Table, element: Extract<ListElement, { of: 'ob
 }
 
 const observes = (observation: ObservationSpec | undefined, to: Resource): boolean =>
-  observation !== undefined && [observation.resourceOf(''), observation.resourceOf('company')].includes(to);
+  observation?.resources().includes(to) === true;
 
 const keyUnder = (observation: ObservationSpec | undefined, prefix: string, to: Resource): string[] =>
   to.key.map((key) => prefix + (observation?.bare ? key.replace(/^urn_/, '') : key));

@@ -10,6 +10,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
 import { traceOf, wholeTraces } from '../../service/names/traces.ts';
+import { rootTables } from '../../warehouse/schema/tables.ts';
 
 export interface ErasureTarget {
   readonly table: RootTable;
@@ -18,9 +19,12 @@ export interface ErasureTarget {
 
 type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** Fields that identify a person but cannot name the person in a request. */
-const IDENTIFYING = ['name', 'email', 'phone', 'whatsapp_number', 'share_url', 'code', 'requested_url'];
-const FIELDS: readonly string[] = [...NAME_FIELDS, ...IDENTIFYING];
+const identifying = rootTables.flatMap(({ resource: { fields, identifiedBy = [] } }) =>
+  identifiedBy.map((field) => ({ field, isRequested: fields[field]?.shape === 'given' })),
+);
+const FIELDS: readonly string[] = [...new Set([...NAME_FIELDS, ...identifying.map(({ field }) => field)])];
+/** Fields that identify an entity but cannot name it in a request. */
+const UNREQUESTED = new Set(identifying.filter(({ isRequested }) => !isRequested).map(({ field }) => field));
 
 /** Texts that identify the entity, by the field that held them. */
 export type NamesByField = ReadonlyMap<string, ReadonlySet<string>>;
@@ -150,7 +154,7 @@ export function searchFor(
 ): ErasureSearch {
   const { table, key } = target;
   // Requests name entities by these fields alone; many entities share a display name.
-  const lookedUp = [...names].filter(([field]) => !IDENTIFYING.includes(field) || field === 'requested_url');
+  const lookedUp = [...names].filter(([field]) => !UNREQUESTED.has(field));
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
   const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
   if (key.length === 2) asked.add(key.join(':'));

@@ -8,6 +8,7 @@ import type { PriceBook } from '../../plan/pricing/price-book.ts';
 import type { LogCheck } from './log-check.ts';
 import { type MeteredCall, MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
+import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
 export interface Metering {
   readonly budget: MeteredBudget;
@@ -135,8 +136,7 @@ class Meter {
   #refusal(): Refusal | undefined {
     const { budget, check, mayIgnoreBalance } = this.#it;
     if (!budget.balance || mayIgnoreBalance) return undefined;
-    const next =
-      'Run the sync again when GET /token/requests can be read and shows points_left; budget.unknown_balance: spend buys without it.';
+    const next = `Run the sync again when GET ${LOG_PATH} can be read and shows points_left; budget.unknown_balance: spend buys without it.`;
     const reason = check.problem();
     if (!budget.balance.isKnown())
       return {

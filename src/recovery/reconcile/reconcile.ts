@@ -7,7 +7,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { readLostAnswers, type SettledLostAnswer, settleLostAnswers } from '../../ledger/lost-answers.ts';
 import { assessLosses } from './assess-losses.ts';
-import { LOG_ENDPOINT } from '../../ledger/log-reads.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import {
   type ReconcileDb,
   reconcileTables,

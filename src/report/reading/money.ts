@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { dayOf } from '../figures.ts';
 import type { BalanceHistory, EndpointSpend, Money } from '../report.ts';
 import { groupedBy, relation, perDay, rowsOf, type ReportSource } from './rows.ts';
+import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 
 /** Spending and balances for a report; undefined if the log was never read. */
 export async function readMoney(source: ReportSource): Promise<Money | undefined> {
@@ -10,7 +11,7 @@ export async function readMoney(source: ReportSource): Promise<Money | undefined
     source,
     sql<{
       read_up_to: Date | null;
-    }>`select max(started_at) as read_up_to from ${relation(source, 'fact_request_costs')}`,
+    }>`select max(started_at) as read_up_to from ${relation(source, LOG_TABLE)}`,
   );
   if (!newest?.read_up_to) return undefined;
   return {

@@ -6,6 +6,7 @@ import { bars } from '../marks.ts';
 import type { EndpointSpend, Money, Report } from '../report.ts';
 import { dayTime, dayOfInstant, emptyState, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';
+import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
 const FIGURES = 'spend-figures';
 
@@ -17,7 +18,7 @@ export function spendSection({ days, money }: Report): Section {
 export const noLog = (): Markup =>
   emptyState(
     'The request log of the service was never read, so the spending is unknown.',
-    html`Add a sync of <code>token.requests</code> to the config and run <code>sluice sync</code>; reading the log costs nothing.`,
+    html`Add a sync of <code>${LOG_ENDPOINT}</code> to the config and run <code>sluice sync</code>; reading the log costs nothing.`,
   );
 
 function spendBody(days: readonly string[], { endpoints, readUpTo, chargedFailures }: Money): Markup {

@@ -8,6 +8,22 @@ import { pronetUser } from '../resources/pronet-people.ts';
 const term = (about: string) => z.string().default('').describe(about);
 const names = (about: string) => z.array(urnOrName).nullish().describe(about);
 
+/** The top-level industries that the contract names. */
+export const TOP_LEVEL_INDUSTRIES: readonly string[] = [
+  'Technology, Information and Media',
+  'Professional Services',
+  'Manufacturing',
+  'Hospitals and Health Care',
+  'Retail',
+  'Government Administration',
+  'Holding Companies',
+  'Oil, Gas, and Mining',
+  'Real Estate and Equipment Rental Services',
+  'Transportation, Logistics, Supply Chain and Storage',
+  'Utilities',
+  'Wholesale',
+];
+
 export const pronetSearchUsers = endpoint({
   name: 'pronet.search.users',
   about: 'People of the professional network who match words, companies, places, industries and schools.',
@@ -29,6 +45,9 @@ export const pronetSearchUsers = endpoint({
     education: names('Schools: URNs or names.'),
   }),
   facets: ['current_company', 'past_company', 'location', 'industry', 'education'],
+  shorthands: {
+    industry: { word: 'top_level', about: 'every top-level industry', values: TOP_LEVEL_INDUSTRIES },
+  },
   returns: pronetUser,
   paging: cappedByCount,
   bridge: {

@@ -28,6 +28,7 @@ export const secSearchCompanies = endpoint({
     timeZone: 'America/New_York',
     day: 'file_date',
     kinds: { forms: 'filing_type', location_codes: 'biz_states' },
+    remainder: 'forms',
   }),
   price: { points: 1 },
 });

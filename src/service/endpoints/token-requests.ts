@@ -4,12 +4,13 @@ import { endpoint } from '../endpoint.ts';
 import { instant } from '../request.ts';
 import { tokenRequest } from '../resources/token-request.ts';
 import { logWalk } from '../request-log/walk.ts';
+import { LOG_ENDPOINT, LOG_PATH } from '../request-log/request-log.ts';
 
 export const tokenRequests = endpoint({
-  name: 'token.requests',
+  name: LOG_ENDPOINT,
   about: 'The service’s own log of the requests made with the token, with cost and outcome.',
   method: 'GET',
-  path: '/token/requests',
+  path: LOG_PATH,
   request: z.strictObject({
     start_time: instant.nullish().describe('Earliest start to return.'),
     end_time: instant.nullish().describe('Latest start to return.'),

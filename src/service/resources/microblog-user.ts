@@ -13,6 +13,7 @@ export const microblogUser = resource({
   about: 'Profiles of the microblogging network.',
   key: ['rest_id'],
   filters: ['alias'],
+  identifiedBy: ['name'],
   names: { rest_id: 'id', alias: 'alias', url: 'url' },
   measures: [
     'follower_count',

@@ -14,7 +14,7 @@ import {
   volatile,
 } from '../field.ts';
 import type { Bridge } from '../endpoint.ts';
-import type { Resource } from '../model.ts';
+import type { ObservationSpec, Resource } from '../model.ts';
 import { resource } from '../resource.ts';
 
 export const photoshareUser: Resource = resource({
@@ -27,6 +27,7 @@ export const photoshareUser: Resource = resource({
   key: ['id'],
   shared: true,
   filters: ['alias'],
+  identifiedBy: ['name', 'email', 'phone', 'whatsapp_number'],
   names: { id: 'id', alias: 'alias', url: 'url' },
   measures: ['follower_count', 'following_count', 'media_count'],
   logged: true,
@@ -78,6 +79,12 @@ export const photoshareUser: Resource = resource({
   },
 });
 
+const observation: ObservationSpec = {
+  detail: 'preview',
+  resourceOf: () => photoshareUser,
+  resources: () => [photoshareUser],
+};
+
 export const photosharePost: Resource = resource({
   name: 'PhotosharePost',
   tag: '@photoshare_post',
@@ -87,6 +94,7 @@ export const photosharePost: Resource = resource({
   key: ['id'],
   shared: true,
   filters: ['created_at', 'code'],
+  identifiedBy: ['code'],
   measures: ['like_count', 'comment_count', 'reshare_count', 'view_count'],
   fields: {
     id: required(text('Identifier of the post.')),
@@ -110,7 +118,7 @@ export const photosharePost: Resource = resource({
         is_verified: fallback(boolean('Whether the network vouches for the profile.'), false),
         is_private: fallback(boolean('Whether only approved followers see the posts.'), false),
       },
-      { tag: '@photoshare_user_preview', observation: { detail: 'preview', resourceOf: () => photoshareUser } },
+      { tag: '@photoshare_user_preview', observation },
     ),
     type: text('Type of post, such as photo or video.'),
     media: volatile(anything('Pictures and videos of the post, as sent.')),

@@ -22,6 +22,7 @@ export const pronetGroup = resource({
   noun: 'group',
   about: 'Groups of the professional network.',
   key: ['urn_type', 'urn_value'],
+  identifiedBy: ['name'],
   names: { urn: 'urn', urn_value: 'id', url: 'url' },
   measures: ['member_count'],
   logged: true,

@@ -1,6 +1,6 @@
 /** People, organizations and industries of the professional network: dimensions that each observation updates. */
 import { fallback, boolean, object, required, text, urn, volatile } from '../field.ts';
-import type { ObservationSpec } from '../model.ts';
+import type { Detail, ObservationSpec, Resource } from '../model.ts';
 import { resource } from '../resource.ts';
 import { COMPANY_URN_TYPES } from '../names/urn.ts';
 
@@ -13,6 +13,7 @@ export const pronetUser = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
+  identifiedBy: ['name'],
   logged: true,
   fields: {
     internal_id: required(urn('The network’s internal identifier of the person.', 'member')),
@@ -43,10 +44,13 @@ const pronetIndustry = resource({
   },
 });
 
-const seenIndustry = (detail: ObservationSpec['detail']): ObservationSpec => ({
+/** An observation of an entity of one resource. */
+const observed = (resource: Resource, detail: Detail): ObservationSpec => ({
   detail,
-  resourceOf: () => pronetIndustry,
+  resourceOf: () => resource,
+  resources: () => [resource],
 });
+const seenIndustry = (detail: Detail): ObservationSpec => observed(pronetIndustry, detail);
 export const industryReference: ObservationSpec = { ...seenIndustry('reference'), bare: true };
 
 const industryFull = object(
@@ -77,6 +81,7 @@ export const pronetCompany = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['alias'],
+  identifiedBy: ['name'],
   logged: true,
   fields: {
     internal_id: urn('The network’s internal identifier of the organization.', 'company'),
@@ -87,15 +92,10 @@ export const pronetCompany = resource({
 });
 
 /** A person or an organization, distinguished by the type of the URN. */
-export const partySeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
+export const partySeen = (detail: Detail): ObservationSpec => ({
   detail,
   resourceOf: (urnType) => (COMPANY_URN_TYPES.includes(urnType) ? pronetCompany : pronetUser),
+  resources: () => [pronetUser, pronetCompany],
 });
-export const personSeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
-  detail,
-  resourceOf: () => pronetUser,
-});
-export const companySeen = (detail: ObservationSpec['detail']): ObservationSpec => ({
-  detail,
-  resourceOf: () => pronetCompany,
-});
+export const personSeen = (detail: Detail): ObservationSpec => observed(pronetUser, detail);
+export const companySeen = (detail: Detail): ObservationSpec => observed(pronetCompany, detail);

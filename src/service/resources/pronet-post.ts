@@ -41,6 +41,7 @@ export const pronetPost: Resource = resource({
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['created_at', 'author_urn_value'],
+  identifiedBy: ['share_url'],
   measures: [
     'comment_count',
     'share_count',

@@ -1,11 +1,12 @@
 /** Rows of the service’s own request log. */
 import { boolean, integer, timestamp, number, required, text, uuid } from '../field.ts';
 import { resource } from '../resource.ts';
+import { LOG_TABLE } from '../request-log/request-log.ts';
 
 export const tokenRequest = resource({
   name: 'TokenRequest',
   tag: '@token_request',
-  table: 'fact_request_costs',
+  table: LOG_TABLE,
   noun: 'request',
   about: 'Cost of each request to the service: one row per request in the service’s log.',
   key: ['id'],

@@ -21,6 +21,7 @@ export const webPage = resource({
   about: 'Web pages as parsed: one row per requested address and set of content options.',
   key: ['page_key'],
   filters: ['requested_url'],
+  identifiedBy: ['requested_url'],
   fields: {
     page_key: fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
       pageKeyOf(request),

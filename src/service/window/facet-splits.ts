@@ -16,6 +16,8 @@ export interface FacetSplit {
 /** What decides which values share a part. */
 export interface SplitEstimate {
   readonly mix: Mix;
+  /** As in `WindowFields`. */
+  readonly remainder: string | undefined;
   /** The expected number of items of the question. */
   readonly predicted: number;
   /** The most items of an answer. */
@@ -23,9 +25,6 @@ export interface SplitEstimate {
   /** Items of the question's answer; empty if it was not requested. */
   readonly sample: readonly unknown[];
 }
-
-/** The form filter excludes values with a minus sign, so one request can ask for all forms that are not named. */
-const REMAINDER_FIELD = 'forms';
 
 /**
  * The possible splits of a question, in the order of the facets. With an estimate, values share a part as long as it
@@ -41,7 +40,7 @@ function splitOf(
   values: readonly unknown[],
   estimate: SplitEstimate | undefined,
 ): FacetSplit | undefined {
-  const facet = facetOf(request, field, values);
+  const facet = facetOf(request, field, values, estimate?.remainder);
   if (!facet) return undefined;
   const { cut: parts, rest, excluded, complete } = facet;
   const groups = estimate
@@ -65,27 +64,33 @@ interface Facet {
 }
 
 /** How one field can split a question; undefined if it cannot, or if it already did. */
-function facetOf(request: RequestBody, field: string, values: readonly unknown[]): Facet | undefined {
+function facetOf(
+  request: RequestBody,
+  field: string,
+  values: readonly unknown[],
+  remainder: string | undefined,
+): Facet | undefined {
   const requested = Array.isArray(request[field]) ? (request[field] as readonly unknown[]) : [];
-  const isForms = field === REMAINDER_FIELD;
-  const excluded = isForms ? requested.filter(isExclusion) : [];
+  const hasRemainder = field === remainder;
+  const excluded = hasRemainder ? requested.filter(isExclusion) : [];
   const wanted = distinct(requested.filter((value) => !excluded.includes(value)));
   // With one value left, or with exclusions of all values, this slice was already split by this field.
   if (wanted.length === 1) return undefined;
   const open = distinct(values).filter((value) => !excluded.includes(exclusionOf(value)));
   const cut = wanted.length === 0 ? open : wanted;
   if (cut.length === 0) return undefined;
-  const rest = isForms && wanted.length === 0;
-  return { cut, rest, excluded, complete: isForms || wanted.length > 0 };
+  const rest = hasRemainder && wanted.length === 0;
+  return { cut, rest, excluded, complete: hasRemainder || wanted.length > 0 };
 }
 
 /** The facets that can split a question, in order: the maximum number of parts, and whether the parts are complete. */
 export function facetsOf(
   request: RequestBody,
   splitBy: SplitBy,
+  remainder: string | undefined,
 ): { readonly parts: number; readonly complete: boolean }[] {
   return Object.entries(splitBy).flatMap(([field, values]) => {
-    const facet = facetOf(request, field, values);
+    const facet = facetOf(request, field, values, remainder);
     return facet ? [{ parts: facet.cut.length + (facet.rest ? 1 : 0), complete: facet.complete }] : [];
   });
 }

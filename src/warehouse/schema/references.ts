@@ -45,8 +45,8 @@ function observationReference(field: ObjectField, prefix: string, of: Resource |
 /** The foreign key from the columns of an observation to the observed entity, or none. */
 export function observationKeys(observation: ObservationSpec | undefined, prefix: string): ForeignKey[] {
   const columns = referenceColumns(observation, prefix);
-  if (!observation || columns.length === 0) return [];
-  const to = observation.resourceOf('');
+  const [to] = observation?.resources() ?? [];
+  if (!to || columns.length === 0) return [];
   return [{ columns, table: to.table, references: to.key, onDelete: 'set null' }];
 }
 
@@ -56,7 +56,7 @@ export function observationKeys(observation: ObservationSpec | undefined, prefix
  */
 export function referenceColumns(observation: ObservationSpec | undefined, prefix: string): string[] {
   if (!observation) return [];
-  const to = observation.resourceOf('');
-  if (observation.resourceOf('company') !== to) return [];
+  const [to, ...others] = observation.resources();
+  if (!to || others.length > 0) return [];
   return to.key.map((key) => prefix + (observation.bare ? key.replace(/^urn_/, '') : key));
 }

@@ -19,11 +19,11 @@ function reachable(resource: Resource, found: Set<Resource>): void {
 
 function visit(field: Field, found: Set<Resource>): void {
   if (field.shape === 'object') {
-    if (field.observation) for (const type of ['', 'company']) reachable(field.observation.resourceOf(type), found);
+    for (const observed of field.observation?.resources() ?? []) reachable(observed, found);
     for (const inner of Object.values(field.fields)) visit(inner, found);
   } else if (field.shape === 'list' && field.element.of === 'object') {
     const { observation, fields } = field.element;
-    if (observation) for (const type of ['', 'company']) reachable(observation.resourceOf(type), found);
+    for (const observed of observation?.resources() ?? []) reachable(observed, found);
     for (const inner of Object.values(fields)) visit(inner, found);
   }
 }
