@@ -1,11 +1,11 @@
 /** Runs: one row for each execution of a sync, continued after an interruption. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import { moveRequests } from './requests.ts';
-
+import { type RunCounter, type RunCounters, ZERO_COUNTERS } from './run-counters.ts';
 import type { QuotedPoints, RunState } from './summary.ts';
 
 export interface Run {
@@ -173,120 +173,56 @@ async function abandonRun(ops: Ops, id: string, now: string): Promise<string[]> 
   return lost;
 }
 
-/** Totals of a run's requests and answers, including all invocations of a continued run. */
-export interface RunTotals {
-  readonly planned: number;
-  readonly fresh: number;
-  /** Requests that were sent at least once. */
-  readonly asked: number;
-  /** Attempts. */
-  readonly sent: number;
-  readonly answers: number;
-  readonly received: number;
-  readonly loaded: number;
-  readonly changed: number;
-  readonly unchanged: number;
-  readonly superseded: number;
-  readonly quarantined: number;
-  readonly missing: number;
-  readonly failed: number;
-  readonly inDoubt: number;
-  /** Requests without an outcome: still planned, or skipped because their endpoint was given up. */
-  readonly left: number;
-  readonly truncated: number;
-  readonly points: number;
-}
-
-/** Computes the totals of a run from the ledger and the stored answers. */
-export async function runTotals(ops: Ops, runId: string): Promise<RunTotals> {
-  const count = (condition: string) => sql<string>`count(*) filter (where ${sql.raw(condition)})`;
+/** Computes the counters of a run from the ledger and the stored answers, without those of unreadable answers. */
+export async function readRunCounters(ops: Ops, runId: string): Promise<RunCounters> {
+  const count = (condition: string | RawBuilder<boolean>) =>
+    sql<string>`count(*) filter (where ${typeof condition === 'string' ? sql.raw(condition) : condition})`;
+  const total = (column: string) => sql<string>`coalesce(sum(${sql.ref(column)}), 0)`.as(column);
   const requests = await ops
     .selectFrom('requests')
     .select([
       // Parts replace split questions in the plan.
-      sql<string>`count(*) filter (where not ${isSplit('requests')})`.as('planned'),
+      count(sql`not ${isSplit('requests')}`).as('planned'),
       count("state = 'fresh'").as('fresh'),
       sql<string>`coalesce(sum(attempts), 0)`.as('sent'),
       count('attempts > 0').as('asked'),
       count("state = 'missing'").as('missing'),
       count("state = 'failed'").as('failed'),
-      count("state in ('in_doubt', 'sent')").as('in_doubt'),
-      sql<string>`count(*) filter (where state = 'planned' or (state = 'skipped' and not ${isSplit('requests')}))`.as(
-        'open',
-      ),
-      sql<string>`coalesce(sum(points), 0)`.as('points'),
+      count("state in ('in_doubt', 'sent')").as('inDoubt'),
+      count(sql`state = 'planned' or (state = 'skipped' and not ${isSplit('requests')})`).as('left'),
+      total('points'),
     ])
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
   const answers = await ops
     .selectFrom('answers')
-    .select([
-      sql<string>`count(*)`.as('answers'),
-      sql<string>`coalesce(sum(received), 0)`.as('received'),
-      sql<string>`coalesce(sum(loaded), 0)`.as('loaded'),
-      sql<string>`coalesce(sum(changed), 0)`.as('changed'),
-      sql<string>`coalesce(sum(unchanged), 0)`.as('unchanged'),
-      sql<string>`coalesce(sum(superseded), 0)`.as('superseded'),
-      sql<string>`coalesce(sum(quarantined), 0)`.as('quarantined'),
-    ])
+    .select(sql<string>`count(*)`.as('answers'))
+    .select(['received', 'loaded', 'changed', 'unchanged', 'superseded', 'quarantined'].map(total))
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
   const coverage = await ops
     .selectFrom('coverage')
-    .select(sql<string>`count(*) filter (where reason is not null)`.as('truncated'))
+    .select(count('reason is not null').as('truncated'))
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow();
-  return {
-    planned: Number(requests.planned),
-    fresh: Number(requests.fresh),
-    sent: Number(requests.sent),
-    asked: Number(requests.asked),
-    missing: Number(requests.missing),
-    failed: Number(requests.failed),
-    inDoubt: Number(requests.in_doubt),
-    left: Number(requests.open),
-    points: Number(requests.points),
-    answers: Number(answers.answers),
-    received: Number(answers.received),
-    loaded: Number(answers.loaded),
-    changed: Number(answers.changed),
-    unchanged: Number(answers.unchanged),
-    superseded: Number(answers.superseded),
-    quarantined: Number(answers.quarantined),
-    truncated: Number(coverage.truncated),
-  };
+  return mapCounters({ ...ZERO_COUNTERS, ...requests, ...answers, ...coverage }, Number);
 }
 
-/** Records how a run ended, with its totals. */
+const mapCounters = <From, To>(counters: Readonly<Record<RunCounter, From>>, convert: (value: From) => To) =>
+  Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, convert(value)])) as Record<RunCounter, To>;
+
+/** Records how a run ended, with its counters. */
 export async function endRun(
   ops: Ops,
   runId: string,
   end: { readonly state: RunState; readonly exitCode: number; readonly error: string | null; readonly at: Date },
-  totals: RunTotals & { readonly unreadable?: number },
+  counters: RunCounters,
 ): Promise<void> {
+  const { sent: _sent, inDoubt: _inDoubt, left: _left, answers: stored, ...counts } = mapCounters(counters, String);
   await ops
     .updateTable('runs')
-    .set({
-      state: end.state,
-      exit_code: String(end.exitCode),
-      error: end.error,
-      ended_at: end.at.toISOString(),
-      planned: String(totals.planned),
-      fresh: String(totals.fresh),
-      asked: String(totals.asked),
-      stored: String(totals.answers),
-      received: String(totals.received),
-      loaded: String(totals.loaded),
-      changed: String(totals.changed),
-      unchanged: String(totals.unchanged),
-      superseded: String(totals.superseded),
-      quarantined: String(totals.quarantined),
-      failed: String(totals.failed),
-      missing: String(totals.missing),
-      truncated: String(totals.truncated),
-      unreadable: String(totals.unreadable ?? 0),
-      points: String(totals.points),
-    })
+    .set({ state: end.state, exit_code: String(end.exitCode), error: end.error, ended_at: end.at.toISOString() })
+    .set({ ...counts, stored })
     .where('id', '=', runId)
     .execute();
 }

@@ -1,9 +1,10 @@
 /** The summary of a command that ran syncs: for people, for schedulers and in the warehouse. */
+import type { RunCounters } from './run-counters.ts';
 
 export type RunState = 'running' | 'complete' | 'partial' | 'out_of_points' | 'failed' | 'interrupted' | 'abandoned';
 
-/** Counts of one sync's run. Items obey `received = loaded + unchanged + superseded + quarantined`. */
-export interface SyncSummary {
+/** The outcome of one sync's run, with its counters. */
+export interface SyncSummary extends RunCounters {
   readonly sync: string;
   readonly endpoint: string;
   readonly runId: string | null;
@@ -11,37 +12,6 @@ export interface SyncSummary {
   readonly exitCode: number;
   /** True if an interrupted run was continued. */
   readonly continued: boolean;
-  /** Requests in the plan, including those that paging added. */
-  readonly planned: number;
-  /** Planned requests that a fresh stored answer serves. */
-  readonly fresh: number;
-  /** Planned requests that were sent, each counted once. */
-  readonly asked: number;
-  /** Attempts, including retries. */
-  readonly sent: number;
-  /** Answers stored and loaded. */
-  readonly answers: number;
-  readonly received: number;
-  readonly loaded: number;
-  /** Loaded items whose rows existed with other values. */
-  readonly changed: number;
-  readonly unchanged: number;
-  readonly superseded: number;
-  readonly quarantined: number;
-  /** Inputs whose entity the service does not know. */
-  readonly missing: number;
-  /** Inputs that failed permanently. */
-  readonly failed: number;
-  /** Requests whose outcome is unknown and that stay listed. */
-  readonly inDoubt: number;
-  /** Slices that are lower bounds, including those with unreadable answers. */
-  readonly truncated: number;
-  /** Requests with unreadable answers, including those that are not sent again because of that. */
-  readonly unreadable: number;
-  /** Requests not sent when the run stopped: still planned, or skipped because their endpoint was given up. */
-  readonly left: number;
-  /** Points of the run so far: as charged in the request log if known, otherwise by the price list. */
-  readonly points: number;
   /** For a continued run, the points of this invocation, which the limits per run apply to. */
   readonly pointsNow?: number;
   /** If a limit in points is set: requests whose cost the log has not confirmed, with their counted points. */

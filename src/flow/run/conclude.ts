@@ -6,7 +6,8 @@ import { lostAnswersOf } from '../../ledger/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
-import { endRun, type Run, type RunTotals, runTotals } from '../../ledger/runs.ts';
+import { endRun, type Run, readRunCounters } from '../../ledger/runs.ts';
+import type { RunCounters } from '../../ledger/run-counters.ts';
 import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
 import {
   gapsOf,
@@ -51,7 +52,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
   const { paging } = input.definition.endpoint;
   const unread = await unreadableSum(ops, input.run.id);
   if (paging.by !== 'once' && unread.failing > 0) await recordFailingSlices(ops, input.run.id);
-  const totals = { ...(await runTotals(ops, input.run.id)), unreadable: unread.requests };
+  const totals = { ...(await readRunCounters(ops, input.run.id)), unreadable: unread.requests };
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
   const end = endOf(input, { totals, unread, gaps, earlier });
@@ -97,7 +98,7 @@ interface RunEnd {
 
 /** The totals that decide the outcome of a run. */
 interface Sums {
-  readonly totals: RunTotals;
+  readonly totals: RunCounters;
   readonly unread: UnreadableSum;
   readonly gaps: readonly Gap[];
   /** Lower bounds of earlier runs that count. */
@@ -207,7 +208,7 @@ function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableS
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 
-function advice(totals: RunTotals): string | null {
+function advice(totals: RunCounters): string | null {
   if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
   if (totals.truncated > 0)
     return 'More may exist than was returned: raise count, or give the sync a window or split_by.';

@@ -1,6 +1,7 @@
 /** Summaries of syncs that did not conclude a run, and the exit code of all syncs. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT, SluiceError, TransientError } from '../../errors.ts';
+import { ZERO_COUNTERS } from '../../ledger/run-counters.ts';
 import type { SyncSummary } from '../../ledger/summary.ts';
 import { toUserError } from '../../warehouse/connect/retry-transient.ts';
 import type { RunStop } from './stop-controller.ts';
@@ -13,24 +14,7 @@ export const emptySummary = (
   endpoint: definition.endpoint.name,
   runId: null,
   continued: false,
-  planned: 0,
-  fresh: 0,
-  asked: 0,
-  sent: 0,
-  answers: 0,
-  received: 0,
-  loaded: 0,
-  changed: 0,
-  unchanged: 0,
-  superseded: 0,
-  quarantined: 0,
-  missing: 0,
-  failed: 0,
-  inDoubt: 0,
-  truncated: 0,
-  unreadable: 0,
-  left: 0,
-  points: 0,
+  ...ZERO_COUNTERS,
   quote: null,
   doubts: [],
   lowerBounds: [],

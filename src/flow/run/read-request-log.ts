@@ -5,7 +5,7 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { EXIT } from '../../errors.ts';
 import { planRequests } from '../../ledger/requests.ts';
-import { continueRun, createRun, endRun, openRunsOf, type Run, runTotals } from '../../ledger/runs.ts';
+import { continueRun, createRun, endRun, openRunsOf, type Run, readRunCounters } from '../../ledger/runs.ts';
 import { logReadName } from '../../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
@@ -141,7 +141,7 @@ async function readNow(
     },
     either,
   );
-  const totals = await retryTransient(() => runTotals(ops, run.id), context);
+  const totals = await retryTransient(() => readRunCounters(ops, run.id), context);
   const rest = totals.left + totals.inDoubt + totals.failed + totals.quarantined;
   const because = stop?.because ?? (rest > 0 ? await retryTransient(() => failureOf(ops, run.id), context) : null);
   const end = {
