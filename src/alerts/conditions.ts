@@ -1,6 +1,7 @@
 /** Decides which alerts are active, from how runs ended, the quarantine and the forecast. Pure. */
 import type { AlertSettings, Budget } from '../config/definition.ts';
 import { ALL_SYNCS, type AlertCondition } from './store.ts';
+import { DAY_MS, dayOf } from '../day.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
 /** The exit codes that decide the kind of alert. */
@@ -70,9 +71,6 @@ export interface PointsForecast {
   readonly pointsPerDay: number;
 }
 
-const DAY_MS = 86_400_000;
-const ON_DAY = (at: number): string => new Date(at).toISOString().slice(0, 10);
-
 /** The condition that the points reach the reserve (`budget.keep`) within `alerts.forecast`. */
 export function forecastCondition(
   { pointsLeft, reportedAt, pointsPerDay }: PointsForecast,
@@ -84,12 +82,16 @@ export function forecastCondition(
   const spare = pointsLeft - keep;
   const endsAt = spare <= 0 ? reportedAt.getTime() : reportedAt.getTime() + (spare / pointsPerDay) * DAY_MS;
   const isRaised = spare <= 0 || (pointsPerDay > 0 && endsAt <= now.getTime() + forecastMs);
-  const pace = `${pointsLeft} points were left on ${ON_DAY(reportedAt.getTime())}, and ${Math.round(pointsPerDay)} a day are spent`;
+  const pace = `${pointsLeft} points were left on ${dayOf(reportedAt)}, and ${Math.round(pointsPerDay)} a day are spent`;
   return {
     sync: ALL_SYNCS,
     kind: 'forecast',
     isRaised,
-    because: !isRaised ? pace : spare <= 0 ? `${pace}: ${reserve}` : `${pace}: on ${ON_DAY(endsAt)} ${reserve}`,
+    because: !isRaised
+      ? pace
+      : spare <= 0
+        ? `${pace}: ${reserve}`
+        : `${pace}: on ${dayOf(new Date(endsAt))} ${reserve}`,
     next: isRaised ? 'Get more points, or set budget.per_day; sluice costs shows what they are spent on.' : null,
     runId: null,
   };

@@ -1,10 +1,8 @@
 /** Delivers an alert to the program of the config, which reads it on its standard input. */
 import { spawn } from 'node:child_process';
-import type { Delivery, DeliveryEffects } from './delivery.ts';
+import { withTimeout } from '../async/with-timeout.ts';
+import { type Delivery, type DeliveryEffects, DELIVERY_LIMIT_MS, failed } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
-
-/** The longest time that a run waits for the program. */
-const WITHIN_MS = 10_000;
 
 /**
  * A function that delivers an alert to the program. The program runs without a shell, in a process group that ends with
@@ -13,7 +11,6 @@ const WITHIN_MS = 10_000;
 export const openProgram =
   ([program = '', ...words]: readonly string[], { sleep, env, redact }: DeliveryEffects) =>
   async (payload: AlertPayload): Promise<Delivery> => {
-    const ended = new AbortController();
     const child = spawn(program, words, {
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
@@ -21,25 +18,19 @@ export const openProgram =
     });
     const ends = new Promise<Delivery>((resolve) => {
       child.once('error', (error: NodeJS.ErrnoException) =>
-        resolve({ ok: false, because: `the command can’t be run (${error.code ?? 'unknown error'})` }),
+        resolve(failed(`the command can’t be run (${error.code ?? 'unknown error'})`)),
       );
       child.once('exit', (code, signal) =>
-        resolve(
-          code === 0 ? { ok: true } : { ok: false, because: `the command ended with ${signal ?? `exit code ${code}`}` },
-        ),
+        resolve(code === 0 ? { ok: true } : failed(`the command ended with ${signal ?? `exit code ${code}`}`)),
       );
     });
-    const overdue = sleep(WITHIN_MS, ended.signal).then(
-      (): Delivery => ({ ok: false, because: `the command did not end within ${WITHIN_MS / 1000} s` }),
-      (): Delivery => ({ ok: false, because: 'the command was not waited for' }),
-    );
     // A program that does not read its input may still succeed.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${JSON.stringify(payload)}\n`);
     try {
-      return await Promise.race([ends, overdue]);
+      const delivery = await withTimeout(ends, DELIVERY_LIMIT_MS, sleep);
+      return delivery ?? failed(`the command did not end within ${DELIVERY_LIMIT_MS / 1000} s`);
     } finally {
-      ended.abort();
       endGroup(child.pid);
     }
   };

@@ -18,14 +18,9 @@ export interface AlertCondition {
   readonly runId: string | null;
 }
 
-export interface AlertState {
-  readonly sync: string;
-  readonly kind: AlertRowKind;
+export interface AlertState extends Omit<AlertCondition, 'isRaised'> {
   readonly state: Row['state'];
   readonly since: Date;
-  readonly because: string;
-  readonly next: string | null;
-  readonly runId: string | null;
   /** When the webhook accepted it; null while it is due. */
   readonly webhookAt: Date | null;
   /** When the command accepted it; null while it is due. */
@@ -38,17 +33,18 @@ const COLUMN = { webhook: 'webhook_at', command: 'command_at' } as const;
 /** For this long, other processes leave an alert to the process that began to deliver it. */
 const DELIVERY_MS = 60_000;
 
-const stateOf = (row: Row): AlertState => ({
-  sync: row.sync,
-  kind: row.kind,
-  state: row.state,
-  since: row.since,
-  because: row.because,
-  next: row.next,
-  runId: row.run_id,
-  webhookAt: row.webhook_at,
-  commandAt: row.command_at,
-});
+/** The columns of an `AlertState`. */
+const STATE = [
+  'sync',
+  'kind',
+  'state',
+  'since',
+  'because',
+  'next',
+  'run_id as runId',
+  'webhook_at as webhookAt',
+  'command_at as commandAt',
+] as const;
 
 /** Writes the condition. An alert that was raised already keeps its start, and is not delivered again. */
 export async function recordCondition(ops: Ops, condition: AlertCondition, now: Date): Promise<void> {
@@ -116,9 +112,9 @@ export async function takeUnsent(
         eb('tried_at', '<', sql<Date>`clock_timestamp() - ${sql.lit(DELIVERY_MS)} * interval '1 millisecond'`),
       ]),
     )
-    .returningAll()
+    .returning(STATE)
     .execute();
-  return rows.map(stateOf).toSorted((a, b) => a.since.getTime() - b.since.getTime());
+  return rows.toSorted((a, b) => a.since.getTime() - b.since.getTime());
 }
 
 /** Records that a channel accepted this state, unless the state changed meanwhile. */
@@ -145,13 +141,12 @@ export async function returnUnsent(ops: Ops, unsent: AlertState): Promise<void> 
 
 /** Every alert that was ever raised: active alerts first, then by start, newest first. */
 export async function listAlerts(ops: Ops): Promise<AlertState[]> {
-  const rows = await ops
+  return ops
     .selectFrom('alerts')
-    .selectAll()
+    .select(STATE)
     .orderBy(sql`state = 'raised'`, 'desc')
     .orderBy('since', 'desc')
     .orderBy('sync')
     .orderBy('kind')
     .execute();
-  return rows.map(stateOf);
 }

@@ -1,11 +1,10 @@
 /** Posts an alert once to the address of the config, and follows no redirect. */
 import { Agent, request } from 'undici';
 import type { Secret } from '../config/values/secret.ts';
-import type { Delivery, DeliveryEffects } from './delivery.ts';
+import { withTimeout } from '../async/with-timeout.ts';
+import { type Delivery, type DeliveryEffects, DELIVERY_LIMIT_MS, failed } from './delivery.ts';
 import type { AlertPayload } from './payload.ts';
 
-/** The longest time that a run waits for the webhook. */
-const WITHIN_MS = 10_000;
 /** How much of the response is read and discarded: an unread response leaves the connection in an undefined state. */
 const MOST_ANSWER_BYTES = 65_536;
 
@@ -14,16 +13,11 @@ export const openWebhook =
   (address: Secret, { sleep }: DeliveryEffects) =>
   async (payload: AlertPayload): Promise<Delivery> => {
     // A separate agent: it leaves no connection open, and no proxy or setting of another client applies.
-    const dispatcher = new Agent({ connect: { timeout: WITHIN_MS, rejectUnauthorized: true } });
-    const ended = new AbortController();
-    const overdue = sleep(WITHIN_MS, ended.signal).then(
-      (): Delivery => ({ ok: false, because: `the webhook did not answer within ${WITHIN_MS / 1000} s` }),
-      (): Delivery => ({ ok: false, because: 'the webhook was not waited for' }),
-    );
+    const dispatcher = new Agent({ connect: { timeout: DELIVERY_LIMIT_MS, rejectUnauthorized: true } });
     try {
-      return await Promise.race([post(address, payload, dispatcher), overdue]);
+      const delivery = await withTimeout(post(address, payload, dispatcher), DELIVERY_LIMIT_MS, sleep);
+      return delivery ?? failed(`the webhook did not answer within ${DELIVERY_LIMIT_MS / 1000} s`);
     } finally {
-      ended.abort();
       await dispatcher.destroy();
     }
   };
@@ -38,16 +32,15 @@ async function post(address: Secret, payload: AlertPayload, dispatcher: Agent): 
     });
     await body.dump({ limit: MOST_ANSWER_BYTES }).catch(() => undefined);
     if (statusCode >= 200 && statusCode < 300) return { ok: true };
-    const redirects = statusCode >= 300 && statusCode < 400;
-    return {
-      ok: false,
-      because: redirects
+    const isRedirect = statusCode >= 300 && statusCode < 400;
+    return failed(
+      isRedirect
         ? `the webhook redirects (${statusCode}); alerts follow no redirect`
         : `the webhook answered ${statusCode}`,
-    };
+    );
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
     const known = typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code);
-    return { ok: false, because: `the webhook can’t be reached${known ? ` (${code})` : ''}` };
+    return failed(`the webhook can’t be reached${known ? ` (${code})` : ''}`);
   }
 }

@@ -2,7 +2,7 @@
 import yargs from 'yargs';
 import { nearest } from '../config/document/nearest.ts';
 import { UsageError } from '../errors.ts';
-import { onCalendar } from '../service/day.ts';
+import { onCalendar } from '../day.ts';
 import {
   answeredOptions,
   type Command,

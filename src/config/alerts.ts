@@ -1,5 +1,6 @@
 /** The `alerts` section of a config: where alerts are sent, and when. */
 import * as z from 'zod';
+import { DAY_MS } from '../day.ts';
 import { duration } from './values/quantity.ts';
 
 /** The conditions that raise an alert. */
@@ -47,4 +48,4 @@ export const alerts = z
   );
 
 /** The default of `alerts.forecast`. */
-export const DEFAULT_FORECAST_MS = 7 * 86_400_000;
+export const DEFAULT_FORECAST_MS = 7 * DAY_MS;

@@ -8,7 +8,7 @@ import type { ForEach, SyncDefinition, Window } from './definition.ts';
 import { inputFieldsOf, forEachOf } from './for-each.ts';
 import { insteadOf } from './document/nearest.ts';
 import type { ReportProblem } from './document/problem.ts';
-import { DAY_MS } from './values/quantity.ts';
+import { DAY_MS } from '../day.ts';
 import { raiseCountToOf } from './values/raise-count.ts';
 import { splitByOf } from './request-fields.ts';
 import { requestOf } from './sync-request.ts';

@@ -1,6 +1,7 @@
 /** The jobs on pg-boss, which stores them in a separate schema of the warehouse's database. */
 import { sql } from 'kysely';
 import { type ConstructorOptions, fromKysely, fromPglite, type JobResult, PgBoss } from 'pg-boss';
+import { DAY_MS } from '../day.ts';
 import { HeldError } from '../errors.ts';
 import { type RetryEffects, retryTransient } from '../warehouse/connect/retry-transient.ts';
 import type { Driver, Warehouse } from '../warehouse/connect/connect.ts';
@@ -93,7 +94,7 @@ async function reconcile(
 }
 
 /** Longer than any drain: running jobs are awaited, and a second signal ends the process. */
-const DRAIN_MS = 7 * 24 * 3_600_000;
+const DRAIN_MS = 7 * DAY_MS;
 
 function jobsOn(boss: PgBoss, { db, schema }: JobsDatabase, steady: RetryEffects): Omit<Jobs, 'reconciled'> {
   const enqueue = async (jobs: readonly NewJob[], tx?: Tx): Promise<void> => {

@@ -1,5 +1,6 @@
 /** Runs: one row for each execution of a sync, continued after an interruption. */
 import { type RawBuilder, sql } from 'kysely';
+import { DAY_MS, dayOf } from '../day.ts';
 import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
@@ -26,7 +27,7 @@ export interface Run {
 }
 
 /** An older open run is abandoned, because a plan made today would differ. */
-const CONTINUED_WITHIN_MS = 24 * 3_600_000;
+const CONTINUED_WITHIN_MS = DAY_MS;
 
 /** States of a run with an unfinished plan: it crashed, was stopped, ran out of points or met transient errors. */
 export const OPEN_STATES: readonly RunState[] = ['running', 'interrupted', 'out_of_points'];
@@ -87,7 +88,7 @@ export async function openRuns(
     (run) =>
       hashes.has(run.definition_hash) &&
       request.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
-      !(request.asksForDays === true && run.today > latestKnown(request.now).toISOString().slice(0, 10)),
+      !(request.asksForDays === true && run.today > dayOf(latestKnown(request.now))),
   );
   return { open, last };
 }

@@ -5,7 +5,8 @@
  */
 import { type QueryCreator, sql } from 'kysely';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import { precompiled, memoizeByObject, type Parameters } from '../warehouse/sql/compile-once.ts';
+import { precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
+import { memoizeByObject } from '../async/memoize.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
 import { compressBody, sha256Of } from './compression.ts';

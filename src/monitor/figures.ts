@@ -1,5 +1,6 @@
 /** Reads the figures of the metrics from one snapshot of the warehouse, so they include runs of other processes. */
 import { sql } from 'kysely';
+import { dayOf } from '../day.ts';
 import { lastBalance } from '../control/budget/balance.ts';
 import { isSync } from '../ledger/log-reads.ts';
 import { type Ops, operationsOf } from '../warehouse/connect/operations-db.ts';
@@ -102,7 +103,7 @@ const RESULTS = ['loaded', 'unchanged', 'superseded', 'quarantined'] as const;
 
 /** The figures of requests, in one pass over the ledger: no index could avoid that pass. */
 async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
-  const midnight = `${now.toISOString().slice(0, 10)}T00:00:00Z`;
+  const midnight = `${dayOf(now)}T00:00:00Z`;
   const points = sql`coalesce(charged, points, 0)`;
   const rows = await ops
     .selectFrom('requests')

@@ -1,7 +1,7 @@
 /** Whether a process can work: the database answers, its schema has this version, and the process is not ending. */
 import { sql } from 'kysely';
 import { migrationStatus } from '../warehouse/migrate/migrate.ts';
-import { withTimeout } from './with-timeout.ts';
+import { withTimeout } from '../async/with-timeout.ts';
 import type { MonitoredProcess } from './monitored-process.ts';
 
 /** The reasons why a process is not ready; none if it is. They do not quote the database: its errors may contain names and addresses. */

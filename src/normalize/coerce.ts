@@ -1,7 +1,7 @@
 /** Converts values to cells of a column, if they fit. */
 import type { Kind } from '../service/model.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
-import { onCalendar } from '../service/day.ts';
+import { onCalendar } from '../day.ts';
 import { instantText, microsOf, millisecondText } from '../service/instant.ts';
 import type { Cell } from './batch.ts';
 

@@ -5,7 +5,7 @@ import type { Detail, Fields, Resource } from '../service/model.ts';
 import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
 import { isKeyedByQuestion } from '../service/resource.ts';
-import { memoizeByObject } from '../warehouse/sql/compile-once.ts';
+import { memoizeByObject } from '../async/memoize.ts';
 import { referenceColumnNames } from '../warehouse/schema/references.ts';
 import { childTableName } from '../warehouse/schema/tables.ts';
 import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';

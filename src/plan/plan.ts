@@ -2,7 +2,7 @@
  * Converts a sync and its inputs into its first requests. Pure: facts from the warehouse and the clock are parameters.
  */
 import type { SyncDefinition } from '../config/definition.ts';
-import { DAY_MS } from '../config/values/quantity.ts';
+import { addDays, DAY_MS, daysFrom } from '../day.ts';
 import { UsageError } from '../errors.ts';
 import type { RequestBody } from '../service/request-body.ts';
 import type { Endpoint } from '../service/endpoint.ts';
@@ -90,13 +90,9 @@ function windowsOf({ name, endpoint, window, lookbackMs }: SyncDefinition, facts
       `${name}: the first day is ${first}, after the last, ${to}; allowed is a first day that is not after the last`,
     );
   const again =
-    facts.lastCompleteDay === undefined ? first : dayBefore(facts.lastCompleteDay, Math.ceil(lookbackMs / DAY_MS));
+    facts.lastCompleteDay === undefined ? first : addDays(facts.lastCompleteDay, -Math.ceil(lookbackMs / DAY_MS));
   const from = facts.from === undefined && again > first ? again : first;
   return from > to ? [] : [{ [fields.from]: from, [fields.to]: to }];
-}
-
-function dayBefore(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) - days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /**
@@ -132,11 +128,4 @@ function logStart({ from, lookbackMs }: SyncDefinition, facts: PlanContext): str
   return first === undefined ? undefined : instantText(first);
 }
 
-const dayStart = (day: string, plusDays: number): string =>
-  `${new Date(Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS).toISOString().slice(0, 10)}T00:00:00.000000Z`;
-
-function daysFrom(first: string, last: string): string[] {
-  const days: string[] = [];
-  for (let day = first; day <= last; day = dayBefore(day, -1)) days.push(day);
-  return days;
-}
+const dayStart = (day: string, plusDays: number): string => `${addDays(day, plusDays)}T00:00:00.000000Z`;

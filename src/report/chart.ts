@@ -4,7 +4,8 @@
  * do not support percentages.
  */
 import { scaleLinear, scaleUtc } from 'd3-scale';
-import { compact, dayAt, dayNumber, dayOf, shortDay } from './figures.ts';
+import { dayNumber, dayOf } from '../day.ts';
+import { compact, shortDay } from './figures.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
 /** The scales of a chart: positions of days and values. */
@@ -107,7 +108,3 @@ function dayTicks(days: readonly string[]): number[] {
 /** Marks in an inner drawing that is stretched over the frame; its horizontal unit is a day. */
 export const stretchedMarks = (frame: ChartFrame, marks: Content): Markup =>
   html`<svg x="0" y="0" width="100%" height="${frame.height}" viewBox="0 0 ${frame.days.length} ${frame.height}" preserveAspectRatio="none">${marks}</svg>`;
-
-/** Every day from the first to the last, both included. */
-export const daysFrom = (first: string, last: string): string[] =>
-  Array.from({ length: dayNumber(last) - dayNumber(first) + 1 }, (_, index) => dayAt(dayNumber(first) + index));

@@ -1,6 +1,6 @@
 /** Formats figures for people: grouped digits, units, durations, days and instants in UTC. */
+import { addDays, dayOf, daysFrom } from '../day.ts';
 
-const DAY_MS = 86_400_000;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 /** A no-break space, which keeps a figure and its unit on one line. */
 const SPACE = '\u00a0';
@@ -59,9 +59,6 @@ export function durationText(ms: number): string {
     : `${withThousands(Math.floor(hours / 24))}${SPACE}d`;
 }
 
-/** The UTC day of an instant, YYYY-MM-DD. */
-export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
-
 /** An instant to the minute, with its time zone: `2026-03-04 05:06 UTC`. */
 export const instant = (at: Date): string => `${dayOf(at)} ${at.toISOString().slice(11, 16)}${SPACE}UTC`;
 
@@ -70,14 +67,8 @@ export function shortDay(day: string): string {
   return `${Number(day.slice(8, 10))}${SPACE}${MONTHS[Number(day.slice(5, 7)) - 1] ?? ''}`;
 }
 
-/** Days from the epoch to a UTC day. */
-export const dayNumber = (day: string): number => Math.round(Date.parse(`${day}T00:00:00Z`) / DAY_MS);
-
-/** The UTC day that is `number` days after the epoch. */
-export const dayAt = (number: number): string => dayOf(new Date(number * DAY_MS));
-
 /** The last `count` UTC days up to the day of the instant, oldest first. */
 export function lastDays(count: number, at: Date): string[] {
-  const last = dayNumber(dayOf(at));
-  return Array.from({ length: count }, (_, index) => dayAt(last - count + 1 + index));
+  const last = dayOf(at);
+  return daysFrom(addDays(last, 1 - count), last);
 }

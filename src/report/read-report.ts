@@ -1,7 +1,8 @@
 /** Reads a report from the views for analysts, in one snapshot. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
-import { dayNumber, dayOf, lastDays } from './figures.ts';
+import { dayNumber, dayOf } from '../day.ts';
+import { lastDays } from './figures.ts';
 import { readCalls, readSlowest } from './reading/calls.ts';
 import { readMoney } from './reading/money.ts';
 import type { ReportSource } from './reading/rows.ts';

@@ -1,5 +1,6 @@
 /** Tables, the frames of charts, and the table of figures of a chart. */
-import { dayOf, instant } from './figures.ts';
+import { dayOf } from '../day.ts';
+import { instant } from './figures.ts';
 import { type Content, html, type Markup } from './markup.ts';
 
 export interface ReportColumn {

@@ -1,5 +1,5 @@
 /** Instants as the service writes them: up to microseconds, with any offset and number of digits. */
-import { onCalendar } from './day.ts';
+import { onCalendar } from '../day.ts';
 
 /** An instant and the form in which it was written. */
 export interface ParsedInstant {

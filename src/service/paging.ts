@@ -4,7 +4,7 @@
  */
 import type { RequestBody } from './request-body.ts';
 import { firstPart, predictionOf } from './window/first-part.ts';
-import { dayText } from './day.ts';
+import { dayText } from '../day.ts';
 import { type Evidence, evidence, type WindowFields, windowOf } from './window/evidence.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
 

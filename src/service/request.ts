@@ -1,6 +1,6 @@
 /** Schemas of fields that several requests have. */
 import * as z from 'zod';
-import { onCalendar } from './day.ts';
+import { onCalendar } from '../day.ts';
 
 export const timeout = z
   .int()

@@ -12,6 +12,7 @@ import {
   trace,
   type TracerProvider,
 } from '@opentelemetry/api';
+import { withTimeout } from '../async/with-timeout.ts';
 import type { Outcome } from '../extract/outcome.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 
@@ -116,8 +117,5 @@ export async function flushSpans(sleep: (ms: number, signal: AbortSignal) => Pro
   const provider: Flushing = trace.getTracerProvider();
   const sdk: Flushing = provider.getDelegate?.() ?? provider;
   if (!sdk.forceFlush) return;
-  const over = new AbortController();
-  const timeout = sleep(FLUSH_WITHIN_MS, over.signal).catch(() => undefined);
-  await Promise.race([sdk.forceFlush(), timeout]).catch(() => undefined);
-  over.abort();
+  await withTimeout(sdk.forceFlush(), FLUSH_WITHIN_MS, sleep).catch(() => undefined);
 }

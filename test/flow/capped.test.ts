@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
 import type { RespondRequest } from '../../src/sandbox/options.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
-import { dayNumber } from '../../src/service/day.ts';
+import { dayNumber } from '../../src/day.ts';
 import { canonicalJson } from '../../src/service/canonical-json.ts';
 import {
   answerOf,

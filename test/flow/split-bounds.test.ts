@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
 import { allowanceOf, requestsOf } from '../../src/service/window/allowance.ts';
-import { dayNumber, dayText } from '../../src/service/day.ts';
+import { dayNumber, dayText } from '../../src/day.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import { countOf } from '../support/long.ts';
 import { drawn, type Filing, type FilingWorld, filingWorld, type Order } from '../service/filing-world.ts';

@@ -1,7 +1,7 @@
 /** Windows of capped answers: asked with few requests, whatever the world is like and in whatever order it answers. */
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { dayNumber, dayText } from '../../src/service/day.ts';
+import { dayNumber, dayText } from '../../src/day.ts';
 import { splitterOf } from '../../src/flow/split/splitter.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import {

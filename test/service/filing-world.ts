@@ -1,6 +1,6 @@
 /** Worlds of filings for tests of how capped answers are cut: so many a day, of forms and states, answered in some order. */
 import type { RequestBody } from '../../src/service/request-body.ts';
-import { dayNumber, dayText, weekdayOf } from '../../src/service/day.ts';
+import { dayNumber, dayText, weekdayOf } from '../../src/day.ts';
 
 export interface Filing {
   readonly id: number;

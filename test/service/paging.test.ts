@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/request-body.ts';
-import { dayNumber, dayText } from '../../src/service/day.ts';
+import { dayNumber, dayText } from '../../src/day.ts';
 import { evidence } from '../../src/service/window/evidence.ts';
 import { cappedByCount, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
 import type { SplitBy } from '../../src/service/window/facet-splits.ts';

@@ -1,4 +1,5 @@
 /** `sluice plan`: shows what a sync would request, its cost, and how reliable the estimate is. */
+import { DAY_MS } from '../../day.ts';
 import type { Config, SyncDefinition } from '../../config/definition.ts';
 import type { Level } from '../../plan/pricing/price-book.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -135,7 +136,7 @@ async function quote(
 }
 
 /** How far back the plan looks for requests that the log has not confirmed. */
-const UNVERIFIED_MS = 30 * 24 * 3_600_000;
+const UNVERIFIED_MS = 30 * DAY_MS;
 
 /** The balance and the unverified points that the warehouse knows, without a request to the service. */
 async function readPlanned(warehouse: Warehouse, token: string, now: Date) {

@@ -1,4 +1,5 @@
 /** `sluice prune`: deletes old data that nothing needs. */
+import { DAY_MS } from '../../day.ts';
 import { UsageError } from '../../errors.ts';
 import type { PruneSummary } from '../../flow/retention/prune.ts';
 import { command, configOption } from '../command.ts';
@@ -57,7 +58,7 @@ export const prune = command({
 });
 
 /** The minimum age: a younger answer may belong to a run in progress. */
-const LEAST_MS = 86_400_000;
+const LEAST_MS = DAY_MS;
 
 async function ageOf(text: string | undefined): Promise<number> {
   const { duration } = await import('../../config/values/quantity.ts');

@@ -1,11 +1,11 @@
 /** Derives advice about costs, in sentences. Pure. */
 import type { Config } from '../../config/definition.ts';
+import { DAY_MS, dayOf } from '../../day.ts';
 import type { MaxAgeSaving } from '../../insight/cost-details.ts';
 import type { Costs } from '../../insight/costs.ts';
 import { withNoun, withThousands } from '../terminal/print.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
-const DAY_MS = 86_400_000;
 /** A request log whose newest row is older than this is out of date. */
 const STALE_MS = 7 * DAY_MS;
 /** The advice warns of points that run out within this time. */
@@ -83,5 +83,3 @@ function failureAdvice({ failures }: Costs): string[] {
     `ask the service about ${withNoun(points, 'point')} charged for nothing: sluice query "select * from charged_failures" lists the requests`,
   ];
 }
-
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

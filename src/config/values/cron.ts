@@ -1,5 +1,5 @@
 /** Parses the five fields of a cron expression and refuses a schedule that never fires. */
-import { LONGEST_MONTHS } from '../../service/day.ts';
+import { LONGEST_MONTHS } from '../../day.ts';
 
 export interface Cron {
   readonly minutes: readonly number[];

@@ -1,8 +1,8 @@
 /** Durations (`30d`, `1h`) and shares (`1%`, `0.01`), as config files write them. */
 import * as z from 'zod';
+import { DAY_MS } from '../../day.ts';
 
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
-export const DAY_MS = UNIT_MS.d;
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS } as const;
 
 const WRITTEN = /^(\d{1,6})([smhdw])$/;
 const ALLOWED = 'allowed is a duration: a whole number with the unit s, m, h, d or w, such as 15m, 1h, 7d or 2w';

@@ -1,5 +1,6 @@
 /** Chooses the limits in points for an invocation, and for one sync of it. */
 import type { Budget, SyncDefinition } from '../../config/definition.ts';
+import { dayOf } from '../../day.ts';
 import { type BalanceLimit, bothBudgets, type Limit, type MeteredBudget, openBudget } from './local-budget.ts';
 import {
   dayCounter,
@@ -51,7 +52,7 @@ const none: LimitsNow = async () => [];
 function openDayLimits(warehouse: Warehouse, points: number, now: () => Date): LimitsNow {
   let entered: string | undefined;
   return async (isGone) => {
-    const day = now().toISOString().slice(0, 10);
+    const day = dayOf(now());
     if (isGone || day !== entered) await ensureDayCounter(warehouse, day, warehouse.kind === 'embedded');
     entered = day;
     return [{ what: 'budget.per_day', points, counter: dayCounter(day), baseline: 0 }];

@@ -3,6 +3,7 @@
  * authoritative, and the rows are corrected by it.
  */
 import { sql } from 'kysely';
+import { DAY_MS } from '../../day.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
@@ -126,8 +127,6 @@ function mayBeDone(error: unknown): boolean {
 
 /** A row that is unchanged for this long includes no reservation that the ledger does not have yet. */
 const SETTLED_AFTER = sql`interval '1 second'`;
-
-const DAY_MS = 86_400_000;
 
 /** The counter of a day, YYYY-MM-DD. */
 export const dayCounter = (day: string): string => `day:${day}`;

@@ -10,7 +10,7 @@ import type { StoredAnswer } from '../../ledger/answers.ts';
 import type { KeyedRequest } from '../../service/request-body.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Forgotten } from '../../service/names/forgotten.ts';
-import { memoizeByObject } from '../../warehouse/sql/compile-once.ts';
+import { memoizeByObject } from '../../async/memoize.ts';
 import { withoutForgotten } from '../erasure/answer-body.ts';
 import { faultOf } from './answer-fault.ts';
 

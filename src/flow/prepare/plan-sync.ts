@@ -1,4 +1,5 @@
 /** The plan of a sync: its tasks, and which of them stored answers serve. */
+import { dayOf } from '../../day.ts';
 import { readFile } from 'node:fs/promises';
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByKey, type Received } from '../../ledger/fresh-answers.ts';
@@ -129,7 +130,7 @@ function tasksOfInput(
   input: RequestBody,
   { options: { from, to }, maxAgeOf, marks, now }: TasksContext,
 ): InputTasks {
-  const today = now.toISOString().slice(0, 10);
+  const today = dayOf(now);
   const mark = parseWindowWatermark(marks.get(windowWatermarkName(definition, input)), definition, now);
   // A backfill requests its days whatever earlier runs requested.
   const isBackfill = from !== undefined || to !== undefined;

@@ -1,7 +1,7 @@
 /** Moves the watermarks of a sync as far as its run has read, never past an unreadable answer. */
 import { sql } from 'kysely';
 import type { SyncDefinition } from '../../config/definition.ts';
-import { DAY_MS } from '../../config/values/quantity.ts';
+import { addDays, DAY_MS } from '../../day.ts';
 import { isSplit } from '../../ledger/skip-for-split.ts';
 import { newestLogged } from '../../ledger/log-reads.ts';
 import { readWatermark, readWatermarks, writeWatermark } from '../../ledger/watermarks.ts';
@@ -187,4 +187,4 @@ function newestKnown(
   return { from, lastCompleteDay: to < over ? to : over, to, asOf };
 }
 
-const dayBefore = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) - DAY_MS).toISOString().slice(0, 10);
+const dayBefore = (day: string): string => addDays(day, -1);

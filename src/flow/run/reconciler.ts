@@ -1,4 +1,5 @@
 /** Resolves lost answers by the request log, with one read for all that wait. */
+import { DAY_MS } from '../../day.ts';
 import { deleteRunRows } from '../../load/delete-run-rows.ts';
 import { type LostAnswer, readLostAnswers, type SettledLostAnswer } from '../../ledger/lost-answers.ts';
 import { standaloneLogReads, logReadStart } from '../../ledger/log-reads.ts';
@@ -113,7 +114,7 @@ function stretchesOf(doubts: readonly LostAnswer[], identifiers: LogIdentifiers)
 }
 
 /** Rows are completed after they begin, and ambiguous rows may become clear, so a day is checked again. */
-const AGAIN_MS = 24 * 3_600_000;
+const AGAIN_MS = DAY_MS;
 
 /** Reconciles the log rows of a run with the ledger. */
 export async function reconcileRun(

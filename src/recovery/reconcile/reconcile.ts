@@ -2,6 +2,7 @@
  * Reconciles the request log with the ledger: the charge of each request, the outcome of lost answers, and the rows
  * without a match.
  */
+import { DAY_MS } from '../../day.ts';
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
@@ -142,7 +143,7 @@ export interface Reconciliation {
 }
 
 /** The default period. */
-const RECENT_MS = 30 * 24 * 3_600_000;
+const RECENT_MS = 30 * DAY_MS;
 
 /**
  * Returns how log and ledger agree since an instant, by default over the last 30 days; undefined if the log was never

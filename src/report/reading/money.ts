@@ -1,6 +1,6 @@
 /** Reads spending and balances from the request log of the service. */
 import { sql } from 'kysely';
-import { dayOf } from '../figures.ts';
+import { dayOf } from '../../day.ts';
 import type { BalanceHistory, EndpointSpend, Money } from '../report.ts';
 import { groupedBy, relation, perDay, rowsOf, type ReportSource } from './rows.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';

@@ -1,6 +1,7 @@
 /** Points left by day, and when they run out at the recent rate. */
-import { daysFrom, drawing, frameOf } from '../chart.ts';
-import { withNoun, dayAt, dayNumber, dayOf, withThousands } from '../figures.ts';
+import { addDays, dayNumber, dayOf, daysFrom } from '../../day.ts';
+import { drawing, frameOf } from '../chart.ts';
+import { withNoun, withThousands } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import { expected, filled } from '../marks.ts';
 import { type BalanceHistory, PACE_DAYS, type Report } from '../report.ts';
@@ -67,7 +68,7 @@ function balanceChart(days: readonly string[], { byDay, points, at, pace, runsOu
     runsOutOn === null
       ? 0
       : Math.max(0, Math.min(Math.round(days.length * AHEAD), dayNumber(runsOutOn) - dayNumber(last) + 1));
-  const shown = daysFrom(first, dayAt(dayNumber(last) + ahead));
+  const shown = daysFrom(first, addDays(last, ahead));
   const frame = frameOf({
     days: shown,
     maxValue: Math.max(points, ...byDay.map((it) => it ?? 0)),

@@ -1,5 +1,6 @@
 /** The top of the page: the most important figures, and what needs attention. */
-import { withNoun, dayNumber, dayOf, withThousands, durationText } from '../figures.ts';
+import { dayNumber, dayOf } from '../../day.ts';
+import { withNoun, withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import type { BalanceHistory, Report, SyncState } from '../report.ts';
 import { dayTime } from '../table.ts';

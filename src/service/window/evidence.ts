@@ -1,6 +1,6 @@
 /** Evidence from the slices of one question so far: how many items its days hold, and their kinds. Estimates only. */
 import type { RequestBody } from '../request-body.ts';
-import { dayNumber, onCalendar } from '../day.ts';
+import { dayNumber, onCalendar } from '../../day.ts';
 import { Density } from './density.ts';
 import { canonicalJson } from '../canonical-json.ts';
 import { type Mix, mix } from './mix.ts';

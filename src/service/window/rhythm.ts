@@ -1,5 +1,5 @@
 /** How items are distributed over the days of the week, learned from their dates. */
-import { weekdayOf } from '../day.ts';
+import { weekdayOf } from '../../day.ts';
 
 export interface Rhythm {
   /** The relative number of items of a day; about 1 for a working day. */

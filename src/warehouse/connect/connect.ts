@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { Kysely, sql } from 'kysely';
 import type { PoolConfig } from 'pg';
+import { memoize } from '../../async/memoize.ts';
 import type { Secret } from '../../config/values/secret.ts';
 import { HeldError, TransientError, UsageError } from '../../errors.ts';
 import { type DatabaseClock, openDatabaseClock } from './clock.ts';
@@ -118,7 +119,7 @@ type Names = Pick<Warehouse, 'schema' | 'ops'>;
 async function openServer(url: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
   const { dialect, session, place, settings } = await openPool(url);
   const db = new Kysely<OperationsTables>({ dialect });
-  const close = once(() => db.destroy());
+  const close = memoize(() => db.destroy());
   let clock: DatabaseClock;
   try {
     await refuseUnfit(db);
@@ -178,7 +179,7 @@ async function openEmbedded(path: string, names: Names, effects: OpenEffects): P
       session: sessionOfPGlite(pglite),
       driver: { kind: 'pglite', pglite },
       clock: await clockOf(db, effects),
-      close: once(() => close(db, pglite)),
+      close: memoize(() => close(db, pglite)),
     };
   }
   if (path.trim() === '') {
@@ -210,7 +211,7 @@ async function openEmbedded(path: string, names: Names, effects: OpenEffects): P
       // Committed data survives the end of the process. On a full disk the database stays open, because closing it
       // writes
       // and may never return.
-      close: once(async () => {
+      close: memoize(async () => {
         try {
           if (room.isFit()) await close(db, pglite);
         } finally {
@@ -244,7 +245,7 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
     if (open) {
       const db = new Kysely<OperationsTables>({ dialect: readsDialect(() => open(effects.signal)) });
       const place = `${folder}, through the process that owns it`;
-      const close = once(() => db.destroy());
+      const close = memoize(() => db.destroy());
       // The owner runs on the same machine, so the clocks are the same.
       const clock = await openDatabaseClock(async () => (effects.databaseNow ?? effects.now)(), effects);
       return { kind: 'embedded', ...names, place, db, session: sessionAt(open), clock, isRemote: true, close };
@@ -277,15 +278,9 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** The command line of this process. It contains no secret, because no flag takes one. */
 /** This command as its lock shows it to other processes: without a query, which may hold personal data, and what follows. */
 function commandLine(): string {
   const words = process.argv.slice(2);
   const query = words.findIndex((word) => /\s/.test(word));
   return ['sluice', ...(query < 0 ? words : words.slice(0, query))].join(' ');
-}
-
-function once(run: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  return () => (running ??= run());
 }

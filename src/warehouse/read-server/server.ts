@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { memoize } from '../../async/memoize.ts';
+import { withTimeout } from '../../async/with-timeout.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import { withShortSocketPath } from '../lock/socket-path.ts';
 import { answerStatement } from './statement.ts';
@@ -70,15 +72,11 @@ export async function serveReads(
   const close = async (): Promise<void> => {
     await rm(join(folder, READS_SOCKET), { force: true });
     server.close();
-    const ended = new AbortController();
-    const timeout = sleep(limits.graceMs, ended.signal).catch(() => undefined);
-    await Promise.race([Promise.all(readers.values()), timeout]);
-    ended.abort();
+    await withTimeout(Promise.all(readers.values()), limits.graceMs, sleep);
     for (const socket of readers.keys()) socket.destroy();
     await Promise.all(readers.values());
   };
-  let closing: Promise<void> | undefined;
-  return { close: () => (closing ??= close()) };
+  return { close: memoize(close) };
 }
 
 async function listen(server: Server, folder: string): Promise<void> {

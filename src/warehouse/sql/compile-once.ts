@@ -32,13 +32,3 @@ export function precompiled<const Name extends string, Row>(
     return { ...compiled, parameters };
   };
 }
-
-/** A function that computes its result once for each object and caches it as long as the object is in use. */
-export function memoizeByObject<Key extends object, T>(make: (key: Key) => T): (key: Key) => T {
-  const made = new WeakMap<Key, T>();
-  return (key) => {
-    const result = made.get(key) ?? make(key);
-    made.set(key, result);
-    return result;
-  };
-}

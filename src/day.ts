@@ -1,12 +1,22 @@
-/** Calendar days, as texts and as numbers, so that windows can be counted and split. */
+/** Calendar days in UTC: as texts, as numbers for counting, and as milliseconds. */
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
+
+/** The UTC day of an instant, written YYYY-MM-DD. */
+export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 /** The day, written YYYY-MM-DD, as a number of days since 1970. */
 export const dayNumber = (day: string): number => Date.parse(`${day}T00:00:00Z`) / DAY_MS;
 
 /** The day of that number, written YYYY-MM-DD. */
-export const dayText = (number: number): string => new Date(number * DAY_MS).toISOString().slice(0, 10);
+export const dayText = (number: number): string => dayOf(new Date(number * DAY_MS));
+
+/** The day that is `days` days later, or earlier if negative. */
+export const addDays = (day: string, days: number): string => dayText(dayNumber(day) + days);
+
+/** Every day from the first to the last. */
+export const daysFrom = (first: string, last: string): string[] =>
+  Array.from({ length: Math.max(0, dayNumber(last) - dayNumber(first) + 1) }, (_, index) => addDays(first, index));
 
 /** 0 for a Sunday to 6 for a Saturday. 1970 began on a Thursday. */
 export const weekdayOf = (number: number): number => (((number + 4) % 7) + 7) % 7;
