@@ -2,9 +2,8 @@
 import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
-import type { Context } from '../context.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { table } from '../terminal/print.ts';
+import { type Column, column, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
 export const alerts = command({
@@ -29,7 +28,7 @@ export const alerts = command({
         ]);
         return listAlerts(operationsOf(warehouse));
       });
-      show(context, found, () => listText(found, context));
+      show(context, found, () => tableOf(found, COLUMNS, context.out) || 'no alert has been raised\n');
       return EXIT.complete;
     }
     if (!config.alerts) {
@@ -60,9 +59,10 @@ interface DeliveryTest {
   readonly because: string | null;
 }
 
-function listText(found: readonly AlertState[], { out }: Context): string {
-  if (found.length === 0) return 'no alert has been raised\n';
-  const columns = ['sync', 'kind', 'state', 'since', 'reason'].map((name) => ({ name }));
-  const rows = found.map((it) => [it.sync, it.kind.replaceAll('_', ' '), it.state, it.since, it.because]);
-  return table(columns, rows, out);
-}
+const COLUMNS: readonly Column<AlertState>[] = [
+  column('sync', (it) => it.sync),
+  column('kind', (it) => it.kind.replaceAll('_', ' ')),
+  column('state', (it) => it.state),
+  column('since', (it) => it.since),
+  column('reason', (it) => it.because),
+];

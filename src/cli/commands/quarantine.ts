@@ -6,7 +6,7 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
-import { withNoun, table } from '../terminal/print.ts';
+import { column, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { replayText, replayWithProgress } from './replay.ts';
 
@@ -61,20 +61,23 @@ async function list(context: Context, warehouse: Warehouse, isCreated: boolean):
 
 function listText(entries: readonly QuarantineEntry[], { out }: Context): string {
   if (entries.length === 0) return 'nothing is in quarantine\n';
-  const columns = ['id', 'sync', 'resource', 'position', 'reason', 'since'].map((name) => ({ name }));
-  const rows = entries.map((it) => [
-    it.id,
-    it.sync,
-    it.resource,
-    it.pointer === '' ? 'the answer' : it.pointer,
-    it.reason,
-    it.at,
-  ]);
+  const listed = tableOf(
+    entries,
+    [
+      column('id', (it) => it.id),
+      column('sync', (it) => it.sync),
+      column('resource', (it) => it.resource),
+      column('position', (it) => it.pointer || 'the answer'),
+      column('reason', (it) => it.reason),
+      column('since', (it) => it.at),
+    ],
+    out,
+  );
   const more =
     entries.length === LISTED
       ? `the newest ${LISTED} are listed\n`
       : `${withNoun(entries.length, 'entry', 'entries')}\n`;
-  return table(columns, rows, out) + more;
+  return listed + more;
 }
 
 async function showOne(context: Context, warehouse: Warehouse, isCreated: boolean, id: string): Promise<number> {

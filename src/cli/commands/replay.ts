@@ -6,7 +6,7 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { hasSchema, readConfig, withWarehouse } from '../open.ts';
-import { withNoun, duration, table } from '../terminal/print.ts';
+import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { withProgress } from '../terminal/with-progress.ts';
 
@@ -87,6 +87,8 @@ export function replayText(summary: ReplaySummary, channel: Channel): string {
     ? `the bodies of ${withNoun(summary.gone.answers, 'answer')}, received from ${summary.gone.from} to ${summary.gone.to}, were pruned: their rows are unchanged\n`
     : '';
   const sentence = `${withNoun(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
-  if (written.length === 0) return sentence;
-  return sentence + table([{ name: 'table' }, { name: 'rows written' }], written, channel);
+  return (
+    sentence +
+    tableOf(written, [column('table', ([name]) => name), column('rows written', ([, rows]) => rows)], channel)
+  );
 }

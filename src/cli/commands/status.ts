@@ -1,5 +1,5 @@
 /** `sluice status`: shows the status of all syncs, from the warehouse alone. */
-import type { DriftStatus, FailureStatus, Status, SyncStatus } from '../../insight/status.ts';
+import type { DriftStatus, FailureStatus, Status } from '../../insight/status.ts';
 import type { Config } from '../../config/definition.ts';
 import { embeddedFolder } from '../../config/values/paths.ts';
 import type { EngineStatus } from '../../engine/status.ts';
@@ -10,7 +10,7 @@ import { filtersText } from '../../text/filters.ts';
 import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
-import { withNoun, duration, table } from '../terminal/print.ts';
+import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
 import { reconciliationLine } from '../text/reconciliation-line.ts';
 import { show } from '../terminal/show.ts';
 import { engineStatusText } from '../text/engine-status.ts';
@@ -123,18 +123,24 @@ const fullText = (found: Found, context: Context): string =>
 
 function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet; run sluice sync\n';
-  const columns = ['sync', 'state', 'exit', 'last run', 'complete', 'newest answer', ...COUNTS].map((name) => ({
-    name,
-  }));
-  const rows = syncs.map((it) => [
-    it.sync,
-    it.state.replaceAll('_', ' '),
-    it.exitCode ?? '',
-    ago(it.startedAt, context),
-    ago(it.completeAt, context),
-    ago(it.newestAnswerAt, context),
-    ...countsOf(it),
-  ]);
+  const overview = tableOf(
+    syncs,
+    [
+      column('sync', (it) => it.sync),
+      column('state', (it) => it.state.replaceAll('_', ' ')),
+      column('exit', (it) => it.exitCode ?? ''),
+      column('last run', (it) => ago(it.startedAt, context)),
+      column('complete', (it) => ago(it.completeAt, context)),
+      column('newest answer', (it) => ago(it.newestAnswerAt, context)),
+      column('open', (it) => it.open),
+      column('in doubt', (it) => it.inDoubt),
+      column('unloaded', (it) => it.unloaded),
+      column('quarantined', (it) => it.quarantined),
+      column('failed', (it) => it.failed),
+      column('truncated', (it) => it.truncated),
+    ],
+    context.out,
+  );
   const others = lowerBounds.filter(
     ({ sync, unreadable, filters }) =>
       !unreadable || !gaps.some((gap) => gap.sync === sync && filtersText(gap.filters) === filtersText(filters)),
@@ -143,7 +149,7 @@ function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, conte
     error === null ? [] : [`${escapeControls(`${sync}: ${causeOf(sync, error)}`)}\n`],
   );
   return [
-    table(columns, rows, context.out),
+    overview,
     ...errors,
     ...lowerBoundLines(
       // The gaps of the newest runs have their own lines.
@@ -168,16 +174,6 @@ function spoolText(spool: { readonly folder: string; readonly waiting: number; r
   ).concat('\n');
 }
 
-const COUNTS = ['open', 'in doubt', 'unloaded', 'quarantined', 'failed', 'truncated'];
-const countsOf = (it: SyncStatus): number[] => [
-  it.open,
-  it.inDoubt,
-  it.unloaded,
-  it.quarantined,
-  it.failed,
-  it.truncated,
-];
-
 const ago = (at: Date | null, { now }: Context): string =>
   at === null
     ? 'never'
@@ -186,26 +182,30 @@ const ago = (at: Date | null, { now }: Context): string =>
       : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
 
 function failuresText(failures: readonly FailureStatus[], context: Context): string {
-  if (failures.length === 0) return '';
-  const columns = ['sync', 'request', 'state', 'reason', 'next'].map((name) => ({ name }));
-  const rows = failures.map((it) => [
-    it.sync,
-    JSON.stringify(it.input),
-    it.state.replaceAll('_', ' '),
-    it.error,
-    it.next ?? '',
-  ]);
-  return `\n${table(columns, rows, context.out)}`;
+  const text = tableOf(
+    failures,
+    [
+      column('sync', (it) => it.sync),
+      column('request', (it) => JSON.stringify(it.input)),
+      column('state', (it) => it.state.replaceAll('_', ' ')),
+      column('reason', (it) => it.error),
+      column('next', (it) => it.next ?? ''),
+    ],
+    context.out,
+  );
+  return text && `\n${text}`;
 }
 
 function driftText(drift: readonly DriftStatus[], context: Context): string {
-  if (drift.length === 0) return '';
-  const columns = ['differs from the contract', 'difference', 'times', 'last seen'].map((name) => ({ name }));
-  const rows = drift.map(({ resource, path, kind, count, lastSeenAt }) => [
-    `${resource}.${path}`,
-    kind,
-    count,
-    ago(lastSeenAt, context),
-  ]);
-  return `\n${table(columns, rows, context.out)}`;
+  const text = tableOf(
+    drift,
+    [
+      column('differs from the contract', (it) => `${it.resource}.${it.path}`),
+      column('difference', (it) => it.kind),
+      column('times', (it) => it.count),
+      column('last seen', (it) => ago(it.lastSeenAt, context)),
+    ],
+    context.out,
+  );
+  return text && `\n${text}`;
 }

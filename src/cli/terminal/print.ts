@@ -10,6 +10,33 @@ export interface TableColumn {
   readonly align?: 'left' | 'right';
 }
 
+/** A column of rows of one type: its name, and what it shows of a row. */
+export interface Column<T> extends TableColumn {
+  readonly cell: (row: T) => unknown;
+}
+
+export const column = <T>(name: string, cell: (row: T) => unknown): Column<T> => ({ name, cell });
+
+/** A right-aligned column. Numbers have grouped digits, null is empty, and texts are unchanged. */
+export const figure = <T>(name: string, valueOf: (row: T) => number | string | null): Column<T> => ({
+  name,
+  align: 'right',
+  cell: (row) => {
+    const value = valueOf(row);
+    return typeof value === 'number' ? withThousands(value) : (value ?? '');
+  },
+});
+
+/** A table of rows; empty if there are none. */
+export const tableOf = <T>(rows: readonly T[], columns: readonly Column<NoInfer<T>>[], channel: Channel): string =>
+  rows.length === 0
+    ? ''
+    : table(
+        columns,
+        rows.map((row) => columns.map(({ cell }) => cell(row))),
+        channel,
+      );
+
 const GAP = '  ';
 /** The minimum width to which a column is cut; less would be unreadable. */
 const LEAST_COLUMNS = 8;

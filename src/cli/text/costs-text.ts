@@ -3,7 +3,7 @@ import type { BalanceForecast } from '../../insight/cost-details.ts';
 import type { Costs, CostSums } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
+import { column, duration, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
@@ -26,36 +26,28 @@ export function costsText({ costs, prices, advice, now }: CostsTextInput, channe
   const from = since === null ? '' : ` since ${since}`;
   if (total.requests === 0 && syncs.length === 0)
     return `nothing was paid${from}${since === null ? ' yet; run sluice sync' : ''}\n${nextLines(advice)}`;
+  const tables = [
+    ['by sync', syncTable(costs, channel)],
+    ['points by loaded item and new row', yieldTable(costs, channel)],
+    ['by endpoint', sumsTable('endpoint', costs.endpoints, ({ endpoint }) => endpoint, channel)],
+    ['by plan', sumsTable('plan', costs.plans, ({ plan }) => plan, channel)],
+    ['by day', dayTable(costs, channel)],
+    ['most expensive runs', runTable(costs, channel)],
+    ['prices', priceTable(prices, channel)],
+    ['points left', balanceTable(costs.balances, now, channel)],
+    ['charged for nothing', failureTable(costs, channel)],
+    ['savings of a max_age, over all answers', savingTable(costs, channel)],
+  ] as const;
   return [
     headline(costs),
     verified(costs),
-    section('by sync', syncTable(costs, channel), channel),
-    section('points by loaded item and new row', yieldTable(costs, channel), channel),
-    section(
-      'by endpoint',
-      sumsTable('endpoint', costs.endpoints, ({ endpoint }) => endpoint, channel),
-      channel,
-    ),
-    section(
-      'by plan',
-      sumsTable('plan', costs.plans, ({ plan }) => plan, channel),
-      channel,
-    ),
-    section('by day', dayTable(costs, channel), channel),
-    section('most expensive runs', runTable(costs, channel), channel),
-    section('prices', priceTable(prices, channel), channel),
-    section('points left', balanceTable(costs.balances, now, channel), channel),
-    section('charged for nothing', failureTable(costs, channel), channel),
-    section('savings of a max_age, over all answers', savingTable(costs, channel), channel),
+    ...tables.map(([title, text]) => (text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`)),
     reconciliationLine(costs.reconciliation),
     advice.length > 0 ? `\n${nextLines(advice)}` : '',
   ].join('');
 }
 
 const nextLines = (advice: readonly string[]): string => advice.map((it) => `next: ${escapeControls(it)}\n`).join('');
-
-const section = (title: string, text: string, channel: Channel): string =>
-  text === '' ? '' : `\n${paint(channel, 'bold', title)}\n${text}`;
 
 /** The points of the ledger that the log does not confirm; empty if it confirms all. */
 function verified({ verification: it }: Costs): string {
@@ -77,56 +69,44 @@ function headline({ total, syncs, since, verification }: Costs): string {
   return `${withNoun(points, 'point')} for ${withNoun(requests, 'request')} in the request log, ${since ?? firstDay} to ${lastDay}${failed}\n`;
 }
 
-const columnsOf = (left: readonly string[], right: readonly string[]) => [
-  ...left.map((name) => ({ name })),
-  ...right.map((name) => ({ name, align: 'right' as const })),
-];
-
 const share = (part: number, total: number): string =>
   total > 0 ? `${withThousands(Math.round((part / total) * 1000) / 10)} %` : '';
-const each = (points: number | null): string => (points === null ? '' : withThousands(points));
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 
 function syncTable({ syncs, total }: Costs, channel: Channel): string {
-  const rows = syncs.map((it) => [
-    it.sync,
-    it.endpoint,
-    withThousands(it.requests),
-    withThousands(it.points),
-    share(it.points, total.points),
-    withThousands(it.failedPoints),
-    withThousands(it.ledgerPoints),
-  ]);
-  const ledger = withThousands(syncs.reduce((sum, it) => sum + it.ledgerPoints, 0));
-  const last = [
-    'total',
-    '',
-    withThousands(total.requests),
-    withThousands(total.points),
-    '',
-    withThousands(total.failedPoints),
-    ledger,
-  ];
-  const columns = columnsOf(['sync', 'endpoint'], ['requests', 'points', 'share', 'for failed', 'by ledger']);
-  return table(columns, [...rows, last], channel);
+  const ledgerPoints = syncs.reduce((sum, it) => sum + it.ledgerPoints, 0);
+  const last = { ...total, sync: 'total', endpoint: '', ledgerPoints };
+  return tableOf(
+    [...syncs, last],
+    [
+      column('sync', (it) => it.sync),
+      column('endpoint', (it) => it.endpoint),
+      figure('requests', (it) => it.requests),
+      figure('points', (it) => it.points),
+      figure('share', (it) => (it === last ? '' : share(it.points, total.points))),
+      figure('for failed', (it) => it.failedPoints),
+      figure('by ledger', (it) => it.ledgerPoints),
+    ],
+    channel,
+  );
 }
 
-function yieldTable({ syncs }: Costs, channel: Channel): string {
-  const rows = syncs
-    .filter(({ answers }) => answers > 0)
-    .map((it) => [
-      it.sync,
-      it.endpoint,
-      withThousands(it.loaded),
-      each(it.pointsPerLoaded),
-      withThousands(it.newRows),
-      each(it.pointsPerNewRow),
-      withThousands(it.nothingNewPoints),
-      share(it.nothingNewPoints, it.answerPoints),
-    ]);
-  if (rows.length === 0) return '';
-  const columns = columnsOf(['sync', 'endpoint'], ['loaded', 'each', 'new rows', 'each', 'for nothing new', 'share']);
-  return table(columns, rows, channel);
-}
+const yieldTable = ({ syncs }: Costs, channel: Channel): string =>
+  tableOf(
+    syncs.filter(({ answers }) => answers > 0),
+    [
+      column('sync', (it) => it.sync),
+      column('endpoint', (it) => it.endpoint),
+      figure('loaded', (it) => it.loaded),
+      figure('each', (it) => it.pointsPerLoaded),
+      figure('new rows', (it) => it.newRows),
+      figure('each', (it) => it.pointsPerNewRow),
+      figure('for nothing new', (it) => it.nothingNewPoints),
+      figure('share', (it) => share(it.nothingNewPoints, it.answerPoints)),
+    ],
+    channel,
+  );
 
 function sumsTable<T extends CostSums>(
   name: string,
@@ -134,37 +114,39 @@ function sumsTable<T extends CostSums>(
   nameOf: (it: T) => string,
   channel: Channel,
 ): string {
-  if (sums.length === 0) return '';
   const all = sums.reduce((total, it) => total + it.points, 0);
-  const rows = sums.map((it) => [
-    nameOf(it),
-    withThousands(it.requests),
-    withThousands(it.points),
-    share(it.points, all),
-    withThousands(it.failedRequests),
-    withThousands(it.failedPoints),
-  ]);
-  return table(columnsOf([name], ['requests', 'points', 'share', 'failed', 'for failed']), rows, channel);
+  return tableOf(
+    sums,
+    [
+      column(name, nameOf),
+      figure('requests', (it) => it.requests),
+      figure('points', (it) => it.points),
+      figure('share', (it) => share(it.points, all)),
+      figure('failed', (it) => it.failedRequests),
+      figure('for failed', (it) => it.failedPoints),
+    ],
+    channel,
+  );
 }
 
 function dayTable({ days, balances }: Costs, channel: Channel): string {
-  if (days.length === 0) return '';
-  const shown = days.slice(-MOST_DAYS);
   // With several tokens, there is no single balance to show.
   const [own, another] = balances.filter(({ isOurs }) => isOurs);
-  const left = new Map(
-    another ? [] : own?.days.flatMap(({ date, pointsLeft }) => (pointsLeft === null ? [] : [[date, pointsLeft]])),
+  const left = new Map(another ? [] : own?.days.map(({ date, pointsLeft }) => [date, pointsLeft]));
+  const isKnown = [...left.values()].some((it) => it !== null);
+  const text = tableOf(
+    days.slice(-MOST_DAYS),
+    [
+      column('day', (it) => it.date),
+      figure('requests', (it) => it.requests),
+      figure('points', (it) => it.points),
+      figure('for failed', (it) => it.failedPoints),
+      ...(isKnown ? [figure('points left', ({ date }: { date: string }) => left.get(date) ?? null)] : []),
+    ],
+    channel,
   );
-  const rows = shown.map((it) => [
-    it.date,
-    withThousands(it.requests),
-    withThousands(it.points),
-    withThousands(it.failedPoints),
-    ...(left.size > 0 ? [each(left.get(it.date) ?? null)] : []),
-  ]);
-  const more = days.length - shown.length;
-  const columns = columnsOf(['day'], ['requests', 'points', 'for failed', ...(left.size > 0 ? ['points left'] : [])]);
-  return `${table(columns, rows, channel)}${more > 0 ? `and ${withNoun(more, 'day')} before; --csv and --json have all\n` : ''}`;
+  const more = days.length - MOST_DAYS;
+  return `${text}${more > 0 ? `and ${withNoun(more, 'day')} before; --csv and --json have all\n` : ''}`;
 }
 
 function runTable({ runs }: Costs, channel: Channel): string {
@@ -174,43 +156,37 @@ function runTable({ runs }: Costs, channel: Channel): string {
     .filter((it) => costOf(it) > 0)
     .toSorted((a, b) => costOf(b) - costOf(a))
     .slice(0, MOST_RUNS);
-  if (dearest.length === 0) return '';
-  const rows = dearest.map((it) => [
-    it.runId,
-    it.sync,
-    it.startedAt.toISOString().slice(0, 10),
-    it.state.replaceAll('_', ' '),
-    withThousands(costOf(it)),
-    each(it.quotedPoints),
-    withThousands(it.loaded),
-    withThousands(it.newRows),
-  ]);
-  return table(
-    columnsOf(['run', 'sync', 'day', 'state'], ['points', 'quoted', 'items loaded', 'new rows']),
-    rows,
+  return tableOf(
+    dearest,
+    [
+      column('run', (it) => it.runId),
+      column('sync', (it) => it.sync),
+      column('day', (it) => dayOf(it.startedAt)),
+      column('state', (it) => it.state.replaceAll('_', ' ')),
+      figure('points', costOf),
+      figure('quoted', (it) => it.quotedPoints),
+      figure('items loaded', (it) => it.loaded),
+      figure('new rows', (it) => it.newRows),
+    ],
     channel,
   );
 }
 
-function priceTable(prices: readonly EndpointPrice[], channel: Channel): string {
-  const shown = prices.filter(({ samples, points }) => samples > 0 || points !== 0);
-  if (shown.length === 0) return '';
-  const rows = shown.map((it) => [
-    it.endpoint,
-    priceInWords(it),
-    CONFIDENCE[it.sure],
-    each(it.low),
-    each(it.median),
-    each(it.high),
-    it.samples > 0 ? `${withThousands(Math.round(it.deviation * 1000) / 10)} %` : '',
-    withThousands(it.samples),
-  ]);
-  return table(
-    columnsOf(['endpoint', 'price', 'confidence'], ['low', 'median', 'high', 'spread', 'samples']),
-    rows,
+const priceTable = (prices: readonly EndpointPrice[], channel: Channel): string =>
+  tableOf(
+    prices.filter(({ samples, points }) => samples > 0 || points !== 0),
+    [
+      column('endpoint', (it) => it.endpoint),
+      column('price', priceInWords),
+      column('confidence', (it) => CONFIDENCE[it.sure]),
+      figure('low', (it) => it.low),
+      figure('median', (it) => it.median),
+      figure('high', (it) => it.high),
+      figure('spread', (it) => (it.samples > 0 ? share(it.deviation, 1) : '')),
+      figure('samples', (it) => it.samples),
+    ],
     channel,
   );
-}
 
 function priceInWords({ by, per, points }: EndpointPrice): string {
   if (by === null || points === null) return 'varies without a known rule';
@@ -219,56 +195,54 @@ function priceInWords({ by, per, points }: EndpointPrice): string {
   return `${withThousands(points)} per ${items} ${by === 'asked' ? 'requested' : 'returned'}`;
 }
 
-function balanceTable(balances: readonly BalanceForecast[], now: Date, channel: Channel): string {
-  const known = balances.filter(({ pointsLeft }) => pointsLeft !== null);
-  if (known.length === 0) return '';
-  const rows = known.map((it) => [
-    it.token,
-    it.isOurs ? 'yes' : 'no',
-    each(it.pointsLeft),
-    it.toldAt === null ? '' : `${duration(Math.max(0, now.getTime() - it.toldAt.getTime()))} ago`,
-    each(Math.round(it.pointsPerDay7 * 10) / 10),
-    each(Math.round(it.pointsPerDay30 * 10) / 10),
-    it.runsOutAt7?.toISOString().slice(0, 10) ?? 'never',
-  ]);
-  const columns = [
-    ...columnsOf(['token', 'ours'], ['points left', 'reported', 'a day (7 days)', 'a day (30 days)']),
-    { name: 'run out on' },
-  ];
-  return table(columns, rows, channel);
-}
+const balanceTable = (balances: readonly BalanceForecast[], now: Date, channel: Channel): string =>
+  tableOf(
+    balances.filter(({ pointsLeft }) => pointsLeft !== null),
+    [
+      column('token', (it) => it.token),
+      column('ours', (it) => (it.isOurs ? 'yes' : 'no')),
+      figure('points left', (it) => it.pointsLeft),
+      figure('reported', ({ toldAt }) => toldAt && `${duration(Math.max(0, now.getTime() - toldAt.getTime()))} ago`),
+      figure('a day (7 days)', (it) => Math.round(it.pointsPerDay7 * 10) / 10),
+      figure('a day (30 days)', (it) => Math.round(it.pointsPerDay30 * 10) / 10),
+      column('run out on', ({ runsOutAt7 }) => (runsOutAt7 ? dayOf(runsOutAt7) : 'never')),
+    ],
+    channel,
+  );
 
 function failureTable({ failures }: Costs, channel: Channel): string {
-  const shown = failures.slice(0, MOST_FAILURES);
-  if (shown.length === 0) return '';
-  const rows = shown.map((it) => [
-    it.sync,
-    it.endpoint,
-    it.kind,
-    it.status ?? '',
-    withThousands(it.requests),
-    withThousands(it.points),
-    it.error ?? '',
-  ]);
-  const more = failures.length - shown.length;
-  const columns = [...columnsOf(['sync', 'endpoint', 'kind', 'status'], ['requests', 'points']), { name: 'error' }];
-  return `${table(columns, rows, channel)}${more > 0 ? `and ${withThousands(more)} more kinds; --json has all\n` : ''}`;
+  const text = tableOf(
+    failures.slice(0, MOST_FAILURES),
+    [
+      column('sync', (it) => it.sync),
+      column('endpoint', (it) => it.endpoint),
+      column('kind', (it) => it.kind),
+      column('status', (it) => it.status ?? ''),
+      figure('requests', (it) => it.requests),
+      figure('points', (it) => it.points),
+      column('error', (it) => it.error ?? ''),
+    ],
+    channel,
+  );
+  const more = failures.length - MOST_FAILURES;
+  return `${text}${more > 0 ? `and ${withThousands(more)} more kinds; --json has all\n` : ''}`;
 }
 
 function savingTable({ savings }: Costs, channel: Channel): string {
-  const syncs = [...Map.groupBy(savings, ({ sync }) => sync)].filter(([, ages]) =>
-    ages.some((it) => it.savedPoints > 0),
-  );
-  if (syncs.length === 0) return '';
   const ages = [...new Set(savings.map(({ maxAgeDays }) => maxAgeDays))].toSorted((a, b) => a - b);
-  const columns = columnsOf(['sync'], ['points', ...ages.flatMap((days) => [`saved by ${days}d`, 'late answers'])]);
-  const rows = syncs.map(([sync, found]) => [
-    sync,
-    each(found[0]?.points ?? null),
-    ...ages.flatMap((days) => {
-      const it = found.find(({ maxAgeDays }) => maxAgeDays === days);
-      return it ? [withThousands(it.savedPoints), withThousands(it.lateAnswers)] : ['', ''];
-    }),
-  ]);
-  return table(columns, rows, channel);
+  const syncs = [...Map.groupBy(savings, ({ sync }) => sync)]
+    .filter(([, found]) => found.some((it) => it.savedPoints > 0))
+    .map(([sync, found]) => ({ sync, found, at: new Map(found.map((it) => [it.maxAgeDays, it])) }));
+  return tableOf(
+    syncs,
+    [
+      column('sync', (it) => it.sync),
+      figure('points', ({ found }) => found[0]?.points ?? null),
+      ...ages.flatMap((days) => [
+        figure(`saved by ${days}d`, ({ at }: (typeof syncs)[number]) => at.get(days)?.savedPoints ?? null),
+        figure('late answers', ({ at }: (typeof syncs)[number]) => at.get(days)?.lateAnswers ?? null),
+      ]),
+    ],
+    channel,
+  );
 }

@@ -2,7 +2,7 @@
 import type { EngineStatus } from '../../engine/status.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Context } from '../context.ts';
-import { withNoun, duration, table } from '../terminal/print.ts';
+import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
 
 /** The text, with a blank line before it; empty if no engine ever ran. */
 export function engineStatusText(status: EngineStatus | undefined, { now, out }: Pick<Context, 'now' | 'out'>): string {
@@ -23,12 +23,15 @@ export function engineStatusText(status: EngineStatus | undefined, { now, out }:
     ...(givenUp.length > 0 ? ['next: fix the cause, then run sluice schedule --redrive'] : []),
   ];
   const text = lines.flatMap((line) => line.split('\n').map((it) => `${escapeControls(it)}\n`)).join('');
-  const columns = ['sync', 'schedule', 'time zone', 'next firing'].map((name) => ({ name }));
-  const rows = schedules.map(({ sync, cron, timezone, nextAt }) => [
-    sync,
-    cron,
-    timezone,
-    nextAt?.toISOString() ?? 'never',
-  ]);
-  return `\n${text}${rows.length > 0 ? `\n${table(columns, rows, out)}` : ''}`;
+  const firings = tableOf(
+    schedules,
+    [
+      column('sync', (it) => it.sync),
+      column('schedule', (it) => it.cron),
+      column('time zone', (it) => it.timezone),
+      column('next firing', (it) => it.nextAt ?? 'never'),
+    ],
+    out,
+  );
+  return `\n${text}${firings && `\n${firings}`}`;
 }

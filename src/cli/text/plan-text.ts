@@ -4,7 +4,7 @@ import type { UnverifiedPoints } from '../../ledger/summary.ts';
 import type { Level, Confidence } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { withNoun, duration, withThousands, table } from '../terminal/print.ts';
+import { column, duration, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 
 /** The result of a plan: quotes, the balance, and the prices behind the quotes. */
 export interface Planned {
@@ -80,24 +80,25 @@ function moneyLines({ balance, unverified }: Planned, { budget }: PlanTextOption
 /** The text, with a line break at the end. */
 export function planText(planned: Planned, options: PlanTextOptions, channel: Channel): string {
   const { syncs, total } = planned;
-  const columns = [
-    { name: 'sync' },
-    { name: 'endpoint' },
-    ...['fresh', 'to send', 'low', 'likely', 'most'].map((name) => ({ name, align: 'right' as const })),
-    { name: 'confidence' },
-    { name: 'least time', align: 'right' as const },
-  ];
-  const rows = [...syncs, { sync: 'total', endpoint: '', ...total }].map((it) => [
-    it.sync,
-    it.endpoint,
-    withThousands(it.fresh),
-    withThousands(it.requests - it.fresh),
-    ...[it.low, it.likely, it.most].map((points) => `${withThousands(points)}${it.mayGrow ? '+' : ''}`),
-    it.most > 0 ? CONFIDENCE[it.sure] : '',
-    it.leastMs === 0 ? '' : duration(it.leastMs),
-  ]);
+  const points = (name: 'low' | 'likely' | 'most') =>
+    figure(name, (it: Quote) => `${withThousands(it[name])}${it.mayGrow ? '+' : ''}`);
+  const quotes = tableOf(
+    [...syncs, { sync: 'total', endpoint: '', ...total }],
+    [
+      column('sync', (it) => it.sync),
+      column('endpoint', (it) => it.endpoint),
+      figure('fresh', (it) => it.fresh),
+      figure('to send', (it) => it.requests - it.fresh),
+      points('low'),
+      points('likely'),
+      points('most'),
+      column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.sure] : '')),
+      figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
+    ],
+    channel,
+  );
   const lines = [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
-  return `${table(columns, rows, channel)}${lines.join('\n')}\n`;
+  return `${quotes}${lines.join('\n')}\n`;
 }
 
 /** Notes about what the figures leave out, and the next step if there are requests to send. */

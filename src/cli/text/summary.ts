@@ -4,49 +4,39 @@ import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
 import { lostAnswerLines } from './lost-answer-lines.ts';
 import { gapLines, lowerBoundLines } from './lower-bounds.ts';
-import { withNoun, duration, withThousands, paint, table } from '../terminal/print.ts';
+import { column, duration, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 
-type Count = 'asked' | 'fresh' | 'loaded' | 'changed' | 'unchanged' | 'quarantined' | 'truncated' | 'points';
+/** The counts of a sync, in the order of their columns. */
+const COUNTS = ['asked', 'fresh', 'loaded', 'changed', 'unchanged', 'quarantined', 'truncated', 'points'] as const;
 /** Counts whose columns are shown only if one of them is not zero. */
-type Trouble = 'superseded' | 'missing' | 'failed' | 'unreadable' | 'inDoubt' | 'left';
+const TROUBLES = ['superseded', 'missing', 'failed', 'unreadable', 'inDoubt', 'left'] as const;
 
-const COUNTS: Readonly<Record<Count, string>> = {
-  asked: 'asked',
-  fresh: 'fresh',
-  loaded: 'loaded',
-  changed: 'changed',
-  unchanged: 'unchanged',
-  quarantined: 'quarantined',
-  truncated: 'truncated',
-  points: 'points',
-};
-const TROUBLES: Readonly<Record<Trouble, string>> = {
-  superseded: 'superseded',
-  missing: 'missing',
-  failed: 'failed',
-  unreadable: 'unreadable',
-  inDoubt: 'in doubt',
-  left: 'left',
-};
+type Count = (typeof COUNTS)[number] | (typeof TROUBLES)[number];
 
 /** The table of the syncs with their total, then details and errors of the syncs, then the next steps. */
 export function summaryText(summary: Summary, channel: Channel): string {
   const { syncs, tookMs } = summary;
-  const sum = (name: Count | Trouble): number => syncs.reduce((total, it) => total + it[name], 0);
-  const troubles = (Object.keys(TROUBLES) as Trouble[]).filter((name) => sum(name) > 0);
-  const counts = [...(Object.keys(COUNTS) as Count[]), ...troubles];
-  const columns = [
-    { name: 'sync' },
-    ...counts.map((name) => ({ name: { ...COUNTS, ...TROUBLES }[name], align: 'right' as const })),
-    { name: 'time', align: 'right' as const },
-    { name: 'state' },
-  ];
+  const sum = (name: Count): number => syncs.reduce((total, it) => total + it[name], 0);
+  const counts: readonly Count[] = [...COUNTS, ...TROUBLES.filter((name) => sum(name) > 0)];
+  const valuesOf = (valueOf: (name: Count) => number) => new Map(counts.map((name) => [name, valueOf(name)]));
   const rows = [
-    ...syncs.map((it) => [it.sync, ...counts.map((name) => withThousands(it[name])), duration(it.tookMs), stateOf(it)]),
-    ['total', ...counts.map((name) => withThousands(sum(name))), duration(tookMs), `exit ${summary.exitCode}`],
+    ...syncs.map((it) => ({ ...it, values: valuesOf((name) => it[name]), end: stateOf(it) })),
+    { sync: 'total', values: valuesOf(sum), tookMs, end: `exit ${summary.exitCode}` },
   ];
+  const figures = tableOf(
+    rows,
+    [
+      column('sync', (it) => it.sync),
+      ...counts.map((name) =>
+        figure(name === 'inDoubt' ? 'in doubt' : name, ({ values }: (typeof rows)[number]) => values.get(name) ?? 0),
+      ),
+      figure('time', (it) => duration(it.tookMs)),
+      column('state', (it) => it.end),
+    ],
+    channel,
+  );
   return [
-    table(columns, rows, channel),
+    figures,
     score(syncs),
     ...invocationLines(syncs),
     ...unverifiedLines(syncs),
