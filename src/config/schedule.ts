@@ -1,6 +1,6 @@
 /** Checks the schedule of a sync: a cron expression and its time zone. */
 import { foundIn } from './check.ts';
-import { cronOf } from './values/cron.ts';
+import { cronProblem } from './values/cron.ts';
 import type { ReportProblem } from './document/problem.ts';
 import { entryOf, type Tree } from './document/tree.ts';
 
@@ -15,9 +15,9 @@ export function scheduleOf(written: string | Schedule, tree: Tree, report: Repor
   const schedule = typeof written === 'string' ? { cron: written, timezone: 'UTC' } : written;
   const { cron, timezone } = schedule;
   const at = entryOf(tree, 'schedule')?.value;
-  const times = cronOf(cron);
+  const problem = cronProblem(cron);
   const cronAt = entryOf(at, 'cron')?.value ?? at;
-  if (typeof times === 'string' && cronAt) report(cronAt.span, `cron: ${times}`);
+  if (problem !== undefined && cronAt) report(cronAt.span, `cron: ${problem}`);
   const zoneAt = entryOf(at, 'timezone');
   if (zoneAt && !isTimezone(timezone)) {
     report(

@@ -1,62 +1,36 @@
-/** The times that cron expressions name. */
+/** The cron expressions that a schedule accepts: exactly those that the scheduler reads, in the documented notation. */
+import { CronExpressionParser } from 'cron-parser';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cronOf } from '../../src/config/values/cron.ts';
+import { cronProblem } from '../../src/config/values/cron.ts';
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
+/** The numbers that the scheduler reads from each field. */
+function fieldsOf(text: string): readonly (readonly (number | string)[])[] {
+  const { minute, hour, dayOfMonth, month, dayOfWeek } = CronExpressionParser.parse(text).fields;
+  return [minute, hour, dayOfMonth, month, dayOfWeek].map(({ values }) => values);
+}
+
+function isRead(text: string): boolean {
+  try {
+    return CronExpressionParser.parse(text).hasNext();
+  } catch {
+    return false;
+  }
+}
+
 describe('cron', () => {
   it.each([
-    [
-      '15 6 * * 1-5',
-      {
-        minutes: [15],
-        hours: [6],
-        daysOfMonth: range(1, 31),
-        months: range(1, 12),
-        daysOfWeek: [1, 2, 3, 4, 5],
-        eitherDay: false,
-      },
-    ],
-    [
-      '*/20 0-6/3 1,15 JAN-mar 7',
-      {
-        minutes: [0, 20, 40],
-        hours: [0, 3, 6],
-        daysOfMonth: [1, 15],
-        months: [1, 2, 3],
-        daysOfWeek: [0],
-        eitherDay: true,
-      },
-    ],
-    [
-      '5/25 * 31 * *',
-      {
-        minutes: [5, 30, 55],
-        hours: range(0, 23),
-        daysOfMonth: [31],
-        months: range(1, 12),
-        daysOfWeek: range(0, 6),
-        eitherDay: false,
-      },
-    ],
-    [
-      ' 0  0\t29 2 * ',
-      { minutes: [0], hours: [0], daysOfMonth: [29], months: [2], daysOfWeek: range(0, 6), eitherDay: false },
-    ],
-    ['0 0 31 2 sun', { minutes: [0], hours: [0], daysOfMonth: [31], months: [2], daysOfWeek: [0], eitherDay: true }],
-    [
-      '1,1,1-2 * * * mon-fri',
-      {
-        minutes: [1, 2],
-        hours: range(0, 23),
-        daysOfMonth: range(1, 31),
-        months: range(1, 12),
-        daysOfWeek: [1, 2, 3, 4, 5],
-        eitherDay: false,
-      },
-    ],
-  ])('reads %j', (text, cron) => {
-    expect(cronOf(text)).toEqual(cron);
+    ['15 6 * * 1-5', [[15], [6], range(1, 31), range(1, 12), [1, 2, 3, 4, 5]]],
+    ['*/20 0-6/3 1,15 JAN-mar 7', [[0, 20, 40], [0, 3, 6], [1, 15], [1, 2, 3], [0]]],
+    ['5/25 * 31 * *', [[5, 30, 55], range(0, 23), [31], range(1, 12), range(0, 7)]],
+    [' 0  0\t29 2 * ', [[0], [0], [29], [2], range(0, 7)]],
+    ['0 0 31 2 sun', [[0], [0], [31], [2], [0]]],
+    ['1-2,5 * * * mon-fri', [[1, 2, 5], range(0, 23), range(1, 31), range(1, 12), [1, 2, 3, 4, 5]]],
+  ])('accepts %j, and the scheduler reads its numbers', (text, fields) => {
+    expect(cronProblem(text)).toBeUndefined();
+    expect(fieldsOf(text)).toEqual(fields);
   });
 
   it.each([
@@ -80,7 +54,43 @@ describe('cron', () => {
     '1.5 * * * *',
     '0 0 30 2 *',
     '0 0 31 4,6,9,11 *',
+    '1,1,1-2 * * * *',
+    '*,1 * * * *',
+    '0 0 L * *',
+    '0 0 * * 1#2',
+    '? * * * *',
   ])('refuses %j', (text) => {
-    expect(typeof cronOf(text)).toBe('string');
+    expect(cronProblem(text)).toMatch(/./);
+  });
+
+  const number = fc.constantFrom('0', '1', '2', '5', '7', '12', '23', '31', '59', '60', 'jan', 'MAR', 'sun', 'Fri');
+  const ends = fc.oneof(
+    number,
+    fc.tuple(number, number).map((it) => it.join('-')),
+  );
+  const step = fc.constantFrom('', '', '/0', '/2', '/15');
+  const list = fc.array(fc.tuple(ends, step), { minLength: 1, maxLength: 3 });
+  const field = fc.oneof(
+    step.map((it) => `*${it}`),
+    list.map((pieces) => pieces.map((it) => it.join('')).join(',')),
+  );
+  const oneField = fc
+    .tuple(fc.constantFrom(0, 1, 2, 3, 4), field)
+    .map(([place, written]) => ['0', '0', '*', '*', '*'].with(place, written).join(' '));
+  const days = fc
+    .tuple(
+      fc.constantFrom('*', '29', '30', '31', '*/31', '30,31'),
+      fc.constantFrom('*', '2', 'apr', '4,6', '2,3', '*/12'),
+      fc.constantFrom('*', '*/1', '*/2', '1', 'sun-sat', '0-7'),
+    )
+    .map(([day, month, weekday]) => `0 0 ${day} ${month} ${weekday}`);
+
+  it('accepts what the scheduler reads, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.oneof(oneField, days), (text) => {
+        expect([text, cronProblem(text) === undefined]).toEqual([text, isRead(text)]);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
