@@ -1,23 +1,36 @@
 /** How the bytes of answers are stored: compressed if that saves space, and identified by their digests. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
-import { gunzip, gunzipSync, gzip, gzipSync, zstdDecompress, zstdDecompressSync } from 'node:zlib';
+import {
+  constants,
+  gunzip,
+  gunzipSync,
+  zstdCompress,
+  zstdCompressSync,
+  zstdDecompress,
+  zstdDecompressSync,
+} from 'node:zlib';
 
 /** Smaller bodies grow by compression. */
 const WORTH_COMPRESSING_BYTES = 150;
 /** Smaller bodies compress faster here than on another thread. */
 const WORTH_A_THREAD_BYTES = 2 ** 16;
-const packApart = promisify(gzip);
-const pack = (body: Uint8Array): Buffer | Promise<Buffer> =>
+const packApart = promisify(zstdCompress);
+
+function pack(body: Uint8Array): Buffer | Promise<Buffer> {
+  // The level takes a quarter of gzip's time for the same size.
+  const params = { [constants.ZSTD_c_compressionLevel]: 1 };
   // One buffer for the complete output, since clearing the default buffer takes as long as compressing a small body.
-  body.byteLength < WORTH_A_THREAD_BYTES ? gzipSync(body, { chunkSize: body.byteLength }) : packApart(body);
+  if (body.byteLength < WORTH_A_THREAD_BYTES) return zstdCompressSync(body, { chunkSize: body.byteLength, params });
+  return packApart(body, { params });
+}
 
 interface Unpacking {
   readonly here: (stored: Uint8Array) => Buffer;
   readonly apart: (stored: Uint8Array) => Promise<Buffer>;
 }
 
-/** By encoding; an earlier version compressed with zstd. */
+/** By encoding; earlier versions compressed with gzip. */
 const UNPACKING: ReadonlyMap<string, Unpacking> = new Map([
   ['gzip', { here: gunzipSync, apart: promisify(gunzip) }],
   ['zstd', { here: zstdDecompressSync, apart: promisify(zstdDecompress) }],
@@ -28,13 +41,13 @@ const unpack = async (stored: Uint8Array, { here, apart }: Unpacking): Promise<B
 
 export interface CompressedBody {
   readonly bytes: Buffer;
-  readonly encoding: 'gzip' | 'identity';
+  readonly encoding: 'zstd' | 'identity';
 }
 
 /** Returns a body in the form in which it is stored. */
 export async function compressBody(body: Uint8Array): Promise<CompressedBody> {
   return body.byteLength >= WORTH_COMPRESSING_BYTES
-    ? { bytes: await pack(body), encoding: 'gzip' }
+    ? { bytes: await pack(body), encoding: 'zstd' }
     : { bytes: Buffer.from(body.buffer, body.byteOffset, body.byteLength), encoding: 'identity' };
 }
 

@@ -1,6 +1,6 @@
 /** Whatever the service does, a sync ends, with what was decided: ledger, vault, tables, reason and exit code. */
-import { gunzipSync } from 'node:zlib';
 import { beforeAll, expect, it } from 'vitest';
+import { decompressBody } from '../../src/ledger/compression.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { bodyCases } from './hostile-bodies.ts';
@@ -28,8 +28,8 @@ const LEDGER = `
   left join sluice_ops.quarantine q on q.answer_id = a.id
   where r.endpoint <> 'token.requests' order by r.id desc limit 1`;
 
-const bytesOf = ({ body, encoding }: Ledger & { readonly encoding?: string }): Buffer =>
-  encoding === 'gzip' ? gunzipSync(body ?? '') : Buffer.from(body ?? '');
+const bytesOf = async ({ body, encoding }: Ledger & { readonly encoding?: string }): Promise<Buffer> =>
+  Buffer.from((await decompressBody(Buffer.from(body ?? ''), encoding ?? 'identity')) ?? []);
 
 eachWarehouse('a service that', (open) => {
   let warehouse: Warehouse;
@@ -56,7 +56,7 @@ eachWarehouse('a service that', (open) => {
       expect(request).toMatchObject({ state, attempts: calls });
       if (because) expect(request?.reason ?? request?.error).toMatch(because);
       if (kept) {
-        expect(request && bytesOf(request).equals(kept)).toBe(true);
+        expect(request && (await bytesOf(request)).equals(kept)).toBe(true);
         const [received, accounted] = (request?.counts ?? '').split('=');
         expect(received).toBe(accounted);
       } else expect(request?.body).toBeNull();

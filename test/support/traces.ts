@@ -1,8 +1,8 @@
 /** Looks for texts in everything that a warehouse and a spool hold. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
+import { decompressBody } from '../../src/ledger/compression.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 
 /** Each place that holds one of the texts: `schema.table.column: text`, `vault ID: text` or `spool FILE: text`. */
@@ -41,10 +41,14 @@ async function inColumns({ db, schema, ops }: Warehouse, texts: readonly string[
 async function inVault({ db, ops }: Warehouse, texts: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string; body: Buffer; encoding: string }>`
     select id, body, encoding from ${sql.id(ops, 'answers')} where body is not null`.execute(db);
-  return rows.flatMap(({ id, body, encoding }) => {
-    const text = (encoding === 'gzip' ? gunzipSync(body) : Buffer.from(body)).toString('utf8');
-    return texts.filter((it) => holds(text, it)).map((it) => `vault ${id}: ${it}`);
-  });
+  const found: string[] = [];
+  for (const { id, body, encoding } of rows) {
+    const bytes = await decompressBody(body, encoding);
+    if (!bytes) throw new Error(`answer ${id} cannot be decompressed`);
+    const text = Buffer.from(bytes).toString('utf8');
+    for (const it of texts) if (holds(text, it)) found.push(`vault ${id}: ${it}`);
+  }
+  return found;
 }
 
 async function inFiles(folder: string | undefined, texts: readonly string[]): Promise<string[]> {
