@@ -3,7 +3,7 @@ import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { type Column, column, tableOf } from '../terminal/print.ts';
+import { type PrintedColumn, column, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
 export const alerts = command({
@@ -59,7 +59,7 @@ interface DeliveryTest {
   readonly because: string | null;
 }
 
-const COLUMNS: readonly Column<AlertState>[] = [
+const COLUMNS: readonly PrintedColumn<AlertState>[] = [
   column('sync', (it) => it.sync),
   column('kind', (it) => it.kind.replaceAll('_', ' ')),
   column('state', (it) => it.state),

@@ -11,14 +11,14 @@ export interface TableColumn {
 }
 
 /** A column of rows of one type: its name, and what it shows of a row. */
-export interface Column<T> extends TableColumn {
+export interface PrintedColumn<T> extends TableColumn {
   readonly cell: (row: T) => unknown;
 }
 
-export const column = <T>(name: string, cell: (row: T) => unknown): Column<T> => ({ name, cell });
+export const column = <T>(name: string, cell: (row: T) => unknown): PrintedColumn<T> => ({ name, cell });
 
 /** A right-aligned column. Numbers have grouped digits, null is empty, and texts are unchanged. */
-export const figure = <T>(name: string, valueOf: (row: T) => number | string | null): Column<T> => ({
+export const figure = <T>(name: string, valueOf: (row: T) => number | string | null): PrintedColumn<T> => ({
   name,
   align: 'right',
   cell: (row) => {
@@ -28,7 +28,11 @@ export const figure = <T>(name: string, valueOf: (row: T) => number | string | n
 });
 
 /** A table of rows; empty if there are none. */
-export const tableOf = <T>(rows: readonly T[], columns: readonly Column<NoInfer<T>>[], channel: Channel): string =>
+export const tableOf = <T>(
+  rows: readonly T[],
+  columns: readonly PrintedColumn<NoInfer<T>>[],
+  channel: Channel,
+): string =>
   rows.length === 0
     ? ''
     : table(
