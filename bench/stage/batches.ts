@@ -1,6 +1,5 @@
 /** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
 import { Secret } from '../../src/config/values/secret.ts';
-import { prefetchGroups } from '../../src/flow/ingest/prefetch.ts';
 import { DEFAULT_LOAD_LIMITS } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
 import { sqlExecutorOn } from '../../src/load/sql/executor.ts';
@@ -11,6 +10,7 @@ import { endpointNamed } from '../../src/service/catalog.ts';
 import { canonicalRequest, requestKeyOf } from '../../src/service/request-key.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
+import { groupsOf } from '../../test/support/groups-of.ts';
 import type { Workload } from './workload.ts';
 
 /** The schema for analysts. */
@@ -47,14 +47,14 @@ export async function warehouseAt(url: string): Promise<Warehouse> {
 /** Loads the batches as answers `firstAnswer` and after, many in a transaction; returns how many rows it wrote. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
-  for await (const group of prefetchGroups(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS)) {
+  for (const group of groupsOf(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS)) {
     const receipts = await warehouse.db.transaction().execute((tx) => load(sqlExecutorOn(tx), warehouse.schema, group));
     for (const receipt of receipts) for (const rows of Object.values(receipt.written)) written += rows;
   }
   return written;
 }
 
-async function* loadingsOf(batches: readonly Batch[], firstAnswer: number) {
+function* loadingsOf(batches: readonly Batch[], firstAnswer: number) {
   for (const [at, batch] of batches.entries()) {
     const receivedAt = new Date(RECEIVED_MS + firstAnswer + at).toISOString();
     yield { batch, bytes: 0, context: { answerId: String(firstAnswer + at), runId: '1', receivedAt } };

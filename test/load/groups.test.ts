@@ -2,7 +2,6 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { prefetchGroups } from '../../src/flow/ingest/prefetch.ts';
 import { load } from '../../src/load/load.ts';
 import type { Receipt } from '../../src/load/merge/receipt.ts';
 import { type SqlExecutor, sqlExecutorOn } from '../../src/load/sql/executor.ts';
@@ -16,10 +15,10 @@ import {
   shapesOf,
   type TextRow,
 } from '../support/loading.ts';
+import { groupsOf } from '../support/groups-of.ts';
 import { countOf } from '../support/long.ts';
 import { eachWarehouse, SCHEMA } from '../support/warehouse.ts';
 import { profile, urn } from './items.ts';
-import { given } from '../support/given.ts';
 import { anySequence, type Step } from './sequence.ts';
 
 /** A number that changes within a group and back again is not written for it, so who told it last is another answer. */
@@ -86,9 +85,7 @@ eachWarehouse('answers loaded together', (open, kind) => {
       fc.asyncProperty(anySequence, fc.integer({ min: 1, max: 12 }), async (steps, most) => {
         await empty(oneByOne.warehouse);
         await empty(together.warehouse);
-        const groups = await Array.fromAsync(
-          prefetchGroups(given(steps), { rows: Number.POSITIVE_INFINITY, bytes: most }),
-        );
+        const groups = groupsOf(steps, { rows: Number.POSITIVE_INFINITY, bytes: most });
         sizes.push(...groups.map(({ length }) => length));
         const expected = await loadIn(
           oneByOne.warehouse,
@@ -148,8 +145,7 @@ describe('a group', () => {
   const people = (count: number) =>
     Array.from({ length: count }, (_, at) => ({ urn: urn(`p${count} ${at}`), name: 'n' }));
   const weighed = (batch: ReturnType<typeof batchOf>, bytes = 1) => ({ batch, bytes });
-  const sizes = async (answers: readonly ReturnType<typeof weighed>[]) =>
-    (await Array.fromAsync(prefetchGroups(given(answers), most))).map(({ length }) => length);
+  const sizes = (answers: readonly ReturnType<typeof weighed>[]) => groupsOf(answers, most).map(({ length }) => length);
   const profiles = (bytes: number) => weighed(batchOf('microblog.user', { user: 'x' }, [profile('1')]), bytes);
   const search = (title: string, count: number) =>
     weighed(batchOf('pronet.search.users', { title, count: 100 }, people(count)));
@@ -158,14 +154,14 @@ describe('a group', () => {
       batchOf('pronet.user.education', { urn: { type: 'fsd_profile', value: person }, count: 9 }, [{ major: 'x' }]),
     );
 
-  it('holds no more rows and bytes than it may, but for an answer that is larger by itself', async () => {
-    expect(await sizes(Array.from({ length: 25 }, () => profiles(1)))).toEqual([10, 10, 5]);
-    expect(await sizes([40, 40, 40, 500, 1].map(profiles))).toEqual([2, 1, 1, 1]);
-    expect(await sizes([search('a', 2), search('b', 20), search('c', 2), search('d', 2)])).toEqual([1, 1, 2]);
+  it('holds no more rows and bytes than it may, but for an answer that is larger by itself', () => {
+    expect(sizes(Array.from({ length: 25 }, () => profiles(1)))).toEqual([10, 10, 5]);
+    expect(sizes([40, 40, 40, 500, 1].map(profiles))).toEqual([2, 1, 1, 1]);
+    expect(sizes([search('a', 2), search('b', 20), search('c', 2), search('d', 2)])).toEqual([1, 1, 2]);
   });
 
-  it('ends before a set or a question that it touched already', async () => {
-    expect(await sizes([education('p'), education('q'), education('p'), education('q')])).toEqual([2, 2]);
-    expect(await sizes([search('a', 1), search('b', 1), search('b', 0), search('a', 1)])).toEqual([2, 2]);
+  it('ends before a set or a question that it touched already', () => {
+    expect(sizes([education('p'), education('q'), education('p'), education('q')])).toEqual([2, 2]);
+    expect(sizes([search('a', 1), search('b', 1), search('b', 0), search('a', 1)])).toEqual([2, 2]);
   });
 });

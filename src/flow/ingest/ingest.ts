@@ -15,9 +15,9 @@ import { readAnswer, readAnswers, replaceBody, type StoredAnswer } from '../../l
 import { endpointNamed } from '../../service/catalog.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
-import { prefetchGroups, type LingerOptions } from './prefetch.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import { faultOf } from './answer-fault.ts';
+import { LoadPipeline } from './load-pipeline.ts';
 import {
   areIndependent,
   type RequestIdentity,
@@ -27,7 +27,6 @@ import {
   type AnswerToLoad,
   rejectedAnswer,
 } from './read-answer.ts';
-import { orderedParallel } from '../../async/ordered-parallel.ts';
 import { isRefused, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 export interface IngestResult {
@@ -57,8 +56,10 @@ export interface IngestOptions extends AnswerParseOptions {
   readonly limits?: LoadLimits;
   /** True if an answer can lead to more requests, which are planned in the order of answers; absent, none does. */
   readonly mayPlanMore?: (reading: ParsedAnswer) => boolean;
-  /** How long parsed answers wait for more; absent, until the source ends. */
-  readonly linger?: LingerOptions;
+  /** False while the source has no further answer for now, so that nothing waits for one; absent, it has until it ends. */
+  readonly hasMore?: () => boolean;
+  /** Waits before a group is committed that the source leaves incomplete. */
+  readonly pause?: () => Promise<void>;
   /** Wraps the commit of a number of answers; may delay it. */
   readonly wrapCommit?: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
 }
@@ -80,38 +81,47 @@ export async function ingestAnswer(
 }
 
 /** Loads answers as `ingestGroups` does, and returns their results. */
-export const ingestAnswers = async (
+export async function ingestAnswers(
   warehouse: Warehouse,
   answers: readonly AnswerToLoad[],
   options: IngestOptions,
-): Promise<IngestResult[]> => (await Array.fromAsync(ingestGroups(warehouse, answers, options))).flat();
+): Promise<IngestResult[]> {
+  const all: IngestResult[] = [];
+  await ingestGroups(warehouse, answers, options, (results) => all.push(...results));
+  return all;
+}
 
 /**
- * Loads answers, many in a transaction, and yields their results in order. It reads the next answers during a load. Two
- * loads run at once if they have no rows in common; other loads wait for each other. If the database refuses an answer
- * for its content, or a bug prevents it, that answer alone is quarantined completely. Other database errors are thrown;
- * transactions that committed before them stay.
+ * Loads answers, many in a transaction, and reports the results of each transaction in order. It reads the next answers
+ * during a load. Two loads run at once if they have no rows in common; other loads wait for each other. If the database
+ * refuses an answer for its content, or a bug prevents it, that answer alone is quarantined completely. Other database
+ * errors are thrown; transactions that committed before them stay.
  */
-export async function* ingestGroups(
+export async function ingestGroups(
   warehouse: Warehouse,
   answers: Iterable<AnswerToLoad> | AsyncIterable<AnswerToLoad>,
   options: IngestOptions,
-): AsyncGenerator<readonly IngestResult[], undefined> {
+  report: (results: readonly IngestResult[]) => void,
+): Promise<void> {
+  const { wrapCommit = (_, work) => work(), mayPlanMore = () => false, hasMore = () => true } = options;
   const forgotten = await retryTransient(() => readForgotten(operationsOf(warehouse)), options);
-  const { limits = DEFAULT_LOAD_LIMITS, linger, wrapCommit = (_, work) => work(), mayPlanMore = () => false } = options;
-  yield* orderedParallel({
+  const pipeline = new LoadPipeline<ParsedAnswer, readonly IngestResult[]>({
+    limits: options.limits ?? DEFAULT_LOAD_LIMITS,
     // The embedded warehouse has one connection.
     concurrency: warehouse.kind === 'embedded' ? 1 : AT_ONCE,
-    // A group is as large as in a sequential load: it waits for the loads before it, unless it is full.
-    source: (idle) =>
-      prefetchGroups(parseAnswers(answers, options, forgotten), limits, {
-        ...linger,
-        linger: () => idle().then(() => linger?.linger?.()),
-      }),
-    work: (group) => wrapCommit(group.length, () => commitOrQuarantine(warehouse, group, options)),
     isIndependent: (one, other) => ![...one, ...other].some(mayPlanMore) && areIndependent(one, other),
+    commit: (group) => wrapCommit(group.length, () => commitOrQuarantine(warehouse, group, options)),
+    report,
+    pause: options.pause,
   });
-  return undefined;
+  try {
+    for await (const answer of parseAnswers(answers, options, forgotten)) {
+      await pipeline.add(answer);
+      if (!hasMore()) pipeline.flush();
+    }
+  } finally {
+    await pipeline.end();
+  }
 }
 
 /** One load keeps the database busy while the other is prepared. More loads would only compete for processors. */

@@ -41,7 +41,7 @@ interface PendingAnswer {
  */
 export function openLoadQueue(
   warehouse: Warehouse,
-  options: Omit<IngestOptions, 'limits' | 'linger'>,
+  options: Omit<IngestOptions, 'limits' | 'hasMore' | 'pause'>,
 ): (stored: QueuedAnswer) => Promise<IngestResult> {
   const waiting: PendingAnswer[] = [];
   let isOpen = false;
@@ -68,11 +68,12 @@ export function openLoadQueue(
     const { wrapCommit = (_, work) => work() } = options;
     const rest = restsBetween(options);
     try {
-      const loads = ingestGroups(warehouse, answersInOrder(), {
+      const loading = {
         ...options,
         limits: MOST,
-        linger: { hasMore: () => unread > 0 || waiting.length > 0, linger: rest.end },
-        wrapCommit: async (answers, work) => {
+        hasMore: () => unread > 0 || waiting.length > 0,
+        pause: rest.end,
+        wrapCommit: async <T>(answers: number, work: () => Promise<T>): Promise<T> => {
           try {
             return await rest.after(() => wrapCommit(answers, work));
           } catch (error) {
@@ -82,8 +83,10 @@ export function openLoadQueue(
             throw error;
           }
         },
+      };
+      await ingestGroups(warehouse, answersInOrder(), loading, (results) => {
+        for (const result of results) begun.shift()?.done(result);
       });
-      for await (const results of loads) for (const result of results) begun.shift()?.done(result);
     } catch (error) {
       isOpen = false;
       for (const { fail } of begun.length > 0 ? begun : waiting.splice(0)) fail(error);

@@ -51,7 +51,7 @@ export async function loadAgain(
     // A slice that can be read now is no gap any more.
     onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
   };
-  for await (const results of ingestGroups(warehouse, readStored(ops, answers, options, signal), ingest)) {
+  await ingestGroups(warehouse, readStored(ops, answers, options, signal), ingest, (results) => {
     for (const result of results) {
       options.onLoaded?.(result);
       counts.answers += 1;
@@ -59,7 +59,6 @@ export async function loadAgain(
       for (const [table, rows] of Object.entries(result.receipt.written)) written[table] = (written[table] ?? 0) + rows;
     }
     options.onProgress(counts.answers, answers.length);
-    if (signal.aborted) break;
-  }
+  });
   return { ...counts, written };
 }

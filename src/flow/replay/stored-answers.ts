@@ -54,6 +54,7 @@ export async function* readStored(
     const ids = [...new Set(page.map(({ answerId }) => answerId))];
     const answers = await retryTransient(() => readAnswers(ops, ids), effects);
     for (const { answerId, ...target } of page) {
+      if (signal.aborted) return;
       const answer = answers.get(answerId);
       if (answer) yield { ...answer, target };
     }
