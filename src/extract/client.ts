@@ -25,7 +25,7 @@ export interface Call {
   /** Equal for all attempts of one request. */
   readonly requestId: string;
   /** The request's own `timeout` for the service; the contract's default is 300. */
-  readonly timeoutSeconds?: number;
+  readonly timeoutSeconds?: number | undefined;
 }
 
 export interface Client {

@@ -18,6 +18,22 @@ import { orAborted } from '../../async/or-aborted.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { FREE, type Ticket } from '../points/ticket.ts';
 
+/**
+ * What came of one try to make an attempt: it was sent, the request ends without it, or nothing was sent and it should be
+ * tried again immediately.
+ */
+type AttemptResult =
+  | ({ readonly kind: 'sent' } & Sent)
+  | { readonly kind: 'ended'; readonly end: SendEnd }
+  | { readonly kind: 'again' };
+
+/** What came of a call that was admitted. */
+type CallResult = { readonly kind: 'sent'; readonly outcome: Outcome } | Exclude<AttemptResult, { kind: 'sent' }>;
+
+const endedBy = (end: SendEnd) => ({ kind: 'ended', end }) as const;
+const ABORTED = endedBy({ as: 'aborted' });
+const AGAIN = { kind: 'again' } as const;
+
 /** Sends attempts until the request is settled. The signal ends waits between calls; a sent call is awaited. */
 export async function sendRequest(planned: LedgerRequest, context: SendContext, signal: AbortSignal): Promise<SendEnd> {
   const request: SentRequest = { ...planned, xRequestId: planned.xRequestId ?? context.newId() };
@@ -29,16 +45,17 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     lostInvocations: context.lostInvocations,
   };
   for (;;) {
-    const made = await once(request, context, signal);
-    if (!made) continue;
-    if ('as' in made) return made;
+    const result = await makeAttempt(request, context, signal);
+    if (result.kind === 'again') continue;
+    if (result.kind === 'ended') return result.end;
+    const { outcome, reservation, slot } = result;
     const endpointAnswered = context.endpointAnswered();
-    const decided = decide(made.outcome, { ...attempt, endpointAnswered }, context.policy, context.random);
+    const decided = decide(outcome, { ...attempt, endpointAnswered }, context.policy, context.random);
     if (endsTheRun(decided)) context.onStop();
     const decision = await withoutForgottenNames(decided, context.ops, context);
     // Calls without a recorded outcome never exceed the concurrency limit. A slot with a stored answer passes on earlier:
     // its next holder waits for that commit.
-    const end = await recordDecision(request, context, made, decision).finally(made.slot.release);
+    const end = await recordDecision(request, context, result, decision).finally(slot.release);
     if (end) return end;
     const { afterMs, paid } = waitOf(decision);
     attempt = {
@@ -49,94 +66,84 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
     };
     try {
       await orAborted(context.sleep(afterMs, signal), signal);
-      if (decision.do === 'doubt') made.reservation.settle((await context.findCost()) ?? made.reservation.points);
+      if (decision.do === 'doubt') reservation.settle((await context.findCost()) ?? reservation.points);
     } finally {
       // As long as the cost is unknown, it counts as the most.
-      made.reservation.settle(made.reservation.points);
+      reservation.settle(reservation.points);
     }
   }
 }
 
-/** Makes one attempt, or returns why there was none; undefined if it should be tried again immediately. */
-async function once(
-  request: SentRequest,
-  context: SendContext,
-  signal: AbortSignal,
-): Promise<Sent | SendEnd | undefined> {
+/** Waits until the breaker and the meter permit a call, and makes it. */
+async function makeAttempt(request: SentRequest, context: SendContext, signal: AbortSignal): Promise<AttemptResult> {
   const permit = await orAborted(context.breaker(signal), signal);
-  if (signal.aborted) return { as: 'aborted' };
-  if (!permit) return GIVEN_UP;
+  if (signal.aborted) return ABORTED;
+  if (!permit) return endedBy(GIVEN_UP);
   try {
     const ticket = await orAborted(context.meter?.enter(signal) ?? Promise.resolve(FREE), signal);
-    if (!ticket) return { as: 'aborted' };
-    if ('because' in ticket) return { as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false };
-    const entry = await orAborted(
-      admitRequest(context.limiter, context.reservations, context.most, signal),
-      signal,
-    ).catch((error: unknown) => {
-      ticket.leave();
-      throw error;
-    });
-    if (!entry || !('slot' in entry)) {
-      ticket.leave();
-      if (!entry) return { as: 'aborted' };
-      // The true cost of earlier calls may leave room in the limit.
-      return (await orAborted(context.meter?.verify(signal) ?? Promise.resolve(false), signal)) === true
-        ? undefined
-        : limitReached(entry);
-    }
-    const outcome = await sendWith(ticket, request, context, entry, signal);
-    if (!outcome || 'as' in outcome) return outcome;
-    permit.report(isSuccess(outcome));
-    const { slot, reservation } = entry;
-    const { points } = reservation;
-    return { outcome, slot, reservation: { points, settle: (cost) => reservation.settle(ticket.settle(cost)) } };
+    if (!ticket) return ABORTED;
+    if ('because' in ticket) return endedBy({ as: 'stopped', exit: EXIT.budget, ...ticket, forAll: false });
+    const result = await callWith(ticket, request, context, signal);
+    if (result.kind === 'sent') permit.report(isSuccess(result.outcome));
+    return result;
   } finally {
     permit.release();
   }
 }
 
-/** Sends the request with its reserved points, and releases them if nothing was sent. */
-async function sendWith(
+/** Makes the call with a slot and reserved points; gives the ticket, the slot and the points back if nothing was sent. */
+async function callWith(
   ticket: Ticket,
   request: SentRequest,
   context: SendContext,
-  { slot, reservation }: Admission,
   signal: AbortSignal,
-): Promise<Outcome | SendEnd | undefined> {
-  let outcome: Outcome | SendEnd | undefined;
+): Promise<AttemptResult> {
+  const { limiter, reservations, most, meter } = context;
+  let sent: Outcome | undefined;
+  let admission: Admission | undefined;
   try {
-    if (context.meter) await ticket.claim(request, reservation.points);
-    outcome = signal.aborted ? { as: 'aborted' } : await sendIfOwned(request, context, { slot, reservation }, signal);
-    if (outcome && !('as' in outcome)) ticket.answered(outcome);
-    return outcome;
-  } finally {
-    if (!outcome || 'as' in outcome) {
+    const admitted = await orAborted(admitRequest(limiter, reservations, most, signal), signal);
+    if (!admitted) return ABORTED;
+    if (!('slot' in admitted)) {
       ticket.leave();
-      reservation.settle(0);
-      slot.release();
+      // The true cost of earlier calls may leave room in the limit.
+      const hasChanged = await orAborted(meter?.verify(signal) ?? Promise.resolve(false), signal);
+      return hasChanged === true ? AGAIN : endedBy(limitReached(admitted));
+    }
+    admission = admitted;
+    const { slot, reservation } = admission;
+    if (meter) await ticket.claim(request, reservation.points);
+    const result = signal.aborted ? ABORTED : await sendIfOwned(request, context, admission, signal);
+    if (result.kind !== 'sent') return result;
+    sent = result.outcome;
+    ticket.answered(sent);
+    const { points } = reservation;
+    const metered = { points, settle: (cost: number) => reservation.settle(ticket.settle(cost)) };
+    return { kind: 'sent', outcome: sent, slot, reservation: metered };
+  } finally {
+    if (!sent) {
+      ticket.leave();
+      admission?.reservation.settle(0);
+      admission?.slot.release();
     }
   }
 }
 
-/**
- * Records the request as sent and sends it, if this process may. Undefined if its slot was lost, and it is planned
- * again.
- */
+/** Records the request as sent and sends it, if this process may. If the slot was lost, the request is planned again. */
 async function sendIfOwned(
   request: SentRequest,
   context: SendContext,
   { slot, reservation: { points } }: Admission,
   signal: AbortSignal,
-): Promise<Outcome | SendEnd | undefined> {
+): Promise<CallResult> {
   // Another run of this process may still have to store the answer of the slot's last call.
   await slot.pendingCommit(context.commits);
-  if (signal.aborted) return { as: 'aborted' };
+  if (signal.aborted) return ABORTED;
   context.checkpoint?.('before_sent');
   const [at, requestId] = [context.now(), request.xRequestId];
   const marked = await context.commits.markSent({ id: request.id, requestId, at, points });
   if (marked === 'elsewhere') await retryTransient(() => assertLease(context.ops, context.lease), context);
-  if (marked !== 'ours') return { as: marked };
+  if (marked !== 'ours') return endedBy({ as: marked });
   context.checkpoint?.('after_sent');
   const unsend = (): Promise<void> =>
     settleIdempotently(context, request.id, { state: 'planned', at: context.now(), pointsBack: points });
@@ -147,20 +154,17 @@ async function sendIfOwned(
   });
   if (!hasBegun) {
     await unsend();
-    return signal.aborted ? { as: 'aborted' } : undefined;
+    return signal.aborted ? ABORTED : AGAIN;
   }
   const done = context.onSent(at);
   const { timeout } = request.body;
   try {
-    const ask = (): Promise<Outcome> =>
-      context.client.send({
-        method: context.endpoint.method,
-        path: context.endpoint.path,
-        body: request.body,
-        requestId,
-        ...(typeof timeout === 'number' && { timeoutSeconds: timeout }),
-      });
-    return await (context.spans ? context.spans.attempt({ ...request, endpoint: context.endpoint }, ask) : ask());
+    const { method, path } = context.endpoint;
+    const timeoutSeconds = typeof timeout === 'number' ? timeout : undefined;
+    const call = (): Promise<Outcome> =>
+      context.client.send({ method, path, body: request.body, requestId, timeoutSeconds });
+    const traced = context.spans?.attempt({ ...request, endpoint: context.endpoint }, call);
+    return { kind: 'sent', outcome: await (traced ?? call()) };
   } finally {
     done();
   }

@@ -32,8 +32,8 @@ export const notStartedSummary = (definition: SyncDefinition, exitCode: number, 
 });
 
 /**
- * Does the work, and turns an error that a person can act on into the summary of a failed sync; throws every other one.
- * When the run had already stopped for a transient cause, the summary shows that cause: it says more than that the end
+ * Does the work, and turns a SluiceError or a database error that a person can act on into the summary of a failed sync.
+ * Rethrows every other error, which is a bug. When the run had already stopped for a transient cause, the summary shows that cause: it says more than that the end
  * of the run could not be recorded either.
  */
 export async function summarizeFailure(
