@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import { HeldError } from '../errors.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { insertion } from '../warehouse/sql/rows-from.ts';
 import type { Run } from './runs.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { QuotedPoints } from './summary.ts';
@@ -17,14 +18,13 @@ export interface ChunkStop {
 
 /** Records the chunks of a new run, with their sizes. */
 export async function planChunks(ops: Ops, runId: string, sizes: readonly number[]): Promise<void> {
-  await ops
-    .insertInto('chunks')
-    .columns(['run_id', 'number', 'state', 'requests'])
-    .expression(
-      sql`select ${runId}::bigint, place - 1, 'open', size
-        from unnest(${arrayLiteral(sizes)}::bigint[]) with ordinality as u(size, place)`,
-    )
-    .execute();
+  const { columns, rows } = insertion(sizes, {
+    run_id: ['bigint', () => runId],
+    number: ['bigint', (_, index) => index],
+    state: ['text', () => 'open'],
+    requests: ['bigint', (size) => size],
+  });
+  await ops.insertInto('chunks').columns(columns).expression(rows).execute();
 }
 
 /**

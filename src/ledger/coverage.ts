@@ -4,6 +4,7 @@ import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { insertion } from '../warehouse/sql/rows-from.ts';
 import { isSync } from './log-reads.ts';
 import { isSplit } from './skip-for-split.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
@@ -32,46 +33,26 @@ export interface CoverageSlice {
 /** Records slices of different requests; a slice of the same request replaces its earlier record. */
 export async function recordSlices(ops: Ops, slices: readonly CoverageSlice[]): Promise<void> {
   if (slices.length === 0) return;
-  const array = (of: (slice: CoverageSlice) => string | number | boolean | null) =>
-    sql`${arrayLiteral(slices.map(of))}`;
   await ops
     .deleteFrom('coverage')
-    .where('request_id', '=', sql<string>`any(${array(({ requestId }) => requestId)}::bigint[])`)
+    .where('request_id', '=', sql<string>`any(${arrayLiteral(slices.map(({ requestId }) => requestId))}::bigint[])`)
     .execute();
-  await ops
-    .insertInto('coverage')
-    .columns([
-      'request_id',
-      'run_id',
-      'sync',
-      'endpoint',
-      'request_key',
-      'filters',
-      'asked',
-      'returned',
-      'depth',
-      'complete',
-      'reason',
-      'as_of',
-      'unreadable',
-    ])
-    .expression(
-      sql`select * from unnest(
-        ${array(({ requestId }) => requestId)}::bigint[],
-        ${array(({ runId }) => runId)}::bigint[],
-        ${array(({ sync }) => sync)}::text[],
-        ${array(({ endpoint }) => endpoint)}::text[],
-        ${array(({ requestKey }) => requestKey)}::text[],
-        ${array(({ filters }) => canonicalJson(filters))}::jsonb[],
-        ${array(({ asked }) => asked ?? null)}::bigint[],
-        ${array(({ returned }) => returned)}::bigint[],
-        ${array(({ depth }) => depth)}::bigint[],
-        ${array(({ complete }) => complete)}::boolean[],
-        ${array(({ lowerBound }) => lowerBound ?? null)}::text[],
-        ${array(({ asOf }) => asOf)}::timestamptz[],
-        ${array(({ unreadable }) => unreadable)}::boolean[])`,
-    )
-    .execute();
+  const { columns, rows } = insertion(slices, {
+    request_id: ['bigint', ({ requestId }) => requestId],
+    run_id: ['bigint', ({ runId }) => runId],
+    sync: ['text', ({ sync }) => sync],
+    endpoint: ['text', ({ endpoint }) => endpoint],
+    request_key: ['text', ({ requestKey }) => requestKey],
+    filters: ['jsonb', ({ filters }) => filters],
+    asked: ['bigint', ({ asked }) => asked ?? null],
+    returned: ['bigint', ({ returned }) => returned],
+    depth: ['bigint', ({ depth }) => depth],
+    complete: ['boolean', ({ complete }) => complete],
+    reason: ['text', ({ lowerBound }) => lowerBound ?? null],
+    as_of: ['timestamptz', ({ asOf }) => asOf],
+    unreadable: ['boolean', ({ unreadable }) => unreadable],
+  });
+  await ops.insertInto('coverage').columns(columns).expression(rows).execute();
 }
 
 /** The requested slices of an input and their results. */

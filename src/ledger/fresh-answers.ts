@@ -1,6 +1,6 @@
 /** Finds bought answers that are still fresh, by request key. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 
@@ -16,8 +16,28 @@ export const receivedWithin = (maxAgeMs: number, now: Date): Received => ({
   until: latestKnown(now),
 });
 
+/** A request, with the range of receipt times that serve it. */
+export interface RequestWithin extends Received {
+  readonly requestKey: string;
+}
+
 /** Rows per statement; more would only use more memory. */
-const CHUNK = 1000;
+export const CHUNK = 1000;
+
+/** The answers `a` to these requests `t` within their ranges of receipt times, by request key. */
+export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
+  ops
+    .selectFrom(
+      rowsFrom(requests, {
+        request_key: ['text', ({ requestKey }) => requestKey],
+        since: ['timestamptz', ({ since }) => since],
+        until: ['timestamptz', ({ until }) => until],
+      }).as('t'),
+    )
+    .innerJoin('answers as a', 'a.request_key', 't.request_key')
+    .whereRef('a.received_at', '>=', 't.since')
+    .whereRef('a.received_at', '<=', 't.until')
+    .groupBy('t.request_key');
 
 /**
  * Returns the newest stored answer to each of these requests within its range of receipt times, over all syncs, by
@@ -26,29 +46,19 @@ const CHUNK = 1000;
  */
 export async function freshAnswersByKey(
   ops: Ops,
-  asked: readonly ({ readonly requestKey: string } & Received)[],
+  asked: readonly RequestWithin[],
   { withMissing = true }: { readonly withMissing?: boolean } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (let start = 0; start < asked.length; start += CHUNK) {
-    const part = asked.slice(start, start + CHUNK);
-    const source = sql<{ request_key: string; since: Date; until: Date }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
-      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(request_key, since, until))`;
-    const rows = await ops
-      .selectFrom(source.as('t'))
-      .innerJoin('answers as a', 'a.request_key', 't.request_key')
+    const rows = await answersWithin(ops, asked.slice(start, start + CHUNK))
       // An answer without its body cannot fill a bridge.
       .select([
         't.request_key',
         sql<string | null>`max(a.id) filter (where not a.unreadable and a.body is not null)`.as('id'),
         sql<string | null>`max(a.id) filter (where a.unreadable)`.as('unread'),
       ])
-      .whereRef('a.received_at', '>=', 't.since')
-      .whereRef('a.received_at', '<=', 't.until')
       .$if(!withMissing, (query) => query.where('a.status', '<>', '412'))
-      .groupBy('t.request_key')
       .execute();
     for (const { request_key: key, id, unread } of rows)
       if (id !== null && BigInt(unread ?? 0) < BigInt(id)) found.set(key, id);

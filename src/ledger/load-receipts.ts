@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { insertion, rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
 import { isUnreadable, UNREADABLE } from './unreadable-answers.ts';
@@ -63,26 +64,17 @@ function withoutRepeats(loads: readonly RecordedLoad[]): RecordedLoad[][] {
   return parts;
 }
 
-/** One array per column. */
-const counted = (loads: readonly RecordedLoad[], of: (load: RecordedLoad) => string | number) =>
-  sql<string>`${arrayLiteral(loads.map(of))}`;
-
 async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const receipts = sql<
-    Record<'id' | 'received' | 'loaded' | 'changed' | 'unchanged' | 'superseded' | 'quarantined', string> & {
-      readonly unreadable: boolean;
-    }
-  >`(
-    select * from unnest(
-      ${counted(loads, ({ answer }) => answer.id)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.loaded)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.changed)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.unchanged)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.superseded)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[],
-      ${arrayLiteral(loads.map(({ batch }) => isUnreadable(batch)))}::boolean[]
-    ) as u(id, received, loaded, changed, unchanged, superseded, quarantined, unreadable))`;
+  const receipts = rowsFrom(loads, {
+    id: ['bigint', ({ answer }) => answer.id],
+    received: ['bigint', ({ receipt }) => receipt.received],
+    loaded: ['bigint', ({ receipt }) => receipt.loaded],
+    changed: ['bigint', ({ receipt }) => receipt.changed],
+    unchanged: ['bigint', ({ receipt }) => receipt.unchanged],
+    superseded: ['bigint', ({ receipt }) => receipt.superseded],
+    quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
+    unreadable: ['boolean', ({ batch }) => isUnreadable(batch)],
+  });
   await ops
     .updateTable('answers')
     .from(receipts.as('r'))
@@ -98,9 +90,10 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
     }))
     .whereRef('answers.id', '=', 'r.id')
     .execute();
-  const states = sql<{ id: string; state: RequestState }>`(select * from unnest(
-    ${counted(loads, ({ answer }) => answer.requestId)}::bigint[],
-    ${counted(loads, loadedState)}::text[]) as u(id, state))`;
+  const states = rowsFrom(loads, {
+    id: ['bigint', ({ answer }) => answer.requestId],
+    state: ['text', loadedState],
+  });
   await ops
     .updateTable('requests')
     .from(states.as('s'))
@@ -113,10 +106,11 @@ async function recordFirst(ops: Ops, loads: readonly RecordedLoad[], now: string
 
 /** Items that can be read now count as loaded, and their request is no longer quarantined. */
 async function recordAgain(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const receipts = sql<{ id: string; received: string; quarantined: string }>`(select * from unnest(
-    ${counted(loads, ({ answer }) => answer.id)}::bigint[],
-    ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
-    ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[]) as u(id, received, quarantined))`;
+  const receipts = rowsFrom(loads, {
+    id: ['bigint', ({ answer }) => answer.id],
+    received: ['bigint', ({ receipt }) => receipt.received],
+    quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
+  });
   const due = await ops
     .selectFrom('answers as a')
     .innerJoin(receipts.as('r'), 'r.id', 'a.id')
@@ -162,19 +156,13 @@ async function recordReadable(ops: Ops, loads: readonly RecordedLoad[]): Promise
 
 /** Replaces the counts of answers whose rows are locked. */
 async function recount(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
-  const receipts = sql<{
-    id: string;
-    request_id: string;
-    received: string;
-    quarantined: string;
-    state: RequestState;
-  }>`(
-    select * from unnest(
-      ${counted(loads, ({ answer }) => answer.id)}::bigint[],
-      ${counted(loads, ({ answer }) => answer.requestId)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.received)}::bigint[],
-      ${counted(loads, ({ receipt }) => receipt.quarantined)}::bigint[],
-      ${counted(loads, loadedState)}::text[]) as u(id, request_id, received, quarantined, state))`;
+  const receipts = rowsFrom(loads, {
+    id: ['bigint', ({ answer }) => answer.id],
+    request_id: ['bigint', ({ answer }) => answer.requestId],
+    received: ['bigint', ({ receipt }) => receipt.received],
+    quarantined: ['bigint', ({ receipt }) => receipt.quarantined],
+    state: ['text', loadedState],
+  });
   await ops
     .updateTable('answers')
     .from(receipts.as('r'))
@@ -201,10 +189,10 @@ const rejectsOf = (loads: readonly RecordedLoad[]) =>
 
 /** Resolves the entries of items that an earlier load rejected and this one did not, and reopens the others. */
 async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
-  const rejects = rejectsOf(loads);
-  const still = sql<{ answer_id: string; position: string }>`(select * from unnest(
-    ${arrayLiteral(rejects.map(({ answer }) => answer.id))}::bigint[],
-    ${arrayLiteral(rejects.map(({ position }) => position ?? -1))}::bigint[]) as u(answer_id, position))`;
+  const still = rowsFrom(rejectsOf(loads), {
+    answer_id: ['bigint', ({ answer }) => answer.id],
+    position: ['bigint', ({ position }) => position ?? -1],
+  });
   await ops
     .updateTable('quarantine')
     .set({ resolved_at: sql`case when resolved_at is null then ${now}::timestamptz end` })
@@ -219,21 +207,20 @@ async function closeRejects(ops: Ops, loads: readonly RecordedLoad[], now: strin
 async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: string): Promise<void> {
   const rejects = rejectsOf(loads);
   if (rejects.length === 0) return;
-  type Rejected = (typeof rejects)[number];
-  const array = (of: (reject: Rejected) => string | number | null) => sql`${arrayLiteral(rejects.map(of))}`;
+  const { columns, rows } = insertion(rejects, {
+    answer_id: ['bigint', ({ answer }) => answer.id],
+    sync: ['text', ({ answer }) => answer.sync],
+    endpoint: ['text', ({ answer }) => answer.endpoint],
+    resource: ['text', ({ resource }) => resource],
+    position: ['bigint', ({ position }) => position ?? null],
+    pointer: ['text', ({ pointer }) => pointer],
+    reason: ['text', ({ reason }) => reason],
+    created_at: ['timestamptz', () => now],
+  });
   await ops
     .insertInto('quarantine')
-    .columns(['answer_id', 'sync', 'endpoint', 'resource', 'position', 'pointer', 'reason', 'created_at'])
-    .expression(
-      sql`select u.*, ${now}::timestamptz from unnest(
-        ${array(({ answer }) => answer.id)}::bigint[],
-        ${array(({ answer }) => answer.sync)}::text[],
-        ${array(({ answer }) => answer.endpoint)}::text[],
-        ${array(({ resource }) => resource)}::text[],
-        ${array(({ position }) => position ?? null)}::bigint[],
-        ${array(({ pointer }) => pointer)}::text[],
-        ${array(({ reason }) => reason)}::text[]) as u`,
-    )
+    .columns(columns)
+    .expression(rows)
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
@@ -241,22 +228,22 @@ async function recordRejects(ops: Ops, loads: readonly RecordedLoad[], now: stri
 async function recordDrift(ops: Ops, loads: readonly RecordedLoad[]): Promise<void> {
   const drift = loads.flatMap(({ batch, answer }) => batch.drift.map((it) => ({ ...it, at: answer.receivedAt })));
   if (drift.length === 0) return;
-  type Drifted = (typeof drift)[number];
-  const array = (of: (it: Drifted) => string | number) => sql`${arrayLiteral(drift.map(of))}`;
+  const source = rowsFrom(drift, {
+    resource: ['text', ({ resource }) => resource],
+    path: ['text', ({ path }) => path],
+    kind: ['text', ({ kind }) => kind],
+    count: ['bigint', ({ count }) => count],
+    seen_at: ['timestamptz', ({ at }) => at],
+    sample_type: ['text', ({ sampleType }) => sampleType],
+    position: ['int', (_, index) => index],
+  });
   await ops
     .insertInto('drift')
     .columns(['resource', 'path', 'kind', 'count', 'first_seen_at', 'last_seen_at', 'sample_type'])
     .expression(
       // Lock rows in one global order to avoid deadlocks.
-      sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by place desc))[1]
-        from unnest(
-          ${array(({ resource }) => resource)}::text[],
-          ${array(({ path }) => path)}::text[],
-          ${array(({ kind }) => kind)}::text[],
-          ${array(({ count }) => count)}::bigint[],
-          ${array(({ at }) => at)}::timestamptz[],
-          ${array(({ sampleType }) => sampleType)}::text[]) with ordinality as u(resource, path, kind, count, seen_at, sample_type, place)
-        group by resource, path, kind order by resource, path, kind`,
+      sql`select resource, path, kind, sum(count), min(seen_at), max(seen_at), (array_agg(sample_type order by position desc))[1]
+        from ${source} as u group by resource, path, kind order by resource, path, kind`,
     )
     .onConflict((conflict) =>
       conflict.columns(['resource', 'path', 'kind']).doUpdateSet({

@@ -7,6 +7,7 @@ import type { ReturnedCount } from '../plan/pricing/price-book.ts';
 import type { PriceSample } from '../plan/pricing/price-model.ts';
 import type { Endpoint } from '../service/endpoint.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { reconcileTables } from './match-log.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
@@ -144,16 +145,17 @@ export interface SettledPoints {
  */
 export async function settlePoints(ops: Ops, settled: readonly SettledPoints[]): Promise<void> {
   if (settled.length === 0) return;
-  const source = sql<{
-    id: string;
-    points: string;
-    aside: string;
-  }>`(select id, sum(points) as points, sum(aside) as aside from unnest(
-    ${arrayLiteral(settled.map(({ requestId }) => requestId))}::bigint[],
-    ${arrayLiteral(settled.map(({ points }) => points))}::numeric[],
-    ${arrayLiteral(settled.map(({ reserved }) => reserved))}::numeric[]) as u(id, points, aside) group by id)`;
+  const attempts = rowsFrom(settled, {
+    id: ['bigint', ({ requestId }) => requestId],
+    points: ['numeric', ({ points }) => points],
+    reserved: ['numeric', ({ reserved }) => reserved],
+  });
+  const source = ops
+    .selectFrom(attempts.as('u'))
+    .select(({ fn }) => ['u.id', fn.sum('u.points').as('points'), fn.sum('u.reserved').as('reserved')])
+    .groupBy('u.id');
   const costs = sql<string>`case when requests.attempts <= 1 then coalesce(requests.charged, t.points)
-    else greatest(coalesce(requests.points, 0) + t.points - t.aside, 0) end`;
+    else greatest(coalesce(requests.points, 0) + t.points - t.reserved, 0) end`;
   await ops
     .updateTable('requests')
     .from(source.as('t'))

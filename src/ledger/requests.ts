@@ -3,8 +3,7 @@ import { setImmediate as sent } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Task } from '../plan/task.ts';
 import type { RequestBody } from '../service/request-body.ts';
-import { canonicalJson } from '../service/canonical-json.ts';
-import { arrayLiteral, arrayLiteralOf } from '../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { isInScope, type RunScope } from './run-scope.ts';
 import type { Ops, RequestState } from '../warehouse/connect/operations-db.ts';
@@ -80,25 +79,20 @@ function entryOf(
   { at, parentId, freshAnswers, chunks }: PlanRequestsOptions,
 ) {
   const failing = (key: string): FailingRequest | undefined => freshAnswers?.failing.get(key);
-  const source = sql<{
-    request_key: string;
-    body: RequestBody;
-    sent_body: RequestBody;
-    input: RequestBody;
-    depth: string;
-    answer_id: string | null;
-    error: string | null;
-    chunk: string | null;
-  }>`(select * from unnest(
-    ${arrayLiteralOf(tasks, ({ requestKey }) => requestKey)}::text[],
-    ${arrayLiteralOf(tasks, ({ request }) => canonicalJson(request))}::jsonb[],
-    ${arrayLiteralOf(tasks, ({ body }) => canonicalJson(body))}::jsonb[],
-    ${arrayLiteralOf(tasks, ({ input }) => canonicalJson(input))}::jsonb[],
-    ${arrayLiteralOf(tasks, ({ depth }) => depth)}::bigint[],
-    ${arrayLiteralOf(tasks, ({ requestKey }) => freshAnswers?.fresh.get(requestKey) ?? failing(requestKey)?.answerId ?? null)}::bigint[],
-    ${arrayLiteralOf(tasks, ({ requestKey }) => errorOf(failing(requestKey)))}::text[],
-    ${arrayLiteral(tasks.map((_, place) => chunks?.[place] ?? null))}::bigint[])
-    with ordinality as t(request_key, body, sent_body, input, depth, answer_id, error, chunk, place) order by place)`;
+  const source = rowsFrom(tasks, {
+    request_key: ['text', ({ requestKey }) => requestKey],
+    body: ['jsonb', ({ request }) => request],
+    sent_body: ['jsonb', ({ body }) => body],
+    input: ['jsonb', ({ input }) => input],
+    depth: ['bigint', ({ depth }) => depth],
+    answer_id: [
+      'bigint',
+      ({ requestKey }) => freshAnswers?.fresh.get(requestKey) ?? failing(requestKey)?.answerId ?? null,
+    ],
+    error: ['text', ({ requestKey }) => errorOf(failing(requestKey))],
+    chunk: ['bigint', (_, index) => chunks?.[index] ?? null],
+    position: ['int', (_, index) => index],
+  });
   return ops
     .insertInto('requests')
     .columns([
@@ -147,7 +141,8 @@ function entryOf(
           parentId === undefined
             ? 't.chunk'
             : eb.selectFrom('requests as p').select('p.chunk').where('p.id', '=', parentId).as('chunk'),
-        ]),
+        ])
+        .orderBy('t.position'),
     )
     .onConflict((conflict) => conflict.columns(['run_id', 'request_key']).doNothing());
 }

@@ -4,12 +4,12 @@
  * statement, so that the call after an answer waits for only one commit.
  */
 import { type QueryCreator, sql } from 'kysely';
-import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { precompiled, type Parameters } from '../warehouse/sql/compile-once.ts';
 import { memoizeByObject } from '../async/memoize.ts';
+import { arraysOf, type Columns, namesOf, rowsOfArrays } from '../warehouse/sql/rows-from.ts';
 import { isLeaseHeld, type Lease } from './lease.ts';
 import { UNSETTLED_STATES } from './requests.ts';
-import { compressBody, sha256Of } from './compression.ts';
+import { type CompressedBody, compressBody, sha256Of } from './compression.ts';
 import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import { hideFromStatistics } from './planner-hints.ts';
 
@@ -84,52 +84,56 @@ function idsOf(storing: readonly AnswerToStore[], rows: readonly StoredRow[]): (
   return storing.map(({ requestId }) => ids.get(requestId) ?? undefined);
 }
 
-const ANSWERS = [
-  'bodies',
-  'requestIds',
-  'times',
-  'took',
-  'statuses',
-  'headers',
-  'starts',
-  'sizes',
-  'encodings',
-  'digests',
-  'lengths',
-] as const;
+interface PackedAnswer extends AnswerToStore {
+  readonly packed: CompressedBody;
+  /** Where its packed body starts among those of all answers, from 1. */
+  readonly start: number;
+}
+
+const ANSWER_COLUMNS = {
+  request_id: ['bigint', ({ requestId }) => requestId],
+  received_at: ['timestamptz', ({ answer }) => answer.receivedAt],
+  took_ms: ['bigint', ({ answer }) => Math.round(answer.tookMs)],
+  status: ['bigint', ({ answer }) => answer.status],
+  headers: ['jsonb', ({ answer }) => answer.headers],
+  start: ['int', ({ start }) => start],
+  size: ['int', ({ packed }) => packed.bytes.byteLength],
+  encoding: ['text', ({ packed }) => packed.encoding],
+  sha256: ['text', ({ answer }) => sha256Of(answer.body)],
+  bytes: ['bigint', ({ answer }) => answer.body.byteLength],
+  position: ['int', (_, index) => index],
+} as const satisfies Columns<PackedAnswer>;
+
+const ANSWERS = ['bodies', ...namesOf(ANSWER_COLUMNS)] as const;
 type AnswerParameters = Parameters<(typeof ANSWERS)[number]>;
 
 async function answerValues(storing: readonly AnswerToStore[]) {
-  const packed = await Promise.all(storing.map(({ answer }) => compressBody(answer.body)));
-  const answers = storing.map(({ answer }) => answer);
   let end = 1;
-  const starts = packed.map(({ bytes }) => (end += bytes.byteLength) - bytes.byteLength);
-  // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
-  const bodies = packed.length === 1 ? packed[0]?.bytes : Buffer.concat(packed.map(({ bytes }) => bytes));
+  const bodies = await Promise.all(storing.map(({ answer }) => compressBody(answer.body)));
+  const packed = storing.map((stored, index): PackedAnswer => {
+    const body = bodies[index] as CompressedBody;
+    const start = end;
+    end += body.bytes.byteLength;
+    return { ...stored, packed: body, start };
+  });
   return {
-    bodies,
-    requestIds: arrayLiteral(storing.map(({ requestId }) => requestId)),
-    times: arrayLiteral(answers.map(({ receivedAt }) => receivedAt.toISOString())),
-    took: arrayLiteral(answers.map(({ tookMs }) => Math.round(tookMs))),
-    statuses: arrayLiteral(answers.map(({ status }) => status)),
-    headers: arrayLiteral(answers.map(({ headers }) => JSON.stringify(headers))),
-    starts: arrayLiteral(starts),
-    sizes: arrayLiteral(packed.map(({ bytes }) => bytes.byteLength)),
-    encodings: arrayLiteral(packed.map(({ encoding }) => encoding)),
-    digests: arrayLiteral(answers.map(({ body }) => sha256Of(body))),
-    lengths: arrayLiteral(answers.map(({ body }) => body.byteLength)),
+    // All bodies are sent as one value and split by the server, since an array would be sent as text at twice the size.
+    bodies: bodies.length === 1 ? bodies[0]?.bytes : Buffer.concat(bodies.map(({ bytes }) => bytes)),
+    ...arraysOf(packed, ANSWER_COLUMNS),
   };
 }
 
-const SENDINGS = ['sentIds', 'sentRequestIds', 'sentTimes', 'sentPoints'] as const;
+const SENDING_COLUMNS = {
+  id: ['bigint', ({ id }) => id],
+  x_request_id: ['uuid', ({ requestId }) => requestId],
+  sent_at: ['timestamptz', ({ at }) => at],
+  points: ['numeric', ({ points }) => points],
+} as const satisfies Columns<RequestToSend>;
+
+const SENDINGS = namesOf(SENDING_COLUMNS);
 type SendingParameters = Parameters<(typeof SENDINGS)[number]>;
 
-const sendingValues = (sending: readonly RequestToSend[]) => ({
-  sentIds: arrayLiteral(sending.map(({ id }) => id)),
-  sentRequestIds: arrayLiteral(sending.map(({ requestId }) => requestId)),
-  sentTimes: arrayLiteral(sending.map(({ at }) => at.toISOString())),
-  sentPoints: arrayLiteral(sending.map(({ points }) => points)),
-});
+const sendingValues = (sending: readonly RequestToSend[]) => arraysOf(sending, SENDING_COLUMNS);
 
 const storingIn = memoizeByObject((ops: Ops) => precompiled(ANSWERS, (given) => settingStored(answered(ops, given))));
 
@@ -154,33 +158,13 @@ const bothBy = memoizeByObject((lease: Lease) =>
 
 /** The statement's new answers, as `answer`. */
 function answered(ops: Ops, given: AnswerParameters) {
-  const source = sql<{
-    place: string;
-    request_id: string;
-    received_at: Date;
-    took_ms: string;
-    status: string;
-    headers: object;
-    body: Buffer;
-    encoding: string;
-    sha256: string;
-    bytes: string;
-  }>`(select place, request_id, received_at, took_ms, status, headers::jsonb as headers,
-  substring(${given.bodies}::bytea from start for size) as body, encoding, sha256, bytes
-    from unnest(
-  ${given.requestIds}::bigint[],
-  ${given.times}::timestamptz[],
-  ${given.took}::bigint[],
-  ${given.statuses}::bigint[],
-  ${given.headers}::text[],
-  ${given.starts}::int[],
-  ${given.sizes}::int[],
-  ${given.encodings}::text[],
-  ${given.digests}::text[],
-  ${given.lengths}::bigint[])
-  with ordinality as u(request_id, received_at, took_ms, status, headers, start, size, encoding, sha256, bytes, place))`;
   return ops
-    .with('told', (db) => db.selectFrom(source.as('s')).selectAll())
+    .with('received', (db) =>
+      db
+        .selectFrom(rowsOfArrays(ANSWER_COLUMNS, given).as('s'))
+        .selectAll()
+        .select(sql<Buffer>`substring(${given.bodies}::bytea from start for size)`.as('body')),
+    )
     .with('answer', (db) =>
       db
         .insertInto('answers')
@@ -202,8 +186,8 @@ function answered(ops: Ops, given: AnswerParameters) {
         ])
         .expression((eb) =>
           eb
-            .selectFrom('told')
-            .innerJoin('requests', 'requests.id', 'told.request_id')
+            .selectFrom('received')
+            .innerJoin('requests', 'requests.id', 'received.request_id')
             .select([
               'requests.id',
               'requests.run_id',
@@ -211,16 +195,16 @@ function answered(ops: Ops, given: AnswerParameters) {
               'requests.endpoint',
               'requests.request_key',
               sql<string | null>`(requests.body ->> 'count')::bigint`.as('asked'),
-              'told.received_at',
-              'told.took_ms',
-              'told.status',
-              'told.headers',
-              'told.body',
-              'told.encoding',
-              'told.sha256',
-              'told.bytes',
+              'received.received_at',
+              'received.took_ms',
+              'received.status',
+              'received.headers',
+              'received.body',
+              'received.encoding',
+              'received.sha256',
+              'received.bytes',
             ])
-            .orderBy('told.place'),
+            .orderBy('received.position'),
         )
         .returning(['id', 'request_id', 'status']),
     );
@@ -239,17 +223,14 @@ const settingStored = (
     .returning(['requests.id', 'requests.answer_id']);
 
 function settingSent(ops: Ops, lease: Lease, given: SendingParameters) {
-  const source = sql<{ id: string; request_id: string; at: Date; points: string }>`(select * from unnest(
-    ${given.sentIds}::bigint[], ${given.sentRequestIds}::uuid[], ${given.sentTimes}::timestamptz[], ${given.sentPoints}::numeric[])
-    as u(id, request_id, at, points))`;
   return ops
     .updateTable('requests')
-    .from(source.as('t'))
+    .from(rowsOfArrays(SENDING_COLUMNS, given).as('t'))
     .set((eb) => ({
       state: 'sent',
       attempts: sql`attempts + 1`,
-      sent_at: eb.ref('t.at'),
-      x_request_id: sql`coalesce(x_request_id, t.request_id)`,
+      sent_at: eb.ref('t.sent_at'),
+      x_request_id: sql`coalesce(requests.x_request_id, t.x_request_id)`,
       points: sql`coalesce(requests.points, 0) + t.points`,
     }))
     .whereRef('requests.id', '=', 't.id')

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
-import type { Received } from './fresh-answers.ts';
+import { rowsFrom } from '../warehouse/sql/rows-from.ts';
+import { answersWithin, CHUNK, type RequestWithin } from './fresh-answers.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { Gap } from './summary.ts';
 
@@ -32,32 +33,16 @@ export interface FailingRequest {
   readonly reason: string;
 }
 
-/** Rows per statement. */
-const CHUNK = 1000;
-
 /**
  * Returns those of these requests with at least `MAX_UNREADABLE` unreadable answers within their range of times, by
  * request key. The caller excludes requests that a readable answer serves.
  */
-export async function failingRequests(
-  ops: Ops,
-  asked: readonly ({ readonly requestKey: string } & Received)[],
-): Promise<Map<string, FailingRequest>> {
+export async function failingRequests(ops: Ops, asked: readonly RequestWithin[]): Promise<Map<string, FailingRequest>> {
   const found = new Map<string, FailingRequest>();
   for (let start = 0; start < asked.length; start += CHUNK) {
-    const part = asked.slice(start, start + CHUNK);
-    const source = sql<{ request_key: string; since: Date; until: Date }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
-      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(request_key, since, until))`;
-    const rows = await ops
-      .selectFrom(source.as('t'))
-      .innerJoin('answers as a', 'a.request_key', 't.request_key')
+    const rows = await answersWithin(ops, asked.slice(start, start + CHUNK))
       .select(['t.request_key', sql<string>`max(a.id)`.as('id'), sql<string>`count(*)`.as('times')])
-      .whereRef('a.received_at', '>=', 't.since')
-      .whereRef('a.received_at', '<=', 't.until')
       .where('a.unreadable', '=', sql<boolean>`true`)
-      .groupBy('t.request_key')
       .having(sql<boolean>`count(*) >= ${MAX_UNREADABLE}`)
       .execute();
     const reasons = await reasonsOf(
@@ -204,12 +189,13 @@ export interface ReparsedSlice {
 /** Corrects the slices of answers that were unreadable and can now be read. */
 export async function recordReadSlices(ops: Ops, read: readonly ReparsedSlice[]): Promise<void> {
   if (read.length === 0) return;
-  const source = sql<{ answer_id: string; request_key: string; returned: string; complete: boolean }>`(
-    select distinct on (answer_id, request_key) * from unnest(
-      ${arrayLiteral(read.map(({ answerId }) => answerId))}::bigint[],
-      ${arrayLiteral(read.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(read.map(({ receipt }) => receipt.received))}::bigint[],
-      ${arrayLiteral(read.map(({ complete }) => complete))}::boolean[]) as u(answer_id, request_key, returned, complete))`;
+  const slices = rowsFrom(read, {
+    answer_id: ['bigint', ({ answerId }) => answerId],
+    request_key: ['text', ({ requestKey }) => requestKey],
+    returned: ['bigint', ({ receipt }) => receipt.received],
+    complete: ['boolean', ({ complete }) => complete],
+  });
+  const source = ops.selectFrom(slices.as('u')).selectAll().distinctOn(['u.answer_id', 'u.request_key']);
   await ops
     .updateTable('coverage as c')
     .from(source.as('s'))

@@ -15,7 +15,7 @@ export interface Point {
 /** Statements by what the flow does with them. One that stores an answer may mark the next request as sent, too. */
 export const STEP = {
   send: /update "sluice_ops"."requests" set "state" = \S+ "attempts" = attempts \+ 1/,
-  store: /^with "told" as .*insert into "sluice_ops"."answers"/s,
+  store: /^with "received" as .*insert into "sluice_ops"."answers"/s,
   record: /^update "sluice_ops"."answers" set .*"loaded_at"/,
   end: /^update "sluice_ops"."runs" set .*"planned"/,
 } as const;

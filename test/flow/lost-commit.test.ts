@@ -21,7 +21,7 @@ syncs:
 `;
 
 const SEND = /update "sluice_ops"\."requests" set .*"attempts" = attempts \+ 1/;
-const STORE = /with "told" as .*insert into "sluice_ops"\."answers"/s;
+const STORE = /with "received" as .*insert into "sluice_ops"\."answers"/s;
 const COMMIT = /commit/;
 
 const LOSSES: Readonly<Record<string, Loss>> = {

@@ -9,7 +9,7 @@ import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { bridgeTables, rootTables } from '../../warehouse/schema/tables.ts';
-import { type RequestRef, redactRequests, requestsFor } from './ledger.ts';
+import { type RequestRef, redactRequests, renamedKeys, requestsFor } from './ledger.ts';
 import { sweep } from './sweep.ts';
 import { eraseRows, type TouchedRows } from './tables.ts';
 import {
@@ -125,6 +125,6 @@ async function renameQuestions(
   for (const { name, questionKey } of bridgeTables)
     if (questionKey.includes('request_key') && keys.size > 0)
       await sql`update ${tableAt(schema, name)} b set request_key = k.is_now
-        from unnest(${arrayLiteral([...keys.keys()])}::text[], ${arrayLiteral([...keys.values()])}::text[]) as k(was, is_now)
+        from ${renamedKeys(keys)} as k
         where b.request_key = k.was`.execute(db);
 }

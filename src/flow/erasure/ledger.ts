@@ -6,6 +6,7 @@ import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { endpointNamed } from '../../service/catalog.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { ErasureSearch } from './target.ts';
 
 /** A request for the entity. */
@@ -77,18 +78,16 @@ export async function redactRequests(
         .where('id', '=', sliceId)
         .execute();
   }
-  const [before, after] = [[...keys.keys()], [...keys.values()]];
   for (const table of ['answers', 'coverage'] as const)
     await ops
       .updateTable(table)
-      .from(
-        sql<{
-          was: string;
-          is: string;
-        }>`unnest(${arrayLiteral(before)}::text[], ${arrayLiteral(after)}::text[])`.as<'k'>(sql`k(was, is_now)`),
-      )
-      .set({ request_key: sql<string>`k.is_now` })
-      .where(sql<boolean>`${sql.ref(`${table}.request_key`)} = k.was`)
+      .from(renamedKeys(keys).as('k'))
+      .set((eb) => ({ request_key: eb.ref('k.is_now') }))
+      .whereRef(`${table}.request_key`, '=', 'k.was')
       .execute();
   return keys;
 }
+
+/** The replaced request keys as SQL rows. */
+export const renamedKeys = (keys: ReadonlyMap<string, string>) =>
+  rowsFrom([...keys], { was: ['text', ([before]) => before], is_now: ['text', ([, after]) => after] });

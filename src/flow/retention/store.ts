@@ -1,6 +1,6 @@
 /** Retention: removes bytes of old answers that nothing needs, and keeps their accounting. */
 import { sql } from 'kysely';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import { OPEN_STATES } from '../../ledger/runs.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 
@@ -62,10 +62,11 @@ export interface PrunedCounts {
  * not used by a run that can still be continued.
  */
 const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) => {
-  const rules = sql<{ endpoint: string; since: Date; newest: boolean }>`(select * from unnest(
-    ${arrayLiteral(kept.map(({ endpoint }) => endpoint))}::text[],
-    ${arrayLiteral(kept.map(({ since }) => since.toISOString()))}::timestamptz[],
-    ${arrayLiteral(kept.map(({ newest }) => newest))}::boolean[]) as u(endpoint, since, newest))`;
+  const rules = rowsFrom(kept, {
+    endpoint: ['text', ({ endpoint }) => endpoint],
+    since: ['timestamptz', ({ since }) => since],
+    newest: ['boolean', ({ newest }) => newest],
+  });
   return ops
     .selectFrom('answers as a')
     .where('a.body', 'is not', null)

@@ -1,6 +1,7 @@
 /** Assesses lost attempts with the evidence of the log and the ledger in the warehouse. */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { LostAnswer, SettledLostAnswer } from '../../ledger/lost-answers.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 import { type ReconcileDb, reconcileTables, type LogIdentifiers, toleranceMs } from '../../ledger/match-log.ts';
@@ -92,10 +93,17 @@ async function evidenceOf(
   { areKept, offsetMs }: LogIdentifiers,
 ): Promise<LogEvidence[]> {
   const { log, runs, requests, matches } = reconcileTables(database);
-  const expected = doubts.map(({ sentAt }) => sentAt.getTime() + (offsetMs ?? 0));
-  const instants = (shiftMs: number): string =>
-    arrayLiteral(expected.map((at) => new Date(at + shiftMs).toISOString()));
   const tolerance = toleranceMs({ offsetMs });
+  const around = ({ sentAt }: LostAnswer, shiftMs: number): Date =>
+    new Date(sentAt.getTime() + (offsetMs ?? 0) + shiftMs);
+  const times = rowsFrom(doubts, {
+    request_id: ['bigint', ({ requestId }) => requestId],
+    lo: ['timestamptz', (it) => around(it, -tolerance)],
+    hi: ['timestamptz', (it) => around(it, tolerance)],
+    about_from: ['timestamptz', (it) => around(it, -ABOUT_MS)],
+    about_to: ['timestamptz', (it) => around(it, ABOUT_MS)],
+    position: ['int', (_, index) => index],
+  });
   const oldest = new Date(Math.min(...doubts.map(({ sentAt }) => sentAt.getTime())) - tolerance).toISOString();
   const { rows } = await sql<{ read_at: Date | null; lists: boolean }>`
     with readings as materialized (
@@ -112,10 +120,7 @@ async function evidenceOf(
         select from ${log} c join ${matches} m on m.log_id = c.id
         where c.started_at between d.about_from and d.about_to and m.sure <> 'ambiguous' and m.request_id <> d.request_id
       ) as lists
-    from unnest(${arrayLiteral(doubts.map(({ requestId }) => requestId))}::bigint[], ${instants(-tolerance)}::timestamptz[],
-      ${instants(tolerance)}::timestamptz[], ${instants(-ABOUT_MS)}::timestamptz[], ${instants(ABOUT_MS)}::timestamptz[])
-      with ordinality as d(request_id, lo, hi, about_from, about_to, place)
-    order by place`.execute(database.db);
+    from ${times} as d order by position`.execute(database.db);
   return rows.map(({ read_at: readAt, lists }) => ({
     offsetMs,
     readAt: readAt ?? undefined,

@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import {
   type ReconcileDb,
   reconcileTables,
@@ -74,7 +75,7 @@ export async function matchInOrder(
   await sql`
     insert into ${matches} (request_id, log_id, sure, matched_at)
     select request_id, log_id, 'in_order', ${instant(now)}
-    from unnest(${ids}::bigint[], ${arrayLiteral(pairs.map(([, row]) => row))}::uuid[]) as p(request_id, log_id)
+    from ${rowsFrom(pairs, { request_id: ['bigint', ([request]) => request], log_id: ['uuid', ([, row]) => row] })} as p
     on conflict (request_id, log_id) do update set sure = excluded.sure, matched_at = excluded.matched_at`.execute(
     books.db,
   );

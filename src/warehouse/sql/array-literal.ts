@@ -6,12 +6,12 @@ type Element = string | number | boolean | null;
 export const arrayLiteral = (elements: readonly Element[]): string => arrayLiteralOf(elements, (it) => it);
 
 /** The array literal of one element for each item. */
-export function arrayLiteralOf<T>(items: readonly T[], elementIn: (item: T) => Element): string {
+export function arrayLiteralOf<T>(items: readonly T[], elementIn: (item: T, index: number) => Element): string {
   let literal = '{';
   let separator = '';
-  for (const item of items) {
+  for (const [index, item] of items.entries()) {
     literal += separator;
-    literal += elementOf(elementIn(item));
+    literal += elementOf(elementIn(item, index));
     separator = ',';
   }
   return `${literal}}`;
