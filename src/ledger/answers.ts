@@ -1,6 +1,7 @@
 /** The stored answers: their exact bytes, or what was kept of them. */
 import { sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
+import { utcText } from '../warehouse/sql/utc-text.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import type { StoredBytes } from './store-and-mark-sent.ts';
 import { compressBody, sha256Of, decompressBody } from './compression.ts';
@@ -71,41 +72,22 @@ export async function readAnswers(ops: Ops, ids: readonly string[]): Promise<Rea
   const rows = await ops
     .selectFrom('answers as a')
     .innerJoin('requests as r', 'r.id', 'a.request_id')
-    .select([
-      'a.id',
-      'a.request_id',
-      'a.run_id',
-      'a.sync',
-      'a.endpoint',
-      'a.request_key',
-      'r.body as request',
-      'a.status',
-      'a.body',
-      'a.encoding',
-      'a.sha256',
-    ])
-    .select(sql<string>`to_char(a.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('received_at'))
+    .select(['a.id', 'a.request_id as requestId', 'a.run_id as runId', 'a.sync', 'a.endpoint'])
+    .select(['a.request_key as requestKey', 'r.body as request', 'a.status', 'a.body', 'a.encoding', 'a.sha256'])
+    .select(utcText('a.received_at').as('receivedAt'))
     .select(sql<boolean>`a.loaded_at is not null`.as('loaded'))
     .where('a.id', '=', sql<string>`any(${arrayLiteral(ids)}::bigint[])`)
     .where('a.body', 'is not', null)
     .execute();
-  const answers = rows.map(async (row): Promise<StoredAnswer> => {
+  const answers = rows.map(async ({ encoding, sha256, ...row }): Promise<StoredAnswer> => {
     const stored = row.body ?? NOTHING;
-    const body = await decompressBody(stored, row.encoding);
-    const isIntact = body !== undefined && sha256Of(body) === row.sha256;
+    const body = await decompressBody(stored, encoding);
+    const isIntact = body !== undefined && sha256Of(body) === sha256;
     return {
-      id: row.id,
-      requestId: row.request_id,
-      runId: row.run_id,
-      sync: row.sync,
-      endpoint: row.endpoint,
-      requestKey: row.request_key,
-      request: row.request,
-      receivedAt: row.received_at,
+      ...row,
       status: Number(row.status),
       body: body ?? stored,
       damage: isIntact ? undefined : 'the stored bytes are not those that were received',
-      loaded: row.loaded,
     };
   });
   return new Map((await Promise.all(answers)).map((answer) => [answer.id, answer]));

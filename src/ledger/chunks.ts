@@ -3,6 +3,7 @@
  */
 import { sql } from 'kysely';
 import { HeldError } from '../errors.ts';
+import { utcText } from '../warehouse/sql/utc-text.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import type { Run } from './runs.ts';
@@ -67,30 +68,16 @@ export async function readChunk(ops: Ops, runId: string, number: number): Promis
   const row = await ops
     .selectFrom('runs as r')
     .innerJoin('chunks as c', 'c.run_id', 'r.id')
-    .select([
-      'r.id',
-      'r.sync',
-      'r.endpoint',
-      'r.definition_hash',
-      'r.quote',
-      'r.state as run_state',
-      'r.exit_code',
-      'c.state',
-    ])
-    .select(sql<string>`r.today::text`.as('today'))
-    .select(sql<string>`to_char(r.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
+    .select(['r.id', 'r.sync', 'r.endpoint', 'r.definition_hash as definitionHash', 'r.quote'])
+    .select([sql<string>`r.today::text`.as('today'), utcText('r.started_at').as('startedAt')])
+    .select(['r.state as runState', sql<number | null>`r.exit_code::int`.as('runExitCode'), 'c.state'])
     .where('r.id', '=', runId)
     .where('c.number', '=', String(number))
     .executeTakeFirst();
   if (!row) return undefined;
-  const { id, sync, endpoint, today, definition_hash: definitionHash, started_at: startedAt } = row;
+  const { runState, runExitCode, state, ...run } = row;
   const quote = row.quote as QuotedPoints | null;
-  return {
-    run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote, chunk: String(number) },
-    runState: row.run_state,
-    runExitCode: row.exit_code === null ? null : Number(row.exit_code),
-    state: row.state,
-  };
+  return { run: { ...run, quote, continued: true, chunk: String(number) }, runState, runExitCode, state };
 }
 
 /** Returns the first stop of a chunk of the run; it also stops chunks that have not begun. */

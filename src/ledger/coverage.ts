@@ -1,5 +1,5 @@
 /** The requested slices of each question, and whether each answer was complete. */
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { RequestBody } from '../service/request-body.ts';
 import { endpointNamed } from '../service/catalog.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
@@ -7,7 +7,7 @@ import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { insertion } from '../warehouse/sql/rows-from.ts';
 import { isSync } from './log-reads.ts';
 import { isSplit } from './skip-for-split.ts';
-import type { Ops } from '../warehouse/connect/operations-db.ts';
+import type { Ops, OpsDatabase } from '../warehouse/connect/operations-db.ts';
 import type { LowerBound } from './summary.ts';
 
 export interface CoverageSlice {
@@ -143,6 +143,8 @@ export async function currentLowerBounds(ops: Ops, sync?: string): Promise<Curre
     .map(({ bound }) => bound);
 }
 
+type Slice = Selectable<OpsDatabase['coverage']>;
+
 async function boundsOfEndpoint(
   ops: Ops,
   endpoint: string,
@@ -155,76 +157,42 @@ async function boundsOfEndpoint(
     .with('slices', (db) =>
       db
         .selectFrom('coverage')
-        .select([
-          'id',
-          'request_id',
-          'request_key',
-          'sync',
-          'run_id',
-          'filters',
-          'asked',
-          'returned',
-          'reason',
-          'as_of',
-          'unreadable',
-        ])
+        .selectAll()
         .select(sql`filters - ${sql.lit(from ?? '')} - ${sql.lit(to ?? '')}`.as('question'))
         .select([day(from).as('first_day'), day(to).as('last_day')])
         .where('endpoint', '=', endpoint)
         .where(isSync)
         .$if(sync !== undefined, (all) => all.where('sync', '=', sync ?? '')),
     )
-    .with('newest', (db) =>
-      db
-        .selectFrom('slices')
-        .selectAll()
-        .distinctOn(['sync', 'filters'])
-        .orderBy('sync')
-        .orderBy('filters')
-        .orderBy('id', 'desc'),
+    .with(
+      'bounds',
+      () => sql<Slice>`(
+      select * from (select distinct on (sync, filters) * from slices order by sync, filters, id desc) newest where reason is not null)`,
     )
-    .with('bounds', (db) => db.selectFrom('newest').selectAll().where('reason', 'is not', null))
-    .with('with_room', (db) =>
-      db
-        .selectFrom('slices')
-        .select(['sync', 'question', 'first_day', 'last_day'])
-        .select((eb) => eb.fn.max('id').as('id'))
-        .whereRef('returned', '<', 'asked')
-        .where('unreadable', '=', false)
-        .groupBy(['sync', 'question', 'first_day', 'last_day']),
+    .with(
+      'with_room',
+      () => sql`(
+      select sync, question, first_day, last_day, max(id) as id from slices
+      where returned < asked and not unreadable group by sync, question, first_day, last_day)`,
     )
     // Materialized, so that one join compares the questions; comparing each pair would take quadratic time.
     .with(
       (cte) => cte('wider').materialized(),
-      (db) =>
-        db
-          .selectFrom('bounds as c')
-          .crossJoin(partsOf(facets))
-          .select(['c.id', 'c.sync', 'c.first_day', 'c.last_day'])
-          .select(sql`c.question - left_out.facets`.as('question'))
-          .where(sql<boolean>`c.question ?& left_out.facets`),
+      () => sql`(
+      select c.id, c.sync, c.first_day, c.last_day, c.question - p.left_out as question
+      from bounds c cross join ${partsOf(facets)} as p(left_out) where c.question ?& p.left_out)`,
     )
     .with(
-      (cte) => cte('told').materialized(),
-      (db) =>
-        db
-          .selectFrom('wider as w')
-          .innerJoin('with_room as n', (join) =>
-            join
-              .onRef('n.sync', '=', 'w.sync')
-              .onRef('n.question', '=', 'w.question')
-              .onRef('n.id', '>', 'w.id')
-              .onRef('n.first_day', '<=', 'w.first_day')
-              .onRef('n.last_day', '>=', 'w.last_day'),
-          )
-          .select('w.id')
-          .distinct(),
+      (cte) => cte('covered').materialized(),
+      () => sql`(
+      select distinct w.id from wider w
+      join with_room n on n.sync = w.sync and n.question = w.question and n.id > w.id
+        and n.first_day <= w.first_day and n.last_day >= w.last_day)`,
     )
     .selectFrom('bounds as c')
-    .leftJoin('told as t', 't.id', 'c.id')
     .leftJoin('requests as r', 'r.id', 'c.request_id')
     .select(['c.id', 'c.sync', 'c.run_id', 'c.filters', 'c.returned', 'c.reason', 'c.as_of', 'c.unreadable', 'r.input'])
-    .where('t.id', 'is', null)
+    .where(sql<boolean>`not exists (select from covered t where t.id = c.id)`)
     .where((eb) =>
       eb.not(
         eb.exists(
@@ -262,13 +230,9 @@ function narrowingOf(endpoint: string) {
 
 /** SQL rows for each subset of these facets. A question without them is wider, or the same. */
 function partsOf(facets: readonly string[]) {
-  const ways = facets.reduce<readonly (readonly string[])[]>(
-    (all, it) => [...all, ...all.map((way) => [...way, it])],
+  const parts = facets.reduce<readonly (readonly string[])[]>(
+    (all, it) => [...all, ...all.map((part) => [...part, it])],
     [[]],
   );
-  return sql<{
-    facets: string[];
-  }>`(values ${sql.join(ways.map((way) => sql`(array[${sql.join(way.map((it) => sql.lit(it)))}]::text[])`))})`.as<'left_out'>(
-    sql`left_out(facets)`,
-  );
+  return sql`(values ${sql.join(parts.map((part) => sql`(array[${sql.join(part.map((it) => sql.lit(it)))}]::text[])`))})`;
 }

@@ -92,14 +92,14 @@ export async function lostInvocations(
   sync: string,
   definitionHashes: readonly string[],
 ): Promise<LostInvocations[]> {
-  const rows = await ops
+  return ops
     .selectFrom('doubts as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
     .select([
-      'r.request_key',
-      sql<string>`sum(d.lost_invocations)`.as('invocations'),
-      sql<boolean>`bool_or(d.lost_invocations > 1)`.as('too_large'),
+      'r.request_key as requestKey',
+      sql<number>`sum(d.lost_invocations)::int`.as('invocations'),
+      sql<boolean>`bool_or(d.lost_invocations > 1)`.as('tooLarge'),
       sql<string>`(array_agg(d.reason order by d.noticed_at desc, d.attempt desc))[1]`.as('reason'),
     ])
     .where('d.sync', '=', sync)
@@ -118,12 +118,6 @@ export async function lostInvocations(
     )
     .groupBy('r.request_key')
     .execute();
-  return rows.map((row) => ({
-    requestKey: row.request_key,
-    invocations: Number(row.invocations),
-    tooLarge: row.too_large,
-    reason: row.reason,
-  }));
 }
 
 /** Allows the requests of a sync with lost answers to be sent again. */
@@ -165,8 +159,12 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
     .selectFrom('doubts as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
-    .select(['d.request_id', 'd.attempt', 'd.endpoint', 'd.sent_at', 'd.noticed_at'])
-    .select(sql<string | null>`r.sent_body ->> 'timeout'`.as('timeout'))
+    .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'd.endpoint'])
+    .select([
+      'd.sent_at as sentAt',
+      'd.noticed_at as noticedAt',
+      sql<string | null>`r.sent_body ->> 'timeout'`.as('timeout'),
+    ])
     .where((eb) => eb.or([eb('d.verdict', 'is', null), eb('d.verdict', '=', 'unknown')]))
     .where('d.endpoint', '<>', LOG_ENDPOINT)
     .orderBy('d.noticed_at', 'desc')
@@ -179,14 +177,7 @@ export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promis
         .where((eb) => eb.not(eb.and([eb('r.state', 'in', [...PENDING_STATES]), eb('n.state', 'in', [...OPEN_RUNS])])))
         .limit(which.limit)
   ).execute();
-  return rows.map((row) => ({
-    requestId: row.request_id,
-    attempt: Number(row.attempt),
-    endpoint: row.endpoint,
-    sentAt: row.sent_at,
-    noticedAt: row.noticed_at,
-    timeoutMs: 1000 * Number(row.timeout ?? DEFAULT_TIMEOUT_SECONDS),
-  }));
+  return rows.map(({ timeout, ...row }) => ({ ...row, timeoutMs: 1000 * Number(timeout ?? DEFAULT_TIMEOUT_SECONDS) }));
 }
 
 /** The verdict on a lost attempt. */
@@ -224,7 +215,8 @@ export async function lostAnswersOf(
   const rows = await ops
     .selectFrom('doubts as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
-    .select(['d.request_id', 'd.attempt', 'd.reason', 'd.verdict', 'd.points', 'd.sent_at', 'r.input', 'r.body'])
+    .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'r.input', 'r.body'])
+    .select(['d.sent_at as sentAt', 'd.reason', 'd.verdict', sql<number | null>`d.points::float8`.as('points')])
     .where((eb) =>
       eb.or([
         eb('d.run_id', '=', runId),
@@ -235,13 +227,9 @@ export async function lostAnswersOf(
     .orderBy('d.request_id')
     .orderBy('d.attempt')
     .execute();
-  return rows.map((row) => ({
-    requestId: row.request_id,
-    attempt: Number(row.attempt),
-    input: Object.keys(row.input).length > 0 ? row.input : row.body,
-    sentAt: row.sent_at.toISOString(),
-    reason: row.reason,
-    verdict: row.verdict,
-    points: row.points === null ? null : Number(row.points),
+  return rows.map(({ body, ...row }) => ({
+    ...row,
+    input: Object.keys(row.input).length > 0 ? row.input : body,
+    sentAt: row.sentAt.toISOString(),
   }));
 }

@@ -1,4 +1,5 @@
 /** The quarantine: items that could not be read, and why. The items themselves stay in the stored answers. */
+import { sql } from 'kysely';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import { readAnswer } from './answers.ts';
 
@@ -18,50 +19,15 @@ export interface QuarantineEntry {
   readonly at: Date;
 }
 
-const COLUMNS = [
-  'id',
-  'answer_id',
-  'sync',
-  'endpoint',
-  'resource',
-  'position',
-  'pointer',
-  'reason',
-  'created_at',
-] as const;
-
-const rejectedOf = (row: {
-  id: string;
-  answer_id: string;
-  sync: string;
-  endpoint: string;
-  resource: string;
-  position: string | null;
-  pointer: string;
-  reason: string;
-  created_at: Date;
-}): QuarantineEntry => ({
-  id: row.id,
-  answerId: row.answer_id,
-  sync: row.sync,
-  endpoint: row.endpoint,
-  resource: row.resource,
-  position: row.position === null ? null : Number(row.position),
-  pointer: row.pointer,
-  reason: row.reason,
-  at: row.created_at,
-});
+const entries = (warehouse: Where) =>
+  operationsOf(warehouse)
+    .selectFrom('quarantine')
+    .select(['id', 'answer_id as answerId', 'sync', 'endpoint', 'resource'])
+    .select([sql<number | null>`position::int`.as('position'), 'pointer', 'reason', 'created_at as at']);
 
 /** Returns open entries, newest first. */
 export async function listQuarantine(warehouse: Where, limit: number): Promise<QuarantineEntry[]> {
-  const rows = await operationsOf(warehouse)
-    .selectFrom('quarantine')
-    .select([...COLUMNS])
-    .where('resolved_at', 'is', null)
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map(rejectedOf);
+  return entries(warehouse).where('resolved_at', 'is', null).orderBy('id', 'desc').limit(limit).execute();
 }
 
 /** Returns an entry with the body of its answer; undefined if there is no such entry. */
@@ -69,12 +35,7 @@ export async function showQuarantine(
   warehouse: Where,
   id: string,
 ): Promise<{ readonly entry: QuarantineEntry; readonly body: Uint8Array | undefined } | undefined> {
-  const ops = operationsOf(warehouse);
-  const row = await ops
-    .selectFrom('quarantine')
-    .select([...COLUMNS])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (!row) return undefined;
-  return { entry: rejectedOf(row), body: (await readAnswer(ops, row.answer_id))?.body };
+  const entry = await entries(warehouse).where('id', '=', id).executeTakeFirst();
+  if (!entry) return undefined;
+  return { entry, body: (await readAnswer(operationsOf(warehouse), entry.answerId))?.body };
 }

@@ -183,7 +183,8 @@ export async function triedRequests(ops: Ops, part: RunScope): Promise<LedgerReq
 const planned = (ops: Ops, part: RunScope) =>
   ops
     .selectFrom('requests')
-    .select(['id', 'request_key', 'body', 'sent_body', 'input', 'attempts', 'x_request_id'])
+    .select(['id', 'request_key as requestKey', 'body as request', 'sent_body as body', 'input'])
+    .select([sql<number>`attempts::int`.as('attempts'), 'x_request_id as xRequestId'])
     .select((eb) =>
       eb
         .exists(
@@ -193,23 +194,14 @@ const planned = (ops: Ops, part: RunScope) =>
             .whereRef('a.request_key', '=', 'requests.request_key')
             .where('a.unreadable', '=', sql<boolean>`true`),
         )
-        .as('asks_again'),
+        .as('asksAgain'),
     )
     .where(isInScope(part))
     .where('state', '=', 'planned')
     .orderBy('id');
 
 function ledgerRequests(rows: Awaited<ReturnType<ReturnType<typeof planned>['execute']>>): LedgerRequest[] {
-  return rows.map((row) => ({
-    id: row.id,
-    requestKey: row.request_key,
-    request: row.body,
-    body: row.sent_body as RequestBody,
-    input: row.input,
-    attempts: Number(row.attempts),
-    xRequestId: row.x_request_id,
-    ...(row.asks_again === true && { asksAgain: true }),
-  }));
+  return rows.map((row) => ({ ...row, body: row.body as RequestBody, asksAgain: row.asksAgain === true }));
 }
 
 /** The states of a request that is not settled; a settled request never changes. */

@@ -1,6 +1,7 @@
 /** Runs: one row for each execution of a sync, continued after an interruption. */
 import { type RawBuilder, sql } from 'kysely';
 import { DAY_MS, dayOf } from '../day.ts';
+import { utcText } from '../warehouse/sql/utc-text.ts';
 import { isSplit } from './skip-for-split.ts';
 import { recordLosses } from './lost-answers.ts';
 import { latestKnown } from '../warehouse/connect/clock.ts';
@@ -57,12 +58,8 @@ export interface ContinuedRun {
 }
 
 /** An open run that the next sync continues. */
-export interface OpenRun {
-  readonly id: string;
-  readonly definition_hash: string;
+export interface OpenRun extends Pick<Run, 'id' | 'definitionHash' | 'today' | 'startedAt'> {
   readonly quote: unknown;
-  readonly today: string;
-  readonly started_at: string;
 }
 
 /**
@@ -78,16 +75,16 @@ export async function openRuns(
   const hashes = new Set([request.definitionHash, ...also]);
   const open = await ops
     .selectFrom('runs')
-    .select(['id', 'definition_hash', 'quote', sql<string>`today::text`.as('today')])
-    .select(sql<string>`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`.as('started_at'))
+    .select(['id', 'definition_hash as definitionHash', 'quote', sql<string>`today::text`.as('today')])
+    .select(utcText('started_at').as('startedAt'))
     .where('sync', '=', request.sync)
     .where('state', 'in', [...OPEN_STATES])
     .orderBy('id', 'desc')
     .execute();
   const last = open.find(
     (run) =>
-      hashes.has(run.definition_hash) &&
-      request.now.getTime() - Date.parse(run.started_at) < CONTINUED_WITHIN_MS &&
+      hashes.has(run.definitionHash) &&
+      request.now.getTime() - Date.parse(run.startedAt) < CONTINUED_WITHIN_MS &&
       !(request.asksForDays === true && run.today > dayOf(latestKnown(request.now))),
   );
   return { open, last };
@@ -119,11 +116,10 @@ export async function continueRun(
     .set({ started_at: sql`least(started_at, ${now}::timestamptz)` })
     .where('id', '=', last.id)
     .execute();
-  const { id, definition_hash: definitionHash, today } = last;
-  const startedAt = request.now.getTime() < Date.parse(last.started_at) ? now : last.started_at;
+  const startedAt = request.now.getTime() < Date.parse(last.startedAt) ? now : last.startedAt;
   const { sync, endpoint } = request;
   const quote = last.quote as QuotedPoints | null;
-  return { run: { id, definitionHash, sync, endpoint, today, startedAt, continued: true, quote }, lost };
+  return { run: { ...last, sync, endpoint, startedAt, continued: true, quote }, lost };
 }
 
 /** Returns the syncs whose names have this prefix and that have open runs. */

@@ -57,6 +57,6 @@ export async function openPlan(
     tried: new Set(rows.flatMap((row) => (row.attempts === '0' ? [] : [row.request_key]))),
     givenUp: new Set(),
     failing: new Map(),
-    maxAgeOf: await rereadMaxAges(warehouse, definition, { definitionHash: last.definition_hash }, options),
+    maxAgeOf: await rereadMaxAges(warehouse, definition, { definitionHash: last.definitionHash }, options),
   };
 }
