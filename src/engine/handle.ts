@@ -200,11 +200,7 @@ function follow({ invocation, onEvent }: HandleContext, data: JobData, { exitCod
   }
 }
 
-const jobFor = (data: JobData, afterSeconds?: number): NewJob => ({
-  queue: data.kind,
-  data,
-  ...(afterSeconds !== undefined && { afterSeconds }),
-});
+const jobFor = (data: JobData, afterSeconds?: number): NewJob => ({ queue: data.kind, data, afterSeconds });
 const again = (data: JobData, afterSeconds: number): JobOutcome => ({
   as: 'done',
   follows: async () => [jobFor(data, afterSeconds)],

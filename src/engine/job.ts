@@ -34,7 +34,7 @@ export type Queue = JobData['kind'] | 'dead';
 export interface NewJob {
   readonly queue: Queue;
   readonly data: JobData;
-  readonly afterSeconds?: number;
+  readonly afterSeconds?: number | undefined;
 }
 
 /** The key of a job in its queue: at most one job of a key waits or is active. */

@@ -15,15 +15,13 @@ export interface NewestRun {
 
 /** Returns the newest run of a sync. Throws a TransientError if the database cannot be used. */
 export async function newestRun({ db, ops }: Pick<Warehouse, 'db' | 'ops'>, sync: string): Promise<NewestRun> {
-  const { rows } = await sql<Omit<NewestRun, 'exitCode'> & { readonly exitCode: string | null }>`
-    select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::text as "exitCode", r.error,
+  const { rows } = await sql<NewestRun>`
+    select r.id || ' ' || coalesce(extract(epoch from r.ended_at)::text, '') as "endKey", r.exit_code::int as "exitCode", r.error,
       exists (select from ${sql.id(ops, 'chunks')} c where c.run_id = r.id and c.state = 'concluded') as "byChunk"
     from ${sql.id(ops, 'runs')} r where r.sync = ${sync} order by r.id desc limit 1`
     .execute(db)
     .catch((error: unknown) => {
       throw toUserError(error);
     });
-  const [row] = rows;
-  if (!row) return { endKey: '', exitCode: null, error: null, byChunk: false };
-  return { ...row, exitCode: row.exitCode === null ? null : Number(row.exitCode) };
+  return rows[0] ?? { endKey: '', exitCode: null, error: null, byChunk: false };
 }

@@ -70,58 +70,42 @@ export async function readEngineStatus(warehouse: WarehouseSchemas, now: Date): 
   const jobs = jobsSchema(schema);
   const found = await sql<{ found: boolean }>`select to_regclass(${`${jobs}.job`}) is not null as found`.execute(db);
   if (found.rows[0]?.found !== true) return undefined;
-  const workers = await sql<{ name: string; acquired_at: Date }>`
-    select name, acquired_at from ${sql.id(ops, 'leases')}
+  const workers = await sql<WorkerStatus>`
+    select split_part(name, ':', 2) as role, regexp_replace(name, '^[^:]*:[^:]*:', '') as holder, acquired_at as since
+    from ${sql.id(ops, 'leases')}
     where starts_with(name, ${ROLE_LEASE_PREFIX}) and expires_at >= clock_timestamp() order by acquired_at`.execute(db);
-  const queues = await sql<{ name: string; waiting: string; later: string; at_work: string }>`
-    select q.name,
-      count(*) filter (where j.state < 'active' and j.start_after <= clock_timestamp()) as waiting,
-      count(*) filter (where j.state < 'active' and j.start_after > clock_timestamp()) as later,
-      count(*) filter (where j.state = 'active') as at_work
+  const queues = await sql<QueueStatus>`
+    select q.name as queue,
+      (count(*) filter (where j.state < 'active' and j.start_after <= clock_timestamp()))::int as waiting,
+      (count(*) filter (where j.state < 'active' and j.start_after > clock_timestamp()))::int as later,
+      (count(*) filter (where j.state = 'active'))::int as "atWork"
     from ${sql.id(jobs, 'queue')} q left join ${sql.id(jobs, 'job')} j on j.name = q.name
     where q.name in ('sync', 'chunk') group by q.name order by q.name desc`.execute(db);
-  const runs = await sql<{ sync: string; id: string; chunks: string; ended: string; at_work: string }>`
-    select r.sync, r.id, count(*) as chunks, count(*) filter (where c.state <> 'open') as ended, count(l.name) as at_work
+  const runs = await sql<SharedRunStatus>`
+    select r.sync, r.id as "runId", count(*)::int as chunks, (count(*) filter (where c.state <> 'open'))::int as ended,
+      count(l.name)::int as "atWork"
     from ${sql.id(ops, 'runs')} r join ${sql.id(ops, 'chunks')} c on c.run_id = r.id
     left join ${sql.id(ops, 'leases')} s on s.name = ${syncLease('')} || r.sync
     left join ${sql.id(ops, 'leases')} l on l.name = 'chunk:' || c.run_id || ':' || s.token || ':' || c.number
       and c.state = 'open' and l.expires_at >= clock_timestamp()
     where r.state = 'running' group by r.sync, r.id order by r.sync`.execute(db);
-  const schedules = await sql<{ key: string; cron: string; timezone: string }>`
-    select key, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
-  const dead = await sql<{ data: unknown; output: { message?: unknown } | null; created_on: Date }>`
-    select data, source_output as output, created_on from ${sql.id(jobs, 'job')}
-    where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(db);
+  const schedules = await sql<Omit<ScheduleStatus, 'nextAt'>>`
+    select key as sync, cron, timezone from ${sql.id(jobs, 'schedule')} where name = 'sync' order by key`.execute(db);
+  const dead = await sql<{ data: unknown; message: string | null; at: Date }>`
+    select data, case jsonb_typeof(source_output -> 'message') when 'string' then source_output ->> 'message' end as message,
+      created_on as at
+    from ${sql.id(jobs, 'job')} where name = 'dead' and state < 'active' order by created_on desc limit 100`.execute(
+    db,
+  );
   return {
-    workers: workers.rows.map(({ name, acquired_at: since }) => {
-      const [, role = '', holder = ''] = /^([a-z]+):(.*)$/.exec(name.slice(ROLE_LEASE_PREFIX.length)) ?? [];
-      return { role, holder, since };
-    }),
-    queues: queues.rows.map((row) => ({
-      queue: row.name,
-      waiting: Number(row.waiting),
-      later: Number(row.later),
-      atWork: Number(row.at_work),
-    })),
-    runs: runs.rows.map((row) => ({
-      sync: row.sync,
-      runId: row.id,
-      chunks: Number(row.chunks),
-      ended: Number(row.ended),
-      atWork: Number(row.at_work),
-    })),
-    schedules: schedules.rows.map(({ key, cron, timezone }) => ({
-      sync: key,
-      cron,
-      timezone,
-      nextAt: firingsOf({ cron, timezone }, now, 1)[0] ?? null,
-    })),
-    givenUp: dead.rows.flatMap(({ data, output, created_on: at }) => {
+    workers: workers.rows,
+    queues: queues.rows,
+    runs: runs.rows,
+    schedules: schedules.rows.map((it) => ({ ...it, nextAt: firingsOf(it, now, 1)[0] ?? null })),
+    givenUp: dead.rows.flatMap(({ data, message, at }) => {
       const job = jobOf(data);
-      if (!job) return [];
-      const because =
-        job.because ?? (typeof output?.message === 'string' ? (output.message.split('\n')[0] ?? '') : WORKER_DIED);
-      return [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }];
+      const because = job?.because ?? message?.split('\n')[0] ?? WORKER_DIED;
+      return job ? [{ sync: job.sync, exitCode: job.exitCode ?? null, because, at }] : [];
     }),
   };
 }

@@ -119,40 +119,25 @@ async function readLedger(ops: Ops, now: Date): Promise<Figures['samples']> {
       ),
     ])
     .execute();
+  const sums = (labelsOf: (row: (typeof rows)[number]) => string[], valueOf: (row: (typeof rows)[number]) => number) =>
+    [...Map.groupBy(rows, (row) => JSON.stringify(labelsOf(row)))].map(([labels, group]) => ({
+      labels: JSON.parse(labels) as string[],
+      value: group.reduce((sum, row) => sum + valueOf(row), 0),
+    }));
+  const endpointOf = ({ endpoint }: (typeof rows)[number]): string[] => [endpoint];
+  const lost = sums(
+    ({ sync }) => [sync],
+    ({ state, requests }) => (state === 'in_doubt' ? requests : 0),
+  );
   return {
-    sluice_requests: summed(
-      rows,
-      (it) => [it.endpoint, it.state],
-      (it) => it.requests,
+    sluice_requests: sums(
+      ({ endpoint, state }) => [endpoint, state],
+      ({ requests }) => requests,
     ),
-    sluice_requests_in_doubt: summed(
-      rows,
-      (it) => [it.sync],
-      (it) => (it.state === 'in_doubt' ? it.requests : 0),
-    ).slice(0, MOST_SYNCS),
-    sluice_points_spent: summed(
-      rows,
-      (it) => [it.endpoint],
-      (it) => it.points,
-    ),
-    sluice_points_spent_today: summed(
-      rows,
-      (it) => [it.endpoint],
-      (it) => it.today,
-    ),
+    sluice_requests_in_doubt: lost.slice(0, MOST_SYNCS),
+    sluice_points_spent: sums(endpointOf, ({ points: spent }) => spent),
+    sluice_points_spent_today: sums(endpointOf, ({ today }) => today),
   };
-}
-
-function summed<T>(
-  rows: readonly T[],
-  labelsOf: (row: T) => readonly string[],
-  valueOf: (row: T) => number,
-): MetricSample[] {
-  const groups = Map.groupBy(rows, (row) => JSON.stringify(labelsOf(row)));
-  return [...groups].map(([key, group]) => ({
-    labels: JSON.parse(key) as string[],
-    value: group.reduce((sum, row) => sum + valueOf(row), 0),
-  }));
 }
 
 async function readPoints(source: Source): Promise<Figures['samples']> {

@@ -26,11 +26,7 @@ export async function startMonitor(
   const exposition = openExposition(watched);
   let server: MonitorServer;
   try {
-    server = await serve(address, {
-      isReady: openReadiness(watched),
-      stuckBecause: watched.stuckBecause ?? (() => undefined),
-      metrics: exposition,
-    });
+    server = await serve(address, { isReady: openReadiness(watched), metrics: exposition });
   } catch (error) {
     exposition.close();
     if (listen !== undefined) throw error;

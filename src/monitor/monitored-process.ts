@@ -16,8 +16,6 @@ export interface MonitoredProcess {
   readonly role: string;
   /** True if the process is ending and accepts no new work. */
   readonly isDraining: () => boolean;
-  /** Why its event loop is stuck, in words without secrets; undefined while it runs. */
-  readonly stuckBecause?: () => string | undefined;
   readonly queues?: () => Promise<readonly QueueDepth[]>;
   readonly now: () => Date;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -7,13 +7,10 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** The fields of a log line, with values that JSON can represent. */
 export type LogFacts = Readonly<Record<string, unknown>>;
 
+type LogLine = (message: string, facts?: LogFacts) => void;
+
 /** A log that writes one line for each call. */
-export interface Log {
-  readonly debug: (message: string, facts?: LogFacts) => void;
-  readonly info: (message: string, facts?: LogFacts) => void;
-  readonly warn: (message: string, facts?: LogFacts) => void;
-  readonly error: (message: string, facts?: LogFacts) => void;
-}
+export type Log = Readonly<Record<LogLevel, LogLine>>;
 
 export interface LogOptions {
   /** `json` for a collector of logs, `plain` for a reader. */
@@ -27,11 +24,12 @@ export interface LogOptions {
 }
 
 export function createLog(options: LogOptions): Log {
-  return options.style === 'json' ? jsonLog(options) : plainLog(options);
+  const lineAt = options.style === 'json' ? jsonLines(options) : plainLines(options);
+  return { debug: lineAt('debug'), info: lineAt('info'), warn: lineAt('warn'), error: lineAt('error') };
 }
 
-/** A log of JSON lines. The finished line is redacted, so that no field, nested or not, can leak a secret. */
-function jsonLog({ level, write, redact, now }: LogOptions): Log {
+/** Lines of JSON. The finished line is redacted, so that no field, nested or not, can leak a secret. */
+function jsonLines({ level, write, redact, now }: LogOptions): (name: LogLevel) => LogLine {
   const log = pino(
     {
       level,
@@ -42,19 +40,16 @@ function jsonLog({ level, write, redact, now }: LogOptions): Log {
     },
     { write: (line: string) => write(escapeJsonControls(redact(line))) },
   );
-  const logAt =
-    (name: LogLevel) =>
-    (message: string, facts: LogFacts = {}) =>
+  return (name) =>
+    (message, facts = {}) =>
       log[name](facts, message);
-  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
-function plainLog({ level, write, redact }: LogOptions): Log {
-  const logAt =
-    (name: LogLevel) =>
-    (message: string, facts: LogFacts = {}): void => {
+function plainLines({ level, write, redact }: LogOptions): (name: LogLevel) => LogLine {
+  return (name) =>
+    (message, facts = {}) => {
       if (ORDER.indexOf(name) < ORDER.indexOf(level)) return;
       const fields = Object.entries(facts).flatMap(([key, value]) =>
         value === undefined ? [] : [`${key}=${inWords(value)}`],
@@ -63,7 +58,6 @@ function plainLog({ level, write, redact }: LogOptions): Log {
       const suffix = fields.length > 0 ? ` (${fields.join(', ')})` : '';
       write(`${escapeControls(redact(`${prefix}${message}${suffix}`))}\n`);
     };
-  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 const inWords = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/errors.ts';
 import { intervalMsOf } from '../../src/control/limiter/limiter.ts';
 import type { Limiter, Slot } from '../../src/control/limiter/slot.ts';
-import { openLimiter } from '../../src/control/limiter/queue.ts';
+import { LimiterQueue } from '../../src/control/limiter/queue.ts';
 import { openLocalSlots } from '../../src/control/limiter/local-slots.ts';
 import { settled, type Sleepers, sleepers } from '../flow/sleepers.ts';
 
@@ -13,7 +13,7 @@ const forever = new AbortController().signal;
 
 function gateOn(time: Sleepers, perSecond: number, inFlight = MANY): Limiter {
   const bounds = { inFlight, intervalMs: intervalMsOf(perSecond) };
-  return openLimiter(openLocalSlots(bounds, time.now), bounds, { ...time, random: () => 0.5 });
+  return new LimiterQueue(openLocalSlots(bounds, time.now), bounds, { ...time, random: () => 0.5 });
 }
 
 /** Starts a call; tells when, in milliseconds after the beginning. */
@@ -113,7 +113,7 @@ describe('the pace of a process', () => {
     };
     const bounds = { inFlight: 2, intervalMs: intervalMsOf(1e-7) };
     const now = (): Date => new Date(nowMs);
-    const gate = openLimiter(openLocalSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
+    const gate = new LimiterQueue(openLocalSlots(bounds, now), bounds, { now, sleep, random: () => 0.5 });
     for (const _ of [1, 2]) await (await gate.acquire(forever)).begin(forever);
     expect(nowMs).toBe(1e10);
     expect(Math.max(...asked)).toBeLessThan(2 ** 31);

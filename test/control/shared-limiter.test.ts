@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { capped } from '../../src/control/limiter/capped.ts';
-import { openLimiter } from '../../src/control/limiter/queue.ts';
+import { LimiterQueue } from '../../src/control/limiter/queue.ts';
 import type { SlotSource } from '../../src/control/limiter/shared-slots.ts';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { countOf } from '../support/long.ts';
@@ -50,7 +50,7 @@ function scripted(time: Sleepers) {
   };
   const bounds = { inFlight: IN_FLIGHT, intervalMs: INTERVAL_MS };
   return {
-    gate: openLimiter(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
+    gate: new LimiterQueue(source, bounds, { now: time.now, sleep: time.sleep, random: () => 0.5 }),
     mine,
     others,
     /** What the source was asked since this was last read. */
@@ -406,7 +406,7 @@ it('no slot is in use twice, nor by others before what came of its last call is 
           },
         };
         const effects = { now: time.now, sleep: time.sleep, random: () => 0.5 };
-        const gate = openLimiter(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
+        const gate = new LimiterQueue(source, { inFlight: IN_FLIGHT, intervalMs }, effects);
         let inUse = 0;
         // Two runs of this process, each of which commits in the order of asking.
         const runs = [0, 1].map(() => ({ committed: Promise.resolve() }));

@@ -1,19 +1,50 @@
-/** Finds stored answers about an entity that were bought under another name than the requested one. */
+/** Decides which requests stored answers serve, also answers about the same entity under another name. */
 import type { SyncDefinition } from '../../config/definition.ts';
 import { freshAnswersByEntity, type AnswerCandidate, namesOfEntities } from './by-entity.ts';
-import { type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
+import { freshAnswersByKey, type Received, receivedWithin } from '../../ledger/fresh-answers.ts';
 import type { Lease } from '../../ledger/lease.ts';
-import { type LedgerRequest, markFresh } from '../../ledger/requests.ts';
+import { type AnswerAvailability, type LedgerRequest, markFresh } from '../../ledger/requests.ts';
+import { failingRequests } from '../../ledger/unreadable-answers.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { MaxAgeOf } from './max-age.ts';
+import type { Task } from '../../plan/task.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
 import { normalizedName, requestedName } from '../../service/names/entity-name.ts';
 import { requestKeyOf } from '../../service/request-key.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
+/**
+ * Returns what stored answers mean for these tasks. A fresh answer to the same request, or about the same entity,
+ * serves a task. A task whose last answers were unreadable is not sent now.
+ */
+export async function freshFor(
+  ops: Ops,
+  endpoint: Endpoint,
+  tasks: readonly Task[],
+  maxAgeOf: MaxAgeOf,
+  now: Date,
+): Promise<AnswerAvailability> {
+  const aged = tasks.flatMap(({ requestKey, request, input }) => {
+    const maxAgeMs = maxAgeOf(input);
+    return maxAgeMs === undefined ? [] : [{ requestKey, request, ...receivedWithin(maxAgeMs, now) }];
+  });
+  const exact = await freshAnswersByKey(ops, aged);
+  const known = await freshAnswersByName(
+    ops,
+    endpoint,
+    aged.filter(({ requestKey }) => !exact.has(requestKey)),
+  );
+  const fresh = new Map([...exact, ...known]);
+  const failing = await failingRequests(
+    ops,
+    aged.filter(({ requestKey }) => !fresh.has(requestKey)),
+  );
+  return { fresh, failing };
+}
+
 /** A request that no answer to exactly this request serves. */
-export interface UnansweredRequest extends Received {
+interface UnansweredRequest extends Received {
   readonly requestKey: string;
   /** Canonical. */
   readonly request: RequestBody;
@@ -23,7 +54,7 @@ export interface UnansweredRequest extends Received {
  * Returns, by request key, the newest stored answer with the same fields about the same entity under another name. A
  * "no such entity" answer concerns a name, so it serves no other name.
  */
-export async function freshAnswersByName(
+async function freshAnswersByName(
   ops: Ops,
   endpoint: Endpoint,
   unserved: readonly UnansweredRequest[],

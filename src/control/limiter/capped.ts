@@ -26,6 +26,6 @@ export function capped(limiter: Limiter, most: number): Limiter {
       });
       return acquired.promise;
     },
-    close: limiter.close,
+    close: () => limiter.close(),
   };
 }

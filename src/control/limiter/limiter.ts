@@ -1,6 +1,8 @@
 /**
  * The one limiter of the token: every call needs a slot, and starts no earlier than its start time. It covers all
- * processes that share a server's warehouse; an embedded warehouse has one process.
+ * processes that share a server's warehouse; an embedded warehouse has one process. `queue.ts` admits the calls,
+ * `slot-table.ts` keeps the slots of this process, `shared-slots.ts` and `local-slots.ts` grant them, and `pacer.ts`
+ * spaces the starts.
  */
 import type { Limiter, LimiterEffects } from './slot.ts';
 import type { ServiceSettings } from '../../config/definition.ts';
@@ -8,7 +10,7 @@ import { UsageError } from '../../errors.ts';
 import { limiterName, openSharedSlots } from './shared-slots.ts';
 import { openLocalSlots } from './local-slots.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import { openLimiter } from './queue.ts';
+import { LimiterQueue } from './queue.ts';
 
 /** Opens the limiter of a service's token. `holder` is a unique name for this process. */
 export async function openTokenLimiter(
@@ -26,7 +28,7 @@ export async function openTokenLimiter(
           name: limiterName(service.url, service.token?.reveal() ?? ''),
           holder,
         });
-  return openLimiter(source, bounds, effects);
+  return new LimiterQueue(source, bounds, effects);
 }
 
 /** Longer intervals lead to dates beyond any calendar. */

@@ -9,7 +9,7 @@ import {
 } from './shared-slots.ts';
 import { batched } from '../../async/batcher.ts';
 import type { Limiter, LimiterEffects, Slot } from './slot.ts';
-import { openSlotTable, type SlotTable } from './slots.ts';
+import { SlotTable } from './slot-table.ts';
 import { LONGEST_SLEEP_MS, openPacer, type Pacer } from './pacer.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -38,16 +38,10 @@ interface StartTime {
 }
 
 /**
- * Creates a limiter over a source of slots. One loop requests slots for all waiting calls, so that they share a
- * statement. A released slot passes to the next call of this process immediately, which gets its start time when it
- * begins.
+ * A limiter over a source of slots. One loop requests slots for all waiting calls, so that they share a statement. A
+ * released slot passes to the next call of this process immediately, which gets its start time when it begins.
  */
-export function openLimiter(source: SlotSource, bounds: LimiterBounds, effects: LimiterEffects): Limiter {
-  const queue = new LimiterQueue(source, bounds, effects);
-  return { acquire: (signal) => queue.acquire(signal), close: () => queue.close() };
-}
-
-class LimiterQueue {
+export class LimiterQueue implements Limiter {
   readonly #source: SlotSource;
   readonly #bounds: LimiterBounds;
   readonly #effects: LimiterEffects;
@@ -70,7 +64,7 @@ class LimiterQueue {
     this.#effects = effects;
     this.#pacer = openPacer({ intervalMs: bounds.intervalMs, farthestMs: farthestMs(bounds), now, sleep });
     const onFree = (): void => this.#notify();
-    this.#slotTable = openSlotTable(source.sharing, { restMs: REST_MS, onFree }, { now, sleep });
+    this.#slotTable = new SlotTable(source.sharing, { restMs: REST_MS, onFree }, { now, sleep });
     this.#takeStart = source.sharing && this.#startsFrom(source.sharing);
   }
 

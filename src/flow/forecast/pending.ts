@@ -17,7 +17,7 @@ import { countOf } from '../../service/endpoint.ts';
 import { windowOf } from '../../service/window/evidence.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { changedFields, type Splitter, openSplitter } from '../split/splitter.ts';
-import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { freshFor } from '../../control/freshness/freshness.ts';
 
 /** The requests of a plan, with the stored answers that serve some of them. */
 export interface PlanToAsk {

@@ -19,7 +19,7 @@ import { readOnlyQuery } from '../../warehouse/connect/query.ts';
 import { asksForForgotten } from '../../normalize/erasure/redact-request.ts';
 import { readForgotten } from '../erasure/store.ts';
 import type { FailingRequest } from '../../ledger/unreadable-answers.ts';
-import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { freshFor } from '../../control/freshness/freshness.ts';
 import { type LostByRequest, givenUpRequests, readLostByRequest } from './lost-by-request.ts';
 import { planHash, type PlanOptions, refreshHash } from './plan-hash.ts';
 import { LOG_WATERMARK, logMark } from '../run/move-watermarks.ts';

@@ -53,11 +53,11 @@ async function describe(warehouse: QueryTarget, { sql }: QuerySource): Promise<r
   }
 }
 
-const NUMBERS: readonly number[] = [TYPE.int2, TYPE.int4, TYPE.int8, TYPE.float4, TYPE.float8, TYPE.numeric];
-const TIMES: readonly number[] = [TYPE.date, TYPE.timestamp, TYPE.timestamptz];
+const NUMBERS: readonly number[] = [TYPE.INT2, TYPE.INT4, TYPE.INT8, TYPE.FLOAT4, TYPE.FLOAT8, TYPE.NUMERIC];
+const TIMES: readonly number[] = [TYPE.DATE, TYPE.TIMESTAMP, TYPE.TIMESTAMPTZ];
 
 function kindOf(oid: number): QueryColumn['kind'] {
-  if (oid === TYPE.bool) return 'boolean';
+  if (oid === TYPE.BOOL) return 'boolean';
   if (NUMBERS.includes(oid)) return 'number';
   if (TIMES.includes(oid)) return 'time';
   return elementTypeOf(oid) === undefined ? 'other' : 'list';

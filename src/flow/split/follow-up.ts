@@ -14,7 +14,7 @@ import type { Endpoint } from '../../service/endpoint.ts';
 import { type Follow, isFull, type PageStep } from '../../service/paging.ts';
 import { changedFields, type Splitter } from './splitter.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { freshFor } from '../../control/freshness/freshness.ts';
 import { lastDayHadEnded } from '../ingest/read-slices.ts';
 
 /** What a run remembers about its questions. */

@@ -20,7 +20,7 @@ import { canonicalJson } from '../../service/canonical-json.ts';
 import { type Follow, isFull, type PageStep, type FollowOptions } from '../../service/paging.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { SplitEvent } from './split-notices.ts';
-import { freshFor } from '../../control/freshness/fresh-for.ts';
+import { freshFor } from '../../control/freshness/freshness.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** The estimates for the questions of a run. */

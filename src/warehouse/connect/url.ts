@@ -1,6 +1,8 @@
 /**
  * Parses postgres:// addresses, with libpq's rules for sslmode.
  * Without sslmode, the certificate of a remote server must match its name, and a local server is used without TLS.
+ * `pg-connection-string` does not fit: it accepts a `%` that encodes nothing and unknown parameters, ignores `dbname`,
+ * reads certificate files by itself, and prints a warning for some values of sslmode.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';

@@ -5,6 +5,9 @@
  * A hard link creates the file with its complete content, so no process reads an incomplete owner. A second lock, named
  * after the stale file, protects the replacement of a dead owner's file. So exactly one process replaces the stale
  * file, and no process can replace the file of the winner.
+ *
+ * The owner's socket proves that it lives, except where only the process identity can: on another machine that shares
+ * the folder, where a socket refuses connections although its owner lives, and on file systems without sockets.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, unlinkSync } from 'node:fs';

@@ -12,52 +12,36 @@ import {
 import { parameterText, parserFor } from '../sql/values.ts';
 import type { ReadConnection } from './client.ts';
 
+type OpenConnection = () => Promise<ReadConnection>;
+
 /** The dialect of a warehouse that is read through its owner. `values.ts` defines the types of values. */
-export const readsDialect = (open: () => Promise<ReadConnection>): Dialect => ({
+export const readsDialect = (open: OpenConnection): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => new ReadsDriver(open),
+  createDriver: () => driverOf(open),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 });
 
-class ReadsDriver implements Driver {
-  readonly #open: () => Promise<ReadConnection>;
-
-  constructor(open: () => Promise<ReadConnection>) {
-    this.#open = open;
-  }
-
-  async init(): Promise<void> {}
-
-  acquireConnection(): Promise<ReadsConnection> {
-    return Promise.resolve(new ReadsConnection(this.#open));
-  }
-
-  /** Begins a read-only transaction with repeatable read. It ignores other settings. */
-  beginTransaction(connection: ReadsConnection): Promise<void> {
-    return connection.hold();
-  }
-
-  commitTransaction(connection: ReadsConnection): Promise<void> {
-    return connection.release();
-  }
-
-  rollbackTransaction(connection: ReadsConnection): Promise<void> {
-    return connection.release();
-  }
-
-  releaseConnection(connection: ReadsConnection): Promise<void> {
-    return connection.release();
-  }
-
-  async destroy(): Promise<void> {}
+/** Its transactions are read-only with repeatable read, whatever settings they ask for. */
+function driverOf(open: OpenConnection): Driver {
+  const nothing = async (): Promise<void> => undefined;
+  const release = async (connection: DatabaseConnection): Promise<void> => (connection as ReadsConnection).release();
+  return {
+    init: nothing,
+    destroy: nothing,
+    acquireConnection: async () => new ReadsConnection(open),
+    beginTransaction: (connection) => (connection as ReadsConnection).hold(),
+    commitTransaction: release,
+    rollbackTransaction: release,
+    releaseConnection: release,
+  };
 }
 
 class ReadsConnection implements DatabaseConnection {
-  readonly #open: () => Promise<ReadConnection>;
+  readonly #open: OpenConnection;
   #held: ReadConnection | undefined;
 
-  constructor(open: () => Promise<ReadConnection>) {
+  constructor(open: OpenConnection) {
     this.#open = open;
   }
 
@@ -65,10 +49,9 @@ class ReadsConnection implements DatabaseConnection {
     this.#held = await this.#open();
   }
 
-  release(): Promise<void> {
+  release(): void {
     this.#held?.end();
     this.#held = undefined;
-    return Promise.resolve();
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

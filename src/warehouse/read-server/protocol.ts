@@ -1,6 +1,7 @@
 /**
  * The protocol between the owner of an embedded warehouse and its readers. A message is its length in bytes and then
- * JSON. A connection is one read-only transaction with sequential statements.
+ * JSON. A connection is one read-only transaction with sequential statements. HTTP would not save the length: its
+ * requests do not share a transaction, and the limits of size and time would remain.
  */
 
 /** One statement to run. */

@@ -1,5 +1,5 @@
 /** Translates errors of database connections into errors that the user can act on. */
-import { CredentialError, EXIT, SluiceError, TransientError, UsageError } from '../../errors.ts';
+import { CredentialError, SluiceError, TransientError, UsageError } from '../../errors.ts';
 
 interface DriverError {
   readonly code?: unknown;
@@ -14,10 +14,21 @@ export interface ServerAddress {
   readonly user: string;
 }
 
-const wrong = (message: string, next: string) => ({ exitCode: EXIT.usage, message, next });
-const refused = (message: string, next: string) => ({ exitCode: EXIT.credential, message, next });
-const transient = (message: string, next: string) => ({ exitCode: EXIT.transient, message, next });
-type Verdict = ReturnType<typeof wrong> | ReturnType<typeof refused> | ReturnType<typeof transient>;
+/** The cause of an error as a kind of user error, its message and the next step. */
+interface Cause {
+  readonly Kind: typeof UsageError | typeof CredentialError | typeof TransientError;
+  readonly message: string;
+  readonly next: string;
+}
+const wrong = (message: string, next: string): Cause => ({ Kind: UsageError, message, next });
+const refused = (message: string, next: string): Cause => ({ Kind: CredentialError, message, next });
+const transient = (message: string, next: string): Cause => ({ Kind: TransientError, message, next });
+
+/** The causes that several errors have. */
+const lost = (place: ServerAddress): Cause =>
+  transient(`The connection to ${reachable(place)} was cut`, 'Try again; if it persists, check the log of the server.');
+const unreachable = (place: ServerAddress, found: string): Cause =>
+  transient(`${reachable(place)} ${found}`, 'Check for a firewall between the machines, then try again.');
 
 /** The code of a database or system error, even if the driver wraps it. */
 export function errorCode(error: unknown): string | undefined {
@@ -38,7 +49,7 @@ function errorText(error: unknown): string {
 
 const reachable = ({ host, port }: ServerAddress): string => (host.startsWith('/') ? host : `${host}:${port}`);
 
-const VERDICTS: Readonly<Record<string, (place: ServerAddress) => Verdict>> = {
+const BY_CODE: Readonly<Record<string, (place: ServerAddress) => Cause>> = {
   '28P01': (it) =>
     refused(
       `The database refused the password of ${it.user}`,
@@ -71,8 +82,7 @@ const VERDICTS: Readonly<Record<string, (place: ServerAddress) => Verdict>> = {
       `Nothing answers at ${reachable(it)}`,
       'Start the database, or correct host and port in DATABASE_URL; unset it for the embedded warehouse.',
     ),
-  ECONNRESET: (it) =>
-    transient(`The connection to ${reachable(it)} was cut`, 'Try again; if it persists, check the log of the server.'),
+  ECONNRESET: lost,
   ENOENT: (it) =>
     transient(
       `There is no database socket in ${it.host}`,
@@ -84,8 +94,7 @@ const VERDICTS: Readonly<Record<string, (place: ServerAddress) => Verdict>> = {
       `The host name ${it.host} can’t be resolved now`,
       'Try again; if it persists, check the DNS settings of this machine.',
     ),
-  ETIMEDOUT: (it) =>
-    transient(`${reachable(it)} does not answer`, 'Check for a firewall between the machines, then try again.'),
+  ETIMEDOUT: (it) => unreachable(it, 'does not answer'),
   EHOSTUNREACH: (it) => transient(`${reachable(it)} can’t be reached`, 'Check the network, then try again.'),
 };
 
@@ -99,13 +108,7 @@ const UNTRUSTED = new Set([
   'CERT_NOT_YET_VALID',
 ]);
 
-const CLASSES = {
-  [EXIT.usage]: UsageError,
-  [EXIT.credential]: CredentialError,
-  [EXIT.transient]: TransientError,
-} as const;
-
-function verdictOf(error: unknown, place: ServerAddress): Verdict | undefined {
+function causeOf(error: unknown, place: ServerAddress): Cause | undefined {
   const code = errorCode(error);
   const message = errorText(error);
   if (code !== undefined && UNTRUSTED.has(code)) {
@@ -144,35 +147,20 @@ function verdictOf(error: unknown, place: ServerAddress): Verdict | undefined {
       'Create the role (createuser --login NAME), or correct the user in DATABASE_URL.',
     );
   }
-  if (code !== undefined && VERDICTS[code]) return VERDICTS[code](place);
-  if (/timeout/i.test(message))
-    return transient(
-      `${reachable(place)} does not answer in time`,
-      'Check for a firewall between the machines, then try again.',
-    );
-  if (/terminated unexpectedly|Connection terminated/i.test(message))
-    return transient(
-      `The connection to ${reachable(place)} was cut`,
-      'Try again; if it persists, check the log of the server.',
-    );
-  return undefined;
+  if (code !== undefined && BY_CODE[code]) return BY_CODE[code](place);
+  if (/timeout/i.test(message)) return unreachable(place, 'does not answer in time');
+  return /terminated unexpectedly|Connection terminated/i.test(message) ? lost(place) : undefined;
 }
 
 /** The user error for a connection error: a UsageError, CredentialError or TransientError with the next step. */
 export function connectError(error: unknown, place: ServerAddress): SluiceError {
   if (error instanceof SluiceError) return error;
-  const verdict = verdictOf(error, place);
-  if (!verdict) {
-    const code = errorCode(error);
-    const message = errorText(error);
-    return new TransientError(
-      `The database at ${reachable(place)} can’t be used: ${message}${code === undefined ? '' : ` (${code})`}`,
-      {
-        next: 'Check the log of the server, then try again.',
-        cause: error,
-      },
-    );
-  }
-  const { message, next } = verdict;
-  return new CLASSES[verdict.exitCode](`${message}.`, { next, cause: error });
+  const known = causeOf(error, place);
+  if (known) return new known.Kind(`${known.message}.`, { next: known.next, cause: error });
+  const code = errorCode(error);
+  const found = `${errorText(error)}${code === undefined ? '' : ` (${code})`}`;
+  return new TransientError(`The database at ${reachable(place)} can’t be used: ${found}`, {
+    next: 'Check the log of the server, then try again.',
+    cause: error,
+  });
 }

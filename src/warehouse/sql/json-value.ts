@@ -22,18 +22,18 @@ const numberIf =
 
 /** How the text of a type is read. Other types are text, or arrays of these. */
 const READERS: ReadonlyMap<number, Reader> = new Map<number, Reader>([
-  [TYPE.bool, (text) => text === 't'],
-  [TYPE.int2, Number],
-  [TYPE.int4, Number],
-  [TYPE.oid, Number],
-  [TYPE.int8, numberIf(Number.isSafeInteger)],
-  [TYPE.numeric, numericValue],
-  [TYPE.float4, numberIf(Number.isFinite)],
-  [TYPE.float8, numberIf(Number.isFinite)],
-  [TYPE.json, (text) => parseJson(text) as JsonValue],
-  [TYPE.jsonb, (text) => parseJson(text) as JsonValue],
-  [TYPE.timestamptz, (text) => text.replace(' ', 'T').replace(/\+00$/, 'Z')],
-  [TYPE.timestamp, (text) => text.replace(' ', 'T')],
+  [TYPE.BOOL, (text) => text === 't'],
+  [TYPE.INT2, Number],
+  [TYPE.INT4, Number],
+  [TYPE.OID, Number],
+  [TYPE.INT8, numberIf(Number.isSafeInteger)],
+  [TYPE.NUMERIC, numericValue],
+  [TYPE.FLOAT4, numberIf(Number.isFinite)],
+  [TYPE.FLOAT8, numberIf(Number.isFinite)],
+  [TYPE.JSON, (text) => parseJson(text) as JsonValue],
+  [TYPE.JSONB, (text) => parseJson(text) as JsonValue],
+  [TYPE.TIMESTAMPTZ, (text) => text.replace(' ', 'T').replace(/\+00$/, 'Z')],
+  [TYPE.TIMESTAMP, (text) => text.replace(' ', 'T')],
 ]);
 
 /**

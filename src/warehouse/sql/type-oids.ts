@@ -1,49 +1,34 @@
 /** The object identifiers (OIDs) of built-in Postgres types. They never change. */
-export const TYPE = {
-  bool: 16,
-  bytea: 17,
-  char: 18,
-  name: 19,
-  int8: 20,
-  int2: 21,
-  int4: 23,
-  text: 25,
-  oid: 26,
-  json: 114,
-  float4: 700,
-  float8: 701,
-  bpchar: 1042,
-  varchar: 1043,
-  date: 1082,
-  timestamp: 1114,
-  timestamptz: 1184,
-  numeric: 1700,
-  uuid: 2950,
-  jsonb: 3802,
-} as const;
+import { types } from 'pg';
 
-/** The element type of each array type. */
+/** The identifiers by name, from the driver. */
+export const TYPE: Readonly<Record<keyof typeof types.builtins, number>> = types.builtins;
+
+/** The driver has no name for it. */
+const NAME = 19;
+
+/** The element type of each array type, which the driver does not list. */
 const ELEMENTS: ReadonlyMap<number, number> = new Map<number, number>([
-  [199, TYPE.json],
-  [1000, TYPE.bool],
-  [1001, TYPE.bytea],
-  [1002, TYPE.char],
-  [1003, TYPE.name],
-  [1005, TYPE.int2],
-  [1007, TYPE.int4],
-  [1009, TYPE.text],
-  [1014, TYPE.bpchar],
-  [1015, TYPE.varchar],
-  [1016, TYPE.int8],
-  [1021, TYPE.float4],
-  [1022, TYPE.float8],
-  [1028, TYPE.oid],
-  [1115, TYPE.timestamp],
-  [1182, TYPE.date],
-  [1185, TYPE.timestamptz],
-  [1231, TYPE.numeric],
-  [2951, TYPE.uuid],
-  [3807, TYPE.jsonb],
+  [199, TYPE.JSON],
+  [1000, TYPE.BOOL],
+  [1001, TYPE.BYTEA],
+  [1002, TYPE.CHAR],
+  [1003, NAME],
+  [1005, TYPE.INT2],
+  [1007, TYPE.INT4],
+  [1009, TYPE.TEXT],
+  [1014, TYPE.BPCHAR],
+  [1015, TYPE.VARCHAR],
+  [1016, TYPE.INT8],
+  [1021, TYPE.FLOAT4],
+  [1022, TYPE.FLOAT8],
+  [1028, TYPE.OID],
+  [1115, TYPE.TIMESTAMP],
+  [1182, TYPE.DATE],
+  [1185, TYPE.TIMESTAMPTZ],
+  [1231, TYPE.NUMERIC],
+  [2951, TYPE.UUID],
+  [3807, TYPE.JSONB],
 ]);
 
 /** The element type of an array type; undefined for other types. */

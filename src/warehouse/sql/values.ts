@@ -32,16 +32,16 @@ export function parseJson(text: string): unknown {
 }
 
 const SCALARS: ReadonlyMap<number, Parse> = new Map<number, Parse>([
-  [TYPE.bool, (text) => text === 't'],
-  [TYPE.int2, Number],
-  [TYPE.int4, Number],
-  [TYPE.oid, Number],
-  [TYPE.float4, Number],
-  [TYPE.float8, Number],
-  [TYPE.timestamptz, driverParser(TYPE.timestamptz)],
-  [TYPE.bytea, driverParser(TYPE.bytea)],
-  [TYPE.json, parseJson],
-  [TYPE.jsonb, parseJson],
+  [TYPE.BOOL, (text) => text === 't'],
+  [TYPE.INT2, Number],
+  [TYPE.INT4, Number],
+  [TYPE.OID, Number],
+  [TYPE.FLOAT4, Number],
+  [TYPE.FLOAT8, Number],
+  [TYPE.TIMESTAMPTZ, driverParser(TYPE.TIMESTAMPTZ)],
+  [TYPE.BYTEA, driverParser(TYPE.BYTEA)],
+  [TYPE.JSON, parseJson],
+  [TYPE.JSONB, parseJson],
 ]);
 
 /** The elements of an array literal, with its nesting. */

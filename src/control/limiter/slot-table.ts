@@ -6,39 +6,7 @@ import { SLOT_EXPIRES_MS, type SlotSharing } from './shared-slots.ts';
 import type { Committer, PendingCommit } from './slot.ts';
 import { type Heartbeat, type HeartbeatSleep, openHeartbeat } from '../lease/heartbeat.ts';
 
-export interface SlotTable {
-  /** Number of slots with a call, in flight or about to be, whether still held or lost meanwhile. */
-  readonly usedCount: () => number;
-  /** Numbers of slots that must not be requested. */
-  readonly excluded: () => number[];
-  /** Reuses an idle slot that is still held and not due to other processes; returns its number, or undefined. */
-  readonly reuse: () => number | undefined;
-  /** Marks a slot as used that the source granted at this instant or later. */
-  readonly use: (number: number, sinceMs: number) => void;
-  /** Ends the use of a slot; this process holds it for its next call until `giveBack`. */
-  readonly release: (number: number) => void;
-  /** Makes other processes wait for the slot until this is recorded. */
-  readonly addPendingCommit: (number: number, recording: PendingCommit) => void;
-  /** Returns what another committer must record before the slot is used again; undefined if nothing. */
-  readonly pendingCommit: (number: number, by: Committer) => Promise<unknown> | undefined;
-  /** Records whether other processes lack slots. */
-  readonly setWanted: (isWanted: boolean) => void;
-  /** True for a slot that this process has reused for too long while other processes want one. */
-  readonly isOverdue: (number: number) => boolean;
-  /** Records a granted slot without a use. */
-  readonly addSpare: (number: number) => void;
-  /** True while no other process can have the slot. */
-  readonly isCertain: (number: number) => boolean;
-  /** Checks whether this process still holds the slot, and renews it if so. */
-  readonly confirm: (number: number) => Promise<boolean>;
-  readonly hasIdle: () => boolean;
-  /** Releases slots that are not in use. */
-  readonly giveBack: () => Promise<void>;
-  /** Stops the heartbeat. */
-  readonly end: () => Promise<void>;
-}
-
-export interface SlotTableEffects {
+interface SlotTableEffects {
   readonly now: () => Date;
   readonly sleep: HeartbeatSleep;
 }
@@ -51,22 +19,15 @@ const TENURE_MS = 2_000;
 
 const LOST = Number.NEGATIVE_INFINITY;
 
-/**
- * Creates the table of held slots; without `sharing`, they are never lost. `restMs` is how long other processes take to
- * notice a free slot. `onFree` is called when a slot may be released.
- */
-export const openSlotTable = (
-  sharing: SlotSharing | undefined,
-  rest: RestOptions,
-  effects: SlotTableEffects,
-): SlotTable => new HeldSlots(sharing, rest, effects);
-
 interface RestOptions {
+  /** How long other processes take to notice a free slot. */
   readonly restMs: number;
+  /** Called when a slot may be released. */
   readonly onFree: () => void;
 }
 
-class HeldSlots implements SlotTable {
+/** The table of held slots. Without `sharing`, they are never lost. */
+export class SlotTable {
   readonly #sharing: SlotSharing | undefined;
   readonly #rest: RestOptions;
   readonly #now: () => Date;
@@ -91,15 +52,18 @@ class HeldSlots implements SlotTable {
     this.#heartbeat = sharing && openHeartbeat(renewAll, sleep);
   }
 
+  /** Number of slots with a call, in flight or about to be, whether still held or lost meanwhile. */
   usedCount(): number {
     return this.#used.size;
   }
 
+  /** Numbers of slots that must not be requested. */
   excluded(): number[] {
     for (const [number, untilMs] of this.#leftUntil) if (this.#nowMs() >= untilMs) this.#leftUntil.delete(number);
     return [...this.#used.keys(), ...this.#leftUntil.keys()];
   }
 
+  /** Reuses an idle slot that is still held and not due to other processes; returns its number, or undefined. */
   reuse(): number | undefined {
     const found = [...this.#idle].find(([number, untilMs]) => this.#nowMs() < untilMs && !this.isOverdue(number));
     if (!found) return undefined;
@@ -109,12 +73,14 @@ class HeldSlots implements SlotTable {
     return number;
   }
 
+  /** Marks a slot as used that the source granted at this instant or later. */
   use(number: number, sinceMs: number): void {
     this.#idle.delete(number);
     this.#used.set(number, this.#sharing ? sinceMs + SLOT_EXPIRES_MS : Number.POSITIVE_INFINITY);
     if (!this.#keptSince.has(number)) this.#keptSince.set(number, this.#nowMs());
   }
 
+  /** Ends the use of a slot; this process holds it for its next call until `giveBack`. */
   release(number: number): void {
     const untilMs = this.#used.get(number) ?? LOST;
     this.#used.delete(number);
@@ -123,6 +89,7 @@ class HeldSlots implements SlotTable {
     if (this.isOverdue(number)) this.#leftUntil.set(number, this.#nowMs() + this.#rest.restMs);
   }
 
+  /** Makes other processes wait for the slot until this is recorded. */
   addPendingCommit(number: number, { recorded, committer }: PendingCommit): void {
     const earlier = this.#pendingCommits.get(number)?.recorded;
     const all: PendingCommit = { recorded: Promise.allSettled([earlier, recorded]), committer };
@@ -134,29 +101,35 @@ class HeldSlots implements SlotTable {
     });
   }
 
+  /** Returns what another committer must record before the slot is used again; undefined if nothing. */
   pendingCommit(number: number, by: Committer): Promise<unknown> | undefined {
     const left = this.#pendingCommits.get(number);
     // A call that took over the slot waited for other committers, so everything left is from the last one.
     return left === undefined || left.committer === by ? undefined : left.recorded;
   }
 
+  /** Records whether other processes lack slots. */
   setWanted(isWanted: boolean): void {
     this.#areWanted = isWanted;
   }
 
+  /** True for a slot that this process has reused for too long while other processes want one. */
   isOverdue(number: number): boolean {
     const nowMs = this.#nowMs();
     return this.#areWanted && nowMs - (this.#keptSince.get(number) ?? nowMs) >= TENURE_MS;
   }
 
+  /** Records a granted slot without a use. */
   addSpare(number: number): void {
     if (this.#sharing) this.#idle.set(number, LOST);
   }
 
+  /** True while no other process can have the slot. */
   isCertain(number: number): boolean {
     return this.#nowMs() < (this.#used.get(number) ?? LOST);
   }
 
+  /** Checks whether this process still holds the slot, and renews it if so. */
   async confirm(number: number): Promise<boolean> {
     await this.#renew([number]);
     return (this.#used.get(number) ?? LOST) !== LOST;
@@ -166,6 +139,7 @@ class HeldSlots implements SlotTable {
     return this.#free().length > 0;
   }
 
+  /** Releases slots that are not in use. */
   async giveBack(): Promise<void> {
     const numbers = this.#free();
     if (!this.#sharing || numbers.length === 0) return;
@@ -177,6 +151,7 @@ class HeldSlots implements SlotTable {
     await this.#sharing.release(numbers).catch(() => undefined);
   }
 
+  /** Stops the heartbeat. */
   async end(): Promise<void> {
     await Promise.all([...this.#pendingCommits.values()].map(({ recorded }) => recorded));
     await this.#heartbeat?.end();
