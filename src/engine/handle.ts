@@ -8,7 +8,7 @@ import { toUserError } from '../warehouse/connect/retry-transient.ts';
 import { openRowCounter, analyzeAfterLoad } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
-import type { DiedRun } from './died-runs.ts';
+import type { DiedRun } from './died-work.ts';
 import { busySyncs, childrenToStart } from './child-syncs.ts';
 import { type ChunkJob, type JobData, type NewJob, type SyncJob, syncJob } from './job.ts';
 import type { ActiveJob, Jobs, JobOutcome, Tx } from './jobs.ts';

@@ -1,4 +1,5 @@
 /** The long-running roles: a scheduler with a worker, or a worker alone, until a signal ends them. */
+import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { Config } from '../config/definition.ts';
 import { keepLeaseAlive } from '../control/lease/keep-lease-alive.ts';
@@ -8,10 +9,9 @@ import { acquireLease, removeLeases } from '../ledger/lease.ts';
 import { operationsOf } from '../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../warehouse/connect/connect.ts';
 import { openJobs } from './boss.ts';
-import { diedRuns } from './died-runs.ts';
+import { diedRuns, lostJobs } from './died-work.ts';
 import { type EngineEvent, handle } from './handle.ts';
 import type { ScheduleChanges } from './jobs.ts';
-import { lostJobs } from './lost-jobs.ts';
 import { ROLE_LEASE_PREFIX, WORKER_DIED } from './status.ts';
 
 /** `schedule` runs the scheduler and works; `worker` works. */
@@ -74,7 +74,8 @@ export async function serve(
       await jobs.work('sync', SYNC_SLOTS, (job) => handle(handling, job));
       await jobs.work('chunk', CHUNK_SLOTS, (job) => handle(handling, job));
       onReady(jobs.reconciled);
-      await (role === 'schedule' ? reportDied(config, warehouse, effects, signal) : aborted(signal));
+      if (role === 'schedule') await reportDied(config, warehouse, effects, signal);
+      else if (!signal.aborted) await once(signal, 'abort');
     } finally {
       await jobs.close();
     }
@@ -93,16 +94,16 @@ async function reportDied(
   signal: AbortSignal,
 ): Promise<void> {
   const reported = new Set<string>();
-  const once = (key: string, event: EngineEvent): void => {
+  const reportOnce = (key: string, event: EngineEvent): void => {
     if (!reported.has(key)) onEvent(event);
     reported.add(key);
   };
   while (!signal.aborted) {
     try {
       for (const { id, job } of await lostJobs(warehouse))
-        once(`job ${id}`, { kind: 'lost', job, because: WORKER_DIED });
+        reportOnce(`job ${id}`, { kind: 'lost', job, because: WORKER_DIED });
       const died = (await diedRuns(warehouse)).filter(({ sync }) => config.syncs.some(({ name }) => name === sync));
-      for (const run of died) once(`run ${run.runId}`, { kind: 'died', run });
+      for (const run of died) reportOnce(`run ${run.runId}`, { kind: 'died', run });
       // A run that was continued may die again.
       const now = new Set(died.map(({ runId }) => `run ${runId}`));
       for (const key of reported) if (key.startsWith('run ') && !now.has(key)) reported.delete(key);
@@ -112,9 +113,3 @@ async function reportDied(
     await sleep(LOST_EVERY_MS, signal).catch(() => undefined);
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

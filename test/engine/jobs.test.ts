@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { childrenToStart } from '../../src/engine/child-syncs.ts';
 import { type JobData, syncJob } from '../../src/engine/job.ts';
 import type { Jobs, JobOutcome, Scheduled } from '../../src/engine/jobs.ts';
-import { lostJobs } from '../../src/engine/lost-jobs.ts';
+import { lostJobs } from '../../src/engine/died-work.ts';
 import { readEngineStatus, WORKER_DIED } from '../../src/engine/status.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { configOf } from '../flow/scene.ts';

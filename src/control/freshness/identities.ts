@@ -19,6 +19,8 @@ import type { StoredAnswer } from '../../ledger/answers.ts';
  */
 export const LAST_SEEN_LAG = sql<string>`interval '1 hour'`;
 
+const COLUMNS = ['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id', 'asked'] as const;
+
 /** Kinds of names that an entity has only one of at a time. */
 const ONE_AT_A_TIME: readonly NameKind[] = ['alias', 'url'];
 
@@ -55,7 +57,7 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
       t.is_ordered or exists ${othersWithName(ops, 'i').where(isNewer('o', 'i'))} or exists ${otherNamesOfEntity(ops, 'i').where(isNewer('o', 'i'))})`;
   await ops
     .insertInto('identities')
-    .columns(['resource', 'kind', 'name', 'entity', 'first_seen_at', 'last_seen_at', 'answer_id', 'asked'])
+    .columns(COLUMNS)
     .expression((eb) =>
       eb
         .selectFrom(
@@ -75,16 +77,7 @@ export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promi
             .select(sql<boolean>`bool_or(${mustUpdate}) over (partition by t.resource, t.entity)`.as('moves'))
             .as('s'),
         )
-        .select([
-          's.resource',
-          's.kind',
-          's.name',
-          's.entity',
-          's.first_seen_at',
-          's.last_seen_at',
-          's.answer_id',
-          's.asked',
-        ])
+        .select(COLUMNS)
         .where('s.moves', '=', true)
         // Lock rows in one global order to avoid deadlocks.
         .orderBy('s.resource')

@@ -32,10 +32,8 @@ export async function openDatabaseClock(readTime: () => Promise<Date>, effects: 
     const answeredAtMs = elapsedMs();
     aheadMs = effects.now().getTime() - databaseMs;
     // The database read its clock between query and answer, which gives bounds for the offset. An offset within the
-    // bounds
-    // stays, so that the time does not jump with each check. The first check takes the lower bound, so that no receipt
-    // is
-    // in the database's future.
+    // bounds stays, so that the time does not jump with each check. The first check takes the lower bound, so that no
+    // receipt is in the database's future.
     const [least, most] = [databaseMs - answeredAtMs, databaseMs - sentAtMs];
     offsetMs = Math.min(Math.max(offsetMs ?? least, least), Math.max(least, most));
   };

@@ -167,20 +167,10 @@ async function refuseUnfit(db: Kysely<OperationsTables>): Promise<void> {
 
 async function openEmbedded(path: string, names: Names, effects: OpenEffects): Promise<Warehouse> {
   // Loaded only here, because a warehouse on a server does not need it.
-  const { dialectOf, openFolder, openMemory } = await import('./pglite.ts');
+  const { openFolder, openMemory } = await import('./pglite.ts');
   if (path === MEMORY) {
     const pglite = effects.memory ?? (await openMemory());
-    const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
-    return {
-      kind: 'embedded',
-      ...names,
-      place: 'memory',
-      db,
-      session: sessionOfPGlite(pglite),
-      driver: { kind: 'pglite', pglite },
-      clock: await clockOf(db, effects),
-      close: memoize(() => close(db, pglite)),
-    };
+    return embedded(pglite, { ...names, place: 'memory' }, effects, closeBoth);
   }
   if (path.trim() === '') {
     throw new UsageError('warehouse.url is “embedded:” without a folder.', {
@@ -198,28 +188,18 @@ async function openEmbedded(path: string, names: Names, effects: OpenEffects): P
       elapsed: () => performance.now(),
       ...(freeBytes && { freeBytes }),
     });
-    const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
-    return {
-      kind: 'embedded',
-      ...names,
-      place: folder,
-      db,
-      session: sessionOfPGlite(pglite),
-      driver: { kind: 'pglite', pglite },
-      clock: await clockOf(db, effects),
-      assertRoom: room.assertSend,
-      // Committed data survives the end of the process. On a full disk the database stays open, because closing it
-      // writes
-      // and may never return.
-      close: memoize(async () => {
-        try {
-          if (room.isFit()) await close(db, pglite);
-        } finally {
-          unwatch();
-          release();
-        }
-      }),
+    // Committed data survives the end of the process. On a full disk the database stays open, because closing it writes
+    // and may never return.
+    const close: CloseDatabase = async (...opened) => {
+      try {
+        if (room.isFit()) await closeBoth(...opened);
+      } finally {
+        unwatch();
+        release();
+      }
     };
+    const warehouse = await embedded(pglite, { ...names, place: folder }, effects, close);
+    return { ...warehouse, assertRoom: room.assertSend };
   } catch (error) {
     release();
     throw error;
@@ -259,8 +239,29 @@ async function lockOrOwner(folder: string, names: Names, effects: OpenEffects): 
   }
 }
 
-/** Closes both. Kysely opens its driver with the first query, so without a query it leaves the database open. */
-async function close(db: Kysely<OperationsTables>, pglite: PGlite): Promise<void> {
+type CloseDatabase = (db: Kysely<OperationsTables>, pglite: PGlite) => Promise<void>;
+
+async function embedded(
+  pglite: PGlite,
+  names: Names & Pick<Warehouse, 'place'>,
+  effects: OpenEffects,
+  close: CloseDatabase,
+): Promise<Warehouse> {
+  const { dialectOf } = await import('./pglite.ts');
+  const db = new Kysely<OperationsTables>({ dialect: dialectOf(pglite) });
+  return {
+    kind: 'embedded',
+    ...names,
+    db,
+    session: sessionOfPGlite(pglite),
+    driver: { kind: 'pglite', pglite },
+    clock: await clockOf(db, effects),
+    close: memoize(() => close(db, pglite)),
+  };
+}
+
+/** Kysely opens its driver with the first query, so without a query it leaves the database open. */
+async function closeBoth(...[db, pglite]: Parameters<CloseDatabase>): Promise<void> {
   await db.destroy();
   if (!pglite.closed) await pglite.close();
 }

@@ -205,8 +205,7 @@ const clientOf = (connectWithinMs: number, plans: Plans, startup: Settings): typ
       );
       const { connection } = this as unknown as { readonly connection: EventEmitter & { readonly stream: Socket } };
       // If there is no password, the driver would leave the connection half open. The server would wait a minute for
-      // it,
-      // and so would statements that wait for its sessions, such as dropping a database.
+      // it, and so would statements that wait for its sessions, such as dropping a database.
       connection.on('error', () => connection.stream.destroy());
       // The running statement fails. Without this, the pool would lend the connection again until the socket closes.
       this.once('connect', () =>

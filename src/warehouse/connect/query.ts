@@ -37,15 +37,11 @@ export function readOnlyQuery(
   return asReader(warehouse, statement, options, async (run) => {
     const { fields, rows } = await run(statement);
     const columns = distinct(fields.map(({ name }) => name));
-    return {
-      columns,
-      rows: rows.map((row) =>
-        rowOf(
-          columns,
-          row.map((text, index) => jsonValue(text, fields[index]?.oid ?? 0)),
-        ),
-      ),
-    };
+    const valueOf = (text: string | null, index: number): JsonValue => jsonValue(text, fields[index]?.oid ?? 0);
+    // A column may be named `__proto__`, which an assignment would not add.
+    const rowOf = (row: readonly (string | null)[]): Record<string, JsonValue> =>
+      Object.fromEntries(columns.map((name, index) => [name, valueOf(row[index] ?? null, index)]));
+    return { columns, rows: rows.map(rowOf) };
   });
 }
 
@@ -206,20 +202,6 @@ function distinct(names: readonly string[]): string[] {
     taken.add(free);
     return free;
   });
-}
-
-/** Defined one by one, because a column may be named `__proto__`. */
-function rowOf(columns: readonly string[], values: readonly JsonValue[]): Record<string, JsonValue> {
-  const row: Record<string, JsonValue> = {};
-  columns.forEach((name, index) => {
-    Object.defineProperty(row, name, {
-      value: values[index] ?? null,
-      enumerable: true,
-      writable: true,
-      configurable: true,
-    });
-  });
-  return row;
 }
 
 function toQueryError(error: unknown, { timeoutMs }: QueryOptions): unknown {
