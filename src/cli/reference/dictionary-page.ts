@@ -55,7 +55,7 @@ function sectionOf({ area, kind, table, about, key, columns, references }: Dicti
 <p>${escaped(about)}</p>
 <p class="facts">${facts.join('; ')}.</p>
 <table>
-<thead><tr><th scope="col">PrintedColumn</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
 ${rows.join('\n')}
 </tbody>
