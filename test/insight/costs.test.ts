@@ -4,7 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import { NOT_SPENT, readCostCells, readCosts } from '../../src/insight/costs.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { balanceViews } from '../../src/warehouse/schema/views/balance.ts';
-import { costViews } from '../../src/warehouse/schema/views/costs.ts';
+import { priceViews } from '../../src/warehouse/schema/views/prices.ts';
+import { requestCostViews } from '../../src/warehouse/schema/views/request-costs.ts';
+import { syncCostViews } from '../../src/warehouse/schema/views/sync-costs.ts';
 import { select } from '../flow/rows.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 import { expectCosts, expectReconciled, sum } from './cost-agreement.ts';
@@ -12,7 +14,8 @@ import { BEGAN, DAY_MS, fill, histories, machinery, writeHistory } from './cost-
 import { charged, chargedFailures, dayOf } from './cost-sums.ts';
 
 const NOW = new Date(BEGAN + 100 * DAY_MS);
-const VIEWS = [...costViews, ...balanceViews].map(({ name }) => name);
+const COST_VIEWS = [...requestCostViews, ...syncCostViews, ...priceViews, ...balanceViews];
+const VIEWS = COST_VIEWS.map(({ name }) => name);
 
 eachWarehouse('costs', (open) => {
   let warehouse: Warehouse;
@@ -99,7 +102,7 @@ eachWarehouse('costs', (open) => {
       expect([dimension, missing]).toEqual([dimension, []]);
     }
     expect(await rowsOf('select date from sluice.daily_costs except select date from sluice.dim_date')).toEqual([]);
-    for (const { name, key } of [...costViews, ...balanceViews]) {
+    for (const { name, key } of COST_VIEWS) {
       const [row] = await rowsOf<{ rows: number; keys: number; holes: number }>(
         `select count(*)::int as rows, count(distinct (${key.join(', ')}))::int as keys,
            (count(*) filter (where ${key.map((it) => `${it} is null`).join(' or ')}))::int as holes from sluice.${name}`,

@@ -6,7 +6,7 @@ import { dictionary } from '../../src/warehouse/schema/dictionary.ts';
 import { migrate } from '../../src/warehouse/migrate/migrate.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
 
-const MIGRATORS = ['kysely_migration', 'kysely_migration_lock'];
+const MIGRATORS = ['kysely_migration', 'kysely_migration_lock', 'applied_views'];
 
 async function liveComments({ db }: Warehouse): Promise<Map<string, string | null>> {
   const { rows } = await sql<{ place: string; text: string | null }>`

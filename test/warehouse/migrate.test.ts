@@ -38,20 +38,20 @@ eachWarehouse('migrations', (open, kind) => {
     const warehouse = await open();
     await sql`insert into sluice.pronet_industries (urn_type, urn_value, _detail, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
       values ('industry', '1', 'full', now(), now(), 1, 1, 'x', '{}')`.execute(warehouse.db);
-    for (const _ of names.filter((name) => name >= '0003')) await migrate(warehouse, 'down');
+    for (const _ of names.filter((name) => name >= '0005')) await migrate(warehouse, 'down');
     const refusal = migrate(warehouse, 'down');
     await expect(refusal).rejects.toThrow(UsageError);
     await expect(refusal).rejects.toThrow('Reverting the last migration would delete the data in pronet_industries.');
     const { rows } = await sql`select urn_value from sluice.pronet_industries`.execute(warehouse.db);
     expect(rows).toEqual([{ urn_value: '1' }]);
     expect((await migrationStatus(warehouse)).steps.map(({ appliedAt }) => appliedAt !== null)).toEqual(
-      names.map((name) => name < '0003'),
+      names.map((name) => name < '0005'),
     );
   });
 
   it('name what users made of a table that a step back would drop', async () => {
     const warehouse = await open();
-    while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0025' && it.appliedAt !== null))
+    while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0003' && it.appliedAt !== null))
       await migrate(warehouse, 'down');
     await sql`create view public.lost as select lost_invocations from sluice_ops.doubts`.execute(warehouse.db);
     await expect(migrate(warehouse, 'down')).rejects.toMatchObject({
@@ -62,22 +62,22 @@ eachWarehouse('migrations', (open, kind) => {
   });
 
   if (kind === 'postgres')
-    it('let readers through while they wait for a table', async () => {
+    it('let readers through while they wait for a view', async () => {
       const warehouse = await open();
-      while ((await migrationStatus(warehouse)).steps.some((it) => it.name > '0022' && it.appliedAt !== null))
-        await migrate(warehouse, 'down');
+      await sql`update sluice_ops.applied_views set checksum = 'other' where name = 'sync_runs'`.execute(warehouse.db);
       let done: Promise<string[]> | undefined;
       await warehouse.db.transaction().execute(async (tx) => {
-        await sql`select from sluice_ops.doubts`.execute(tx);
+        await sql`select from sluice.sync_runs`.execute(tx);
         done = migrate(warehouse, 'up');
         const waiting = sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
         while ((await waiting.execute(warehouse.db)).rows.length === 0);
         await warehouse.db.transaction().execute(async (reader) => {
           await sql`set local lock_timeout = 3000`.execute(reader);
-          await sql`select from sluice_ops.doubts`.execute(reader);
+          await sql`select from sluice.sync_runs`.execute(reader);
         });
       });
-      expect(await done).toEqual(names.filter((name) => name > '0022'));
+      expect(await done).toEqual([]);
+      expect((await migrationStatus(warehouse)).state).toBe('current');
     });
 
   it('refuse a schema that a newer version migrated', async () => {

@@ -136,7 +136,12 @@ async function checkSchema(warehouse: Warehouse): Promise<Check> {
   if (missing) return failed('schema', missing);
   if (migrates) return passed('schema', `${state}; the next sync brings it up to date`);
   if (state === 'older')
-    return failed('schema', new SchemaError(`older: it lacks ${waiting.join(', ')}`, { next: 'Run sluice migrate.' }));
+    return failed(
+      'schema',
+      new SchemaError(`older: it lacks ${waiting.join(', ') || 'views of this version'}`, {
+        next: 'Run sluice migrate.',
+      }),
+    );
   if (state === 'newer')
     return failed('schema', new SchemaError(`newer: it has ${unknown.join(', ')}`, { next: 'Update Sluice.' }));
   const { schemaDrift } = await import('../../warehouse/migrate/drift.ts');

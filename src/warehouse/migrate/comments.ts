@@ -55,7 +55,7 @@ async function differingComments(db: QueryExecutorProvider, names: Names): Promi
   return declaredComments(names).filter((it) => live.has(targetOf(it)) && live.get(targetOf(it)) !== it.text);
 }
 
-/** The tables of the migration library. */
+/** The tables of the migrator and its library. */
 const BOOKKEEPING = [
   {
     table: 'kysely_migration',
@@ -71,6 +71,17 @@ const BOOKKEEPING = [
     columns: [
       { name: 'id', about: 'Identifier of the row.' },
       { name: 'is_locked', about: 'Unused on Postgres, where the row itself is locked.' },
+    ],
+  },
+  {
+    table: 'applied_views',
+    about: 'Queries of the analyst views at their last creation: one row per view.',
+    columns: [
+      { name: 'name', about: 'Name of the view.' },
+      {
+        name: 'checksum',
+        about: 'SHA-256 of its query, in hex. The migrator replaces a view whose query has another checksum.',
+      },
     ],
   },
 ].map((it) => ({ ...it, area: 'operations', kind: 'table' as const }));

@@ -1,15 +1,32 @@
-/** Finds the data that a reverted migration would delete, so that it can be refused. */
+/** Refuses to revert a migration if that would delete data. */
 import { type QueryExecutorProvider, sql } from 'kysely';
+import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
 
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
 /** Columns with their schema and table. */
-export type TableNames = readonly { readonly schema: string; readonly table: string; readonly column: string }[];
+type TableNames = readonly { readonly schema: string; readonly table: string; readonly column: string }[];
+
+/** Rehearses the step back and throws a UsageError if it deletes data. */
+export async function refuseDataLoss(
+  trx: QueryExecutorProvider,
+  names: Names,
+  back: () => Promise<unknown>,
+): Promise<void> {
+  const before = await tableNames(trx, names);
+  await sql`savepoint rehearsal`.execute(trx);
+  await back();
+  const after = await tableNames(trx, names);
+  await sql`rollback to savepoint rehearsal`.execute(trx);
+  const loss = await dataLossOf(trx, before, after);
+  if (loss.length === 0) return;
+  throw new UsageError(`Reverting the last migration would delete the data in ${loss.join(', ')}.`, {
+    next: 'Nothing was changed. If you want that, back up the warehouse and delete the data first.',
+  });
+}
 
 /** The tables of both schemas, column by column. */
-export async function tableNames(
-  db: QueryExecutorProvider,
-  { schema, ops }: Pick<Warehouse, 'schema' | 'ops'>,
-): Promise<TableNames> {
+async function tableNames(db: QueryExecutorProvider, { schema, ops }: Names): Promise<TableNames> {
   const { rows } = await sql<TableNames[number]>`
     select n.nspname as schema, c.relname as table, a.attname as column
     from pg_class c
@@ -21,7 +38,7 @@ export async function tableNames(
 }
 
 /** The tables and columns that are only in the first list and contain data. Locks their tables against new rows. */
-export async function dataLossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
+async function dataLossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
   const has = (it: TableNames[number], tableOnly: boolean): boolean =>
     after.some(
       ({ schema, table, column }) => schema === it.schema && table === it.table && (tableOnly || column === it.column),

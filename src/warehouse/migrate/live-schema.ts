@@ -15,8 +15,8 @@ export interface LiveCatalog {
   readonly operations: Catalog;
 }
 
-/** The tables of the migration library, which are not declared. */
-const MIGRATOR = ['kysely_migration', 'kysely_migration_lock'];
+/** The tables of the migrator and its library, which are not declared. */
+const MIGRATOR = ['kysely_migration', 'kysely_migration_lock', 'applied_views'];
 
 /** Both schemas in one snapshot, or within the current transaction. A missing schema has no tables. */
 export async function readCatalog({ db, schema, ops }: Pick<Warehouse, 'db' | 'schema' | 'ops'>): Promise<LiveCatalog> {

@@ -1,4 +1,5 @@
 /** Views of the balance, of differences between log and ledger, and of the dimensions of costs. */
+import { filledTables } from './cost-columns.ts';
 import { bigint, date, boolean, timestamp, numeric, ratio, text, view } from './view.ts';
 
 const token = text('Identifier of the token; `(not told)` if the log has none.');
@@ -10,14 +11,36 @@ const runsOut = (days: number) =>
   );
 
 export const balanceViews = [
-  view('daily_balance', 'Points left at the end of each day: one row per token and day.', ['token', 'date'], {
-    token,
-    date: date('UTC day; joins dim_date.'),
-    requests: bigint('Number of rows in the request log.'),
-    points: numeric('Points charged on that day.'),
-    points_left: bigint('Points left after the last request of the day that reports them; null if none does.'),
-    told_at: timestamp('Start of that request; null if there is none.'),
-  }),
+  view(
+    'daily_balance',
+    'Points left at the end of each day: one row per token and day.',
+    ['token', 'date'],
+    {
+      token,
+      date: date('UTC day; joins dim_date.'),
+      requests: bigint('Number of rows in the request log.'),
+      points: numeric('Points charged on that day.'),
+      points_left: bigint('Points left after the last request of the day that reports them; null if none does.'),
+      told_at: timestamp('Start of that request; null if there is none.'),
+    },
+    `
+    select
+      d.token,
+      d.date,
+      d.requests,
+      d.points,
+      b.points_left,
+      b.started_at as "told_at"
+    from (
+      select l.token, l.date, count(*) as "requests", sum(l.points) as "points"
+      from "logged_requests" l group by l.token, l.date
+    ) d
+    left join (
+      select distinct on (l.token, l.date) l.token, l.date, l.points_left, l.started_at
+      from "logged_requests" l where l.points_left is not null
+      order by l.token, l.date, l.started_at desc, l.log_id desc
+    ) b on b.token = d.token and b.date = d.date`,
+  ),
   view(
     'balance_forecast',
     'Points left, and when they run out at the current rate, by the part of the log that was read: one row per token.',
@@ -39,6 +62,47 @@ export const balanceViews = [
       runs_out_at: runsOut(7),
       runs_out_at_30d: runsOut(30),
     },
+    // The newest row of the log is the present, by the clock of the log. A date a century ahead is no date to plan by.
+    `
+    select
+      p.token,
+      p.is_ours,
+      b.points_left,
+      b.started_at as "told_at",
+      p.newest_at,
+      p.points_7d,
+      p.points_30d,
+      x.week as "points_per_day_7d",
+      x.month as "points_per_day_30d",
+      case when x.week > 0 and b.points_left <= 36500 * x.week
+        then (b.started_at + greatest(b.points_left, 0) / x.week * interval '24 hours') end as "runs_out_at",
+      case when x.month > 0 and b.points_left <= 36500 * x.month
+        then (b.started_at + greatest(b.points_left, 0) / x.month * interval '24 hours') end as "runs_out_at_30d"
+    from (
+      select
+        e.token,
+        e.first_at,
+        e.newest_at,
+        bool_or(l.request_id is not null) as "is_ours",
+        coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '168 hours'), 0) as "points_7d",
+        coalesce(sum(l.points) filter (where l.started_at > e.newest_at - interval '720 hours'), 0) as "points_30d"
+      from (
+        select t.token, min(t.started_at) as "first_at", max(t.started_at) as "newest_at" from "logged_requests" t group by t.token
+      ) e
+      join "logged_requests" l on l.token = e.token
+      group by e.token, e.first_at, e.newest_at
+    ) p
+    cross join lateral (select greatest(extract(epoch from p.newest_at - p.first_at) / 86400, 1)::double precision as "days") s
+    cross join lateral (
+      select
+        p.points_7d::double precision / least(s.days, 7) as "week",
+        p.points_30d::double precision / least(s.days, 30) as "month"
+    ) x
+    left join lateral (
+      select l.points_left, l.started_at from "logged_requests" l
+      where l.token = p.token and l.points_left is not null
+      order by l.started_at desc, l.log_id desc limit 1
+    ) b on true`,
   ),
   view(
     'daily_reconciliation',
@@ -66,6 +130,64 @@ export const balanceViews = [
         'Number of answered requests among these without a row in the log. For the last days, the log may not have been read yet.',
       ),
     },
+    // The log of the service does not list the requests that read it, so they are no unlogged requests.
+    `
+    with "entries" as (
+      select
+        p.date, p.points, p.match, p.request_id,
+        p.request_id is not null and p.points > 0 and p.place > coalesce(a.rows, 0) as "is_lost"
+      from (
+        select
+          l.date, l.points, l.match, l.request_id,
+          row_number() over (partition by l.request_id, l.points > 0 order by l.started_at desc, l.log_id) as "place"
+        from "logged_requests" l
+      ) p
+      left join (select w.request_id, count(*) as "rows" from "answers" w group by w.request_id) a on a.request_id = p.request_id
+    ),
+    "logged" as (
+      select
+        e.date,
+        count(*) as "logged",
+        sum(e.points) as "logged_points",
+        count(*) filter (where e.request_id is not null) as "matched",
+        coalesce(sum(e.points) filter (where e.request_id is not null), 0) as "matched_points",
+        count(*) filter (where e.match = 'ambiguous') as "ambiguous",
+        coalesce(sum(e.points) filter (where e.match = 'ambiguous'), 0) as "ambiguous_points",
+        count(*) filter (where e.match = 'none') as "others",
+        coalesce(sum(e.points) filter (where e.match = 'none'), 0) as "other_points",
+        count(*) filter (where e.is_lost) as "lost",
+        coalesce(sum(e.points) filter (where e.is_lost), 0) as "lost_points"
+      from "entries" e
+      group by e.date
+    ),
+    "sent" as (
+      select
+        (q.sent_at at time zone 'UTC')::date as "date",
+        count(*) as "asked",
+        coalesce(sum(q.points), 0) as "ledger_points",
+        count(*) filter (
+          where q.answer_id is not null and not exists (select from "request_cost_matches" k where k.request_id = q.id)
+        ) as "unlogged"
+      from "requests" q where q.sent_at is not null and q.attempts > 0 and q.endpoint <> 'token.requests'
+      group by 1
+    )
+    select
+      date,
+      coalesce(l.logged, 0) as "logged",
+      coalesce(l.logged_points, 0) as "logged_points",
+      coalesce(l.matched, 0) as "matched",
+      coalesce(l.matched_points, 0) as "matched_points",
+      coalesce(l.ambiguous, 0) as "ambiguous",
+      coalesce(l.ambiguous_points, 0) as "ambiguous_points",
+      coalesce(l.others, 0) as "others",
+      coalesce(l.other_points, 0) as "other_points",
+      coalesce(l.lost, 0) as "lost",
+      coalesce(l.lost_points, 0) as "lost_points",
+      coalesce(s.asked, 0) as "asked",
+      coalesce(s.ledger_points, 0) as "ledger_points",
+      coalesce(s.unlogged, 0) as "unlogged"
+    from "logged" l
+    full join "sent" s using (date)`,
   ),
   view(
     'dim_endpoint',
@@ -79,19 +201,66 @@ export const balanceViews = [
       first_logged_on,
       last_logged_on,
     },
+    `
+    with "known" ("endpoint", "table_name") as (
+      values ${filledTables.map(({ endpoint, table }) => `('${endpoint}', '${table}')`).join(', ')}
+    ),
+    "used" as (
+      select l.endpoint, min(l.date) as "first_on", max(l.date) as "last_on" from "logged_requests" l group by l.endpoint
+    )
+    select
+      endpoint,
+      split_part(endpoint, '.', 1) as "network",
+      k.table_name,
+      k.endpoint is not null as "is_known",
+      u.first_on as "first_logged_on",
+      u.last_on as "last_logged_on"
+    from "known" k
+    full join "used" u using (endpoint)`,
   ),
-  view('dim_plan', 'Plans of tokens in the request log: one row per plan.', ['plan'], {
-    plan: text('Name of the plan; `(not told)` if the log has none.'),
-    requests: bigint('Number of rows in the request log.'),
-    first_logged_on,
-    last_logged_on,
-  }),
-  view('dim_sync', 'Syncs that ran, and placeholders for requests without a certain sync: one row each.', ['sync'], {
-    sync: text('Name of the sync in the config, or one of the placeholders `(other programs)` and `(ambiguous)`.'),
-    is_sync: boolean('Whether it is a sync and not a placeholder.'),
-    endpoint: text('Endpoint of its newest run; null for a placeholder.'),
-    runs: bigint('Number of its runs.'),
-    first_run_at: timestamp('Start of the first run; null for a placeholder.'),
-    last_run_at: timestamp('Start of the newest run; null for a placeholder.'),
-  }),
+  view(
+    'dim_plan',
+    'Plans of tokens in the request log: one row per plan.',
+    ['plan'],
+    {
+      plan: text('Name of the plan; `(not told)` if the log has none.'),
+      requests: bigint('Number of rows in the request log.'),
+      first_logged_on,
+      last_logged_on,
+    },
+    `
+    select l.plan, count(*) as "requests", min(l.date) as "first_logged_on", max(l.date) as "last_logged_on"
+    from "logged_requests" l group by l.plan`,
+  ),
+  view(
+    'dim_sync',
+    'Syncs that ran, and placeholders for requests without a certain sync: one row each.',
+    ['sync'],
+    {
+      sync: text('Name of the sync in the config, or one of the placeholders `(other programs)` and `(ambiguous)`.'),
+      is_sync: boolean('Whether it is a sync and not a placeholder.'),
+      endpoint: text('Endpoint of its newest run; null for a placeholder.'),
+      runs: bigint('Number of its runs.'),
+      first_run_at: timestamp('Start of the first run; null for a placeholder.'),
+      last_run_at: timestamp('Start of the newest run; null for a placeholder.'),
+    },
+    `
+    select
+      sync,
+      r.sync is not null as "is_sync",
+      r.endpoint,
+      coalesce(r.runs, 0) as "runs",
+      r.first_run_at,
+      r.last_run_at
+    from (
+      select
+        split_part(n.sync, ':', 1) as "sync",
+        (array_agg(n.endpoint order by strpos(n.sync, ':'), n.id desc))[1] as "endpoint",
+        count(*) filter (where strpos(n.sync, ':') = 0) as "runs",
+        min(n.started_at) as "first_run_at",
+        max(n.started_at) as "last_run_at"
+      from "runs" n group by 1
+    ) r
+    full join (select distinct l.sync from "logged_requests" l) u using (sync)`,
+  ),
 ];

@@ -36,6 +36,37 @@ export const calendarViews = [
       last_of_year: date('Last day of the year.'),
       days_in_month: integer('Number of days in the month.'),
     },
+    `
+    select
+      d as "date",
+      extract(year from d)::integer as "year",
+      extract(quarter from d)::integer as "quarter",
+      extract(month from d)::integer as "month",
+      extract(day from d)::integer as "day",
+      extract(doy from d)::integer as "day_of_year",
+      extract(isoyear from d)::integer as "iso_year",
+      extract(week from d)::integer as "iso_week",
+      extract(isodow from d)::integer as "iso_weekday",
+      to_char(d::timestamp, 'FMDay') as "weekday_name",
+      to_char(d::timestamp, 'Dy') as "weekday_short",
+      to_char(d::timestamp, 'FMMonth') as "month_name",
+      to_char(d::timestamp, 'Mon') as "month_short",
+      to_char(d::timestamp, 'YYYY"-Q"Q') as "year_quarter",
+      to_char(d::timestamp, 'YYYY-MM') as "year_month",
+      to_char(d::timestamp, 'IYYY"-W"IW') as "iso_year_week",
+      extract(isodow from d) > 5 as "is_weekend",
+      extract(day from d) = 1 as "is_first_of_month",
+      extract(day from d + 1) = 1 as "is_last_of_month",
+      date_trunc('week', d::timestamp)::date as "first_of_week",
+      date_trunc('week', d::timestamp)::date + 6 as "last_of_week",
+      date_trunc('month', d::timestamp)::date as "first_of_month",
+      (date_trunc('month', d::timestamp) + interval '1 month - 1 day')::date as "last_of_month",
+      date_trunc('quarter', d::timestamp)::date as "first_of_quarter",
+      (date_trunc('quarter', d::timestamp) + interval '3 months - 1 day')::date as "last_of_quarter",
+      date_trunc('year', d::timestamp)::date as "first_of_year",
+      (date_trunc('year', d::timestamp) + interval '1 year - 1 day')::date as "last_of_year",
+      extract(day from date_trunc('month', d::timestamp) + interval '1 month - 1 day')::integer as "days_in_month"
+    from (select date '1990-01-01' + n as d from generate_series(0, 21914) as n) as days`,
   ),
   view(
     'attribute_changes',
@@ -52,5 +83,70 @@ export const calendarViews = [
       changed_on: date('UTC day of changed_at; joins dim_date.'),
       answer_id: bigint('Paid answer that showed the change; joins paid_answers.'),
     },
+    `
+    select
+      'pronet_users'::text as "table_name",
+      c.user_urn_type || ':' || c.user_urn_value as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "pronet_user_changes" c
+    join "pronet_users" e on e.urn_type = c.user_urn_type and e.urn_value = c.user_urn_value
+    union all
+    select
+      'pronet_companies'::text as "table_name",
+      c.company_urn_type || ':' || c.company_urn_value as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "pronet_company_changes" c
+    join "pronet_companies" e on e.urn_type = c.company_urn_type and e.urn_value = c.company_urn_value
+    union all
+    select
+      'pronet_groups'::text as "table_name",
+      c.group_urn_type || ':' || c.group_urn_value as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "pronet_group_changes" c
+    join "pronet_groups" e on e.urn_type = c.group_urn_type and e.urn_value = c.group_urn_value
+    union all
+    select
+      'microblog_users'::text as "table_name",
+      c.user_rest_id as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "microblog_user_changes" c
+    join "microblog_users" e on e.rest_id = c.user_rest_id
+    union all
+    select
+      'photoshare_users'::text as "table_name",
+      c.user_id as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "photoshare_user_changes" c
+    join "photoshare_users" e on e.id = c.user_id`,
   ),
 ];

@@ -1,5 +1,5 @@
 /** Views of company filings. */
-import { columnFrom, bigint, boolean, integer, since, columnsOf, text, view } from './view.ts';
+import { columnFrom, bigint, boolean, integer, columnsOf, text, view, since } from './view.ts';
 
 const listed = (what: string, by = 'semicolons') => text(`${what}, in the order sent, separated by ${by}.`);
 
@@ -28,6 +28,39 @@ export const filingViews = [
       items: listed('Items that the filing reports on', 'commas'),
       ...since,
     },
+    `
+    select
+      f.accession_number,
+      f.file_name,
+      f.document_url,
+      f.filing_type,
+      f.filing_type like '%/A' as "is_amendment",
+      f.file_date,
+      f.period_ending,
+      f.file_date - f.period_ending as "days_to_file",
+      f.file_description,
+      greatest(f.ciks_count, f.display_names_count) as "filer_count",
+      (select string_agg(l.display_name, '; ' order by l.position) from "sec_filing_display_names" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.display_name <> '') as "filers",
+      (select string_agg(l.cik, ', ' order by l.position) from "sec_filing_ciks" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.cik <> '') as "ciks",
+      (select l.display_name from "sec_filing_display_names" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.position = 0) as "first_filer",
+      (select l.cik from "sec_filing_ciks" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.position = 0) as "first_cik",
+      (select string_agg(l.biz_location, '; ' order by l.position) from "sec_filing_biz_locations" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.biz_location <> '') as "biz_locations",
+      (select string_agg(l.biz_state, ', ' order by l.position) from "sec_filing_biz_states" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.biz_state <> '') as "biz_states",
+      (select string_agg(l.inc_state, ', ' order by l.position) from "sec_filing_inc_states" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.inc_state <> '') as "inc_states",
+      (select string_agg(l.sic, ', ' order by l.position) from "sec_filing_sics" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.sic <> '') as "sics",
+      (select string_agg(l.item, ', ' order by l.position) from "sec_filing_items" l
+        where l.filing_accession_number = f.accession_number and l.filing_file_name = f.file_name and l.item <> '') as "items",
+      f._first_seen_at as "first_seen_at",
+      f._changed_at as "changed_at"
+    from "sec_filings" f`,
   ),
   view(
     'sec_filing_filers',
@@ -40,5 +73,24 @@ export const filingViews = [
       display_name: text('Name of the filer.'),
       ...columnsOf('sec_filings', 'filing_type', 'file_date', 'period_ending', 'document_url'),
     },
+    `
+    select
+      f.accession_number,
+      f.file_name,
+      l.position,
+      c.cik,
+      n.display_name,
+      f.filing_type,
+      f.file_date,
+      f.period_ending,
+      f.document_url
+    from "sec_filings" f
+    cross join lateral (
+      select generate_series(0, greatest(f.ciks_count, f.display_names_count) - 1) as "position"
+    ) l
+    left join "sec_filing_ciks" c
+      on c.filing_accession_number = f.accession_number and c.filing_file_name = f.file_name and c.position = l.position
+    left join "sec_filing_display_names" n
+      on n.filing_accession_number = f.accession_number and n.filing_file_name = f.file_name and n.position = l.position`,
   ),
 ];

@@ -1,5 +1,5 @@
 /** Views of posts with authors, counts and reactions, and of their relations. */
-import { columnFrom, bigint, boolean, ratio, since, columnsOf, text, view } from './view.ts';
+import { columnFrom, bigint, boolean, ratio, columnsOf, text, view, since } from './view.ts';
 
 const reactions = (type: string) => bigint(`Number of reactions of type ${type}; null if reactions are not reported.`);
 const post = {
@@ -42,6 +42,67 @@ export const postViews = [
       detail: text('Highest detail of any observation of the post so far: preview or full.'),
       ...since,
     },
+    `
+    select
+      p.urn_type,
+      p.urn_value,
+      p.url,
+      p.created_at,
+      p.text,
+      p.author_urn_type,
+      p.author_urn_value,
+      case
+        when p.author_urn_type in ('fsd_company', 'company', 'school') then 'company'
+        when p.author_urn_type is not null then 'user'
+      end as "author_kind",
+      coalesce(p.author_name, person.name, organization.name) as "author_name",
+      coalesce(p.author_alias, person.alias, organization.alias) as "author_alias",
+      coalesce(p.author_url, person.url, organization.url) as "author_url",
+      coalesce(p.author_headline, person.headline, organization.headline) as "author_headline",
+      p.repost_urn_value is not null as "is_repost",
+      p.is_empty_repost,
+      p.repost_urn_type,
+      p.repost_urn_value,
+      repeated.author_name as "repost_author_name",
+      p.comment_count,
+      p.share_count,
+      case when p.reactions_count is not null then r."all" end as "reaction_count",
+      case when p.reactions_count is not null then r."like" end as "like_count",
+      case when p.reactions_count is not null then r."praise" end as "praise_count",
+      case when p.reactions_count is not null then r."empathy" end as "empathy_count",
+      case when p.reactions_count is not null then r."interest" end as "interest_count",
+      case when p.reactions_count is not null then r."appreciation" end as "appreciation_count",
+      case when p.reactions_count is not null then r."entertainment" end as "entertainment_count",
+      case when p.reactions_count is not null then r."other" end as "other_reaction_count",
+      (greatest(p.comment_count, 0) + greatest(p.share_count, 0) + r."all")::bigint as "engagement_count",
+      p.mentioned_count as "mention_count",
+      p.images_count as "image_count",
+      p.video_url is not null as "has_video",
+      p.article_title,
+      p.article_url,
+      p.document_title,
+      p.event_title,
+      p._detail as "detail",
+      p._first_seen_at as "first_seen_at",
+      p._changed_at as "changed_at"
+    from "pronet_posts" p
+    left join "pronet_users" person on person.urn_type = p.author_urn_type and person.urn_value = p.author_urn_value
+    left join "pronet_companies" organization
+      on organization.urn_type = p.author_urn_type and organization.urn_value = p.author_urn_value
+    left join "pronet_posts" repeated on repeated.urn_type = p.repost_urn_type and repeated.urn_value = p.repost_urn_value
+    cross join lateral (
+      select
+        coalesce(sum(l.count) filter (where lower(l.type) = 'like'), 0)::bigint as "like",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'praise'), 0)::bigint as "praise",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'empathy'), 0)::bigint as "empathy",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'interest'), 0)::bigint as "interest",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'appreciation'), 0)::bigint as "appreciation",
+        coalesce(sum(l.count) filter (where lower(l.type) = 'entertainment'), 0)::bigint as "entertainment",
+        coalesce(sum(l.count) filter (where lower(l.type) not in ('like', 'praise', 'empathy', 'interest', 'appreciation', 'entertainment') or l.type is null), 0)::bigint as "other",
+        coalesce(sum(l.count), 0)::bigint as "all"
+      from "pronet_post_reactions" l
+      where l.post_urn_type = p.urn_type and l.post_urn_value = p.urn_value and l.count >= 0
+    ) r`,
   ),
   view(
     'pronet_post_repost_overview',
@@ -62,6 +123,25 @@ export const postViews = [
       repost_comment_count: columnFrom('pronet_posts', 'comment_count'),
       repost_share_count: columnFrom('pronet_posts', 'share_count'),
     },
+    `
+    select
+      b.post_urn_type,
+      b.post_urn_value,
+      p.author_name as "post_author_name",
+      p.created_at as "post_created_at",
+      b.repost_urn_type,
+      b.repost_urn_value,
+      b.position,
+      r.author_urn_type as "repost_author_urn_type",
+      r.author_urn_value as "repost_author_urn_value",
+      r.author_name as "repost_author_name",
+      r.created_at as "repost_created_at",
+      r.text as "repost_text",
+      r.comment_count as "repost_comment_count",
+      r.share_count as "repost_share_count"
+    from "pronet_post_reposts" b
+    join "pronet_posts" r on r.urn_type = b.repost_urn_type and r.urn_value = b.repost_urn_value
+    left join "pronet_posts" p on p.urn_type = b.post_urn_type and p.urn_value = b.post_urn_value`,
   ),
   view(
     'pronet_post_mention_overview',
@@ -80,6 +160,25 @@ export const postViews = [
       mentioned_name: text('Name of the mentioned person or organization as in the post, otherwise as in its own row.'),
       mentioned_headline: text('Headline of the mentioned person or organization.'),
     },
+    `
+    select
+      m.post_urn_type,
+      m.post_urn_value,
+      m.position,
+      p.created_at,
+      p.author_urn_type,
+      p.author_urn_value,
+      p.author_name,
+      m.kind,
+      m.urn_type as "mentioned_urn_type",
+      m.urn_value as "mentioned_urn_value",
+      coalesce(m.name, person.name, organization.name) as "mentioned_name",
+      coalesce(person.headline, organization.headline) as "mentioned_headline"
+    from "pronet_post_mentions" m
+    join "pronet_posts" p on p.urn_type = m.post_urn_type and p.urn_value = m.post_urn_value
+    left join "pronet_users" person on person.urn_type = m.urn_type and person.urn_value = m.urn_value
+    left join "pronet_companies" organization
+      on organization.urn_type = m.urn_type and organization.urn_value = m.urn_value`,
   ),
   view(
     'photoshare_post_overview',
@@ -100,6 +199,35 @@ export const postViews = [
       detail: text('Highest detail of any observation of the post so far: preview or full.'),
       ...since,
     },
+    `
+    select
+      p.id,
+      p.code,
+      p.url,
+      p.created_at,
+      p.type,
+      p.text,
+      p.user_id,
+      coalesce(p.user_name, u.name) as "user_name",
+      coalesce(p.user_alias, u.alias) as "user_alias",
+      u.follower_count as "user_follower_count",
+      p.like_count,
+      p.comment_count,
+      p.reshare_count,
+      p.view_count,
+      (greatest(p.like_count, 0) + greatest(p.comment_count, 0) + greatest(p.reshare_count, 0))::bigint as "engagement_count",
+      case
+        when p.like_count >= 0 and p.comment_count >= 0 and u.follower_count > 0
+        then (p.like_count + p.comment_count)::double precision / u.follower_count
+      end as "engagement_rate",
+      p.media_count,
+      p.carousel_media_count,
+      p.is_paid_partnership,
+      p._detail as "detail",
+      p._first_seen_at as "first_seen_at",
+      p._changed_at as "changed_at"
+    from "photoshare_posts" p
+    left join "photoshare_users" u on u.id = p.user_id`,
   ),
   view(
     'photoshare_user_post_overview',
@@ -117,5 +245,23 @@ export const postViews = [
       post_comment_count: columnFrom('photoshare_posts', 'comment_count'),
       post_view_count: columnFrom('photoshare_posts', 'view_count'),
     },
+    `
+    select
+      b.user_asked,
+      b.post_id,
+      b.position,
+      coalesce(b.user_id, p.user_id) as "user_id",
+      u.alias as "user_alias",
+      u.name as "user_name",
+      u.follower_count as "user_follower_count",
+      p.url as "post_url",
+      p.created_at as "post_created_at",
+      p.type as "post_type",
+      p.like_count as "post_like_count",
+      p.comment_count as "post_comment_count",
+      p.view_count as "post_view_count"
+    from "photoshare_user_posts" b
+    join "photoshare_posts" p on p.id = b.post_id
+    left join "photoshare_users" u on u.id = coalesce(b.user_id, p.user_id)`,
   ),
 ];

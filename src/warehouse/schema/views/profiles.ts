@@ -1,5 +1,5 @@
 /** Views of profiles and pages with computed rates and counts. */
-import { bigint, boolean, integer, timestamp, ratio, since, columnsOf, text, view } from './view.ts';
+import { bigint, boolean, integer, timestamp, ratio, columnsOf, text, view, since } from './view.ts';
 
 const counted_at = timestamp(
   'Reference time of the rates: receipt of the last answer that changed the profile or a count or, if later, of the first answer of the newest day with its counts. Equal answers later that day do not change it.',
@@ -32,6 +32,48 @@ export const profileViews = [
       ),
       ...since,
     },
+    `
+    select
+      u.rest_id,
+      u.name,
+      u.alias,
+      u.url,
+      u.description,
+      u.location,
+      u.created_at,
+      u.verified,
+      u.verified_type,
+      u.is_blue_verified,
+      u.follower_count,
+      u.following_count,
+      u.tweet_count,
+      u.listed_count,
+      u.favorites_count,
+      u.media_count,
+      t.counted_at,
+      t.age_days,
+      case when u.follower_count >= 0 and u.following_count > 0 then u.follower_count::double precision / u.following_count end as "followers_per_following",
+      case when u.follower_count >= 0 and t.age_days >= 0 then u.follower_count::double precision / greatest(t.age_days, 1) end as "followers_per_day",
+      case when u.tweet_count >= 0 and t.age_days >= 0 then u.tweet_count::double precision / greatest(t.age_days, 1) end as "tweets_per_day",
+      case when u.listed_count >= 0 and u.follower_count > 0 then u.listed_count::double precision * 1000 / u.follower_count end as "listed_per_1000_followers",
+      case when u.media_count >= 0 and u.tweet_count > 0 then u.media_count::double precision / u.tweet_count end as "media_share",
+      (select string_agg(
+          case jsonb_typeof(l.item)
+            when 'string' then l.item #>> '{}'
+            when 'object' then coalesce(l.item ->> 'expanded_url', l.item ->> 'url')
+          end, '; ' order by l.position)
+        from "microblog_user_profile_urls" l where l.user_rest_id = u.rest_id) as "profile_urls",
+      u._first_seen_at as "first_seen_at",
+      u._changed_at as "changed_at"
+    from "microblog_users" u
+    cross join lateral (
+      select c.counted_at,
+        case when c.counted_at >= u.created_at
+          then floor(extract(epoch from c.counted_at - u.created_at) / 86400)::integer end as "age_days"
+      from (select greatest(u._changed_at, (
+        select d._seen_at from "fact_microblog_user_daily" d
+        where d.user_rest_id = u.rest_id order by d.date desc limit 1)) as "counted_at") c
+    ) t`,
   ),
   view(
     'photoshare_user_overview',
@@ -55,6 +97,54 @@ export const profileViews = [
       detail: text('Highest detail of any observation of the profile so far: reference, preview or full.'),
       ...since,
     },
+    `
+    select
+      u.id,
+      u.alias,
+      u.name,
+      u.url,
+      u.description,
+      u.category,
+      u.is_private,
+      u.is_verified,
+      u.is_business,
+      u.created_at,
+      u.external_url,
+      u.location_city,
+      u.follower_count,
+      u.following_count,
+      u.media_count,
+      t.counted_at,
+      t.age_days,
+      case when u.follower_count >= 0 and u.following_count > 0 then u.follower_count::double precision / u.following_count end as "followers_per_following",
+      case when u.media_count >= 0 and t.age_days >= 0 then u.media_count::double precision / greatest(t.age_days, 1) end as "posts_per_day",
+      p.posts as "loaded_post_count",
+      p.last_at as "last_post_at",
+      p.likes as "mean_like_count",
+      p.comments as "mean_comment_count",
+      case when u.follower_count > 0 then p.engagement / u.follower_count end as "engagement_rate",
+      u._detail as "detail",
+      u._first_seen_at as "first_seen_at",
+      u._changed_at as "changed_at"
+    from "photoshare_users" u
+    cross join lateral (
+      select c.counted_at,
+        case when c.counted_at >= u.created_at
+          then floor(extract(epoch from c.counted_at - u.created_at) / 86400)::integer end as "age_days"
+      from (select greatest(u._changed_at, (
+        select d._seen_at from "fact_photoshare_user_daily" d
+        where d.user_id = u.id order by d.date desc limit 1)) as "counted_at") c
+    ) t
+    cross join lateral (
+      select
+        count(*) as "posts",
+        max(l.created_at) as "last_at",
+        (avg(l.like_count) filter (where l.like_count >= 0))::double precision as "likes",
+        (avg(l.comment_count) filter (where l.comment_count >= 0))::double precision as "comments",
+        (avg(l.like_count + l.comment_count) filter (where l.like_count >= 0 and l.comment_count >= 0))::double precision as "engagement"
+      from "photoshare_posts" l
+      where l.user_id = u.id
+    ) p`,
   ),
   view(
     'web_page_overview',
@@ -75,5 +165,29 @@ export const profileViews = [
       phones: text('Phone numbers on the page, separated by semicolons.'),
       ...since,
     },
+    `
+    select
+      p.page_key,
+      p.requested_url,
+      p.url,
+      h.host,
+      p.url <> p.requested_url as "is_redirected",
+      p.title,
+      p.meta_description,
+      p.options::text as "options",
+      octet_length(p.cleaned_html) as "content_bytes",
+      p.links_count as "link_count",
+      case when p.links_count is not null then (
+        select count(*) from "web_page_links" l
+        where l.page_key = p.page_key and (lower(substring(l.link, '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)')) = h.host or l.link !~ '^[a-zA-Z][a-zA-Z0-9+.-]*:')
+      ) end as "host_link_count",
+      p.emails_count as "email_count",
+      (select string_agg(l.email, '; ' order by l.position) from "web_page_emails" l where l.page_key = p.page_key) as "emails",
+      p.phones_count as "phone_count",
+      (select string_agg(l.phone, '; ' order by l.position) from "web_page_phones" l where l.page_key = p.page_key) as "phones",
+      p._first_seen_at as "first_seen_at",
+      p._changed_at as "changed_at"
+    from "web_pages" p
+    cross join lateral (select lower(substring(coalesce(p.url, p.requested_url), '^[a-zA-Z][a-zA-Z0-9+.-]*://(?:[^/?#@]*@)?([[][^]]*[]]|[^/?#:]+)')) as "host") h`,
   ),
 ];

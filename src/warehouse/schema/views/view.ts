@@ -1,8 +1,8 @@
-/** The vocabulary for declaring views: their columns, and the columns that identify a row. */
+/** The vocabulary for declaring views: the meaning of a row and of each column, the key, and the query. */
 import { tables } from '../tables.ts';
 import type { Column } from '../table-types.ts';
 
-/** A column of a view. Its SQL is in the migrations. */
+/** A column of a view. */
 export interface ViewColumn {
   readonly name: string;
   readonly type: string;
@@ -16,6 +16,8 @@ export interface View {
   /** Columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: readonly ViewColumn[];
+  /** The query. Its names have no schema: they are in the analyst schema or the operations schema. */
+  readonly query: string;
 }
 
 type Declared = Omit<ViewColumn, 'name'>;
@@ -37,11 +39,12 @@ export const timestamp = of('timestamptz');
 export const uuid = of('uuid');
 
 /** A view with its columns in declared order. */
-export const view = (name: string, about: string, key: readonly string[], columns: Columns): View => ({
+export const view = (name: string, about: string, key: readonly string[], columns: Columns, query: string): View => ({
   name,
   about,
   key,
   columns: Object.entries(columns).map(([column, it]) => ({ name: column, ...it })),
+  query,
 });
 
 /** The column of an analyst table, with its type and comment. */

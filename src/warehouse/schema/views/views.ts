@@ -1,11 +1,15 @@
-/** Declares the analyst views: the meaning of a row and of each column. Their SQL is in the migrations. */
+/** Declares the analyst views, each once. The migrator replaces a view whose query has changed. */
+import { answerViews } from './answers.ts';
 import { balanceViews } from './balance.ts';
 import { calendarViews } from './calendar.ts';
-import { costViews } from './costs.ts';
+import { coverageViews } from './coverage.ts';
 import { filingViews } from './filings.ts';
 import { peopleViews } from './people.ts';
 import { postViews } from './posts.ts';
+import { priceViews } from './prices.ts';
 import { profileViews } from './profiles.ts';
+import { requestCostViews } from './request-costs.ts';
+import { syncCostViews } from './sync-costs.ts';
 import { syncViews } from './syncs.ts';
 import type { View } from './view.ts';
 
@@ -17,6 +21,22 @@ export const views: readonly View[] = [
   ...peopleViews,
   ...profileViews,
   ...syncViews,
-  ...costViews,
+  ...coverageViews,
+  ...answerViews,
+  ...requestCostViews,
+  ...syncCostViews,
+  ...priceViews,
   ...balanceViews,
 ];
+
+/** Every view after those that its query names. */
+export function viewsByDependency(): readonly View[] {
+  const ordered = new Set<View>();
+  const add = (view: View): void => {
+    if (ordered.has(view)) return;
+    for (const other of views) if (other !== view && view.query.includes(`"${other.name}"`)) add(other);
+    ordered.add(view);
+  };
+  views.forEach(add);
+  return [...ordered];
+}

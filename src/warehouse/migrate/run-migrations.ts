@@ -1,0 +1,40 @@
+/** Runs the migrations with the migration library. */
+import { type Kysely, sql, type Transaction } from 'kysely';
+import type { Migration, MigrationResultSet, Migrator } from 'kysely/migration';
+import type { Warehouse } from '../connect/connect.ts';
+import type { OperationsTables } from '../schema/operations.ts';
+import { steps } from './migrations.ts';
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+/** Applies or reverts migrations in the transaction, and returns the names of those that this did. */
+export async function runMigrations(
+  trx: Transaction<OperationsTables>,
+  names: Names,
+  go: (migrator: Migrator) => Promise<MigrationResultSet>,
+): Promise<string[]> {
+  const { Migrator } = await import('kysely/migration');
+  const provider = { getMigrations: () => migrationsFor(names) };
+  const { error, results } = await go(new Migrator({ db: trx, provider, migrationTableSchema: names.ops }));
+  if (error !== undefined) throw error instanceof Error ? error : new Error('the migrator failed', { cause: error });
+  return (results ?? []).filter(({ status }) => status === 'Success').map(({ migrationName }) => migrationName);
+}
+
+/** The migrations for the library, each with the search path for its unqualified names. */
+async function migrationsFor({ schema, ops }: Names): Promise<Record<string, Migration>> {
+  const loaded = await Promise.all(Object.entries(steps).map(async ([name, load]) => [name, await load()] as const));
+  return Object.fromEntries(
+    loaded.map(([name, step]) => {
+      const [own, other] = step.schema === 'operations' ? [ops, schema] : [schema, ops];
+      // pg_temp comes last, because otherwise Postgres finds temporary tables of the session first.
+      const path = sql`set local search_path to ${sql.id(own)}, ${sql.id(other)}, pg_temp`;
+      const on =
+        (work: (db: Kysely<unknown>) => Promise<void>) =>
+        async (db: Kysely<unknown>): Promise<void> => {
+          await path.execute(db);
+          await work(db);
+        };
+      return [name, { up: on((db) => step.up(db)), down: on((db) => step.down(db)) }];
+    }),
+  );
+}

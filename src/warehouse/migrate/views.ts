@@ -1,0 +1,172 @@
+/** Keeps the analyst views equal to their declarations: a view is replaced when the checksum of its query changes. */
+import { createHash } from 'node:crypto';
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+import { views, viewsByDependency } from '../schema/views/views.ts';
+import type { View } from '../schema/views/view.ts';
+import { arrayLiteral } from '../sql/array-literal.ts';
+import { errorCode } from '../sql/errors.ts';
+import { quoted } from '../sql/identifiers.ts';
+
+type Names = Pick<Warehouse, 'schema' | 'ops'>;
+
+/** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
+const APPLIED = 'applied_views';
+const UNDEFINED_TABLE = '42P01';
+/** The query names a table, column or function that does not exist. */
+const MISSING = [UNDEFINED_TABLE, '42703', '42883'];
+/** The existing columns of the view change. */
+const OTHER_COLUMNS = ['42P16'];
+/** Another object depends on what a statement drops or changes. */
+const DEPENDENTS = ['2BP01', '0A000'];
+
+const checksumOf = ({ query }: View): string => createHash('sha256').update(query).digest('hex');
+
+/** Whether the views were last created with the present queries. A view that a user dropped is drift, not outdated. */
+export async function viewsAreCurrent(db: QueryExecutorProvider, names: Names): Promise<boolean> {
+  try {
+    const created = await createdViews(db, names);
+    return views.every((it) => created.get(it.name)?.checksum === checksumOf(it));
+  } catch (error) {
+    if (errorCode(error) === UNDEFINED_TABLE) return false;
+    throw error;
+  }
+}
+
+interface CreatedView {
+  readonly name: string;
+  readonly checksum: string;
+  readonly exists: boolean;
+}
+
+async function createdViews(
+  db: QueryExecutorProvider,
+  { schema, ops }: Names,
+): Promise<ReadonlyMap<string, CreatedView>> {
+  const { rows } = await sql<CreatedView>`
+    select v.name, v.checksum, exists (
+      select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = ${schema} and c.relname = v.name and c.relkind = 'v'
+    ) as exists
+    from ${sql.id(ops, APPLIED)} v`.execute(db);
+  return new Map(rows.map((it) => [it.name, it]));
+}
+
+/**
+ * Creates the missing views and replaces those whose query changed. A view whose existing columns change is dropped and
+ * created again with our views that depend on it; this fails if objects of users depend on them. With `mayLackTables`,
+ * a view is left out if its query names what does not exist.
+ */
+export async function applyViews(
+  trx: QueryExecutorProvider,
+  names: Names,
+  { mayLackTables }: { readonly mayLackTables: boolean },
+): Promise<void> {
+  await createChecksumTable(trx, names.ops);
+  await dropUndeclared(trx, names);
+  const created = await createdViews(trx, names);
+  const isCurrent = (it: View): boolean =>
+    created.get(it.name)?.exists === true && created.get(it.name)?.checksum === checksumOf(it);
+  const outdated = new Set(views.filter((it) => !isCurrent(it)).map(({ name }) => name));
+  if (outdated.size === 0) return;
+  await sql`set local search_path to ${sql.id(names.schema)}, ${sql.id(names.ops)}, pg_temp`.execute(trx);
+  const replace = (view: View) => sql.raw(`create or replace view ${quoted(view.name)} as ${view.query}`).execute(trx);
+  const applied: View[] = [];
+  for (const view of viewsByDependency()) {
+    if (!outdated.has(view.name)) continue;
+    const done = await attempt(trx, mayLackTables ? MISSING : [], async () => {
+      if (await attempt(trx, OTHER_COLUMNS, () => replace(view))) return;
+      const dropped = await withDependents(trx, names.schema, view);
+      await dropViews(trx, names.schema, dropped);
+      for (const name of dropped) outdated.add(name);
+      await replace(view);
+    });
+    if (done) applied.push(view);
+  }
+  await recordChecksums(trx, names.ops, applied);
+}
+
+/** Does the work. If our views are in its way, drops all of them first, so that only objects of users can prevent it. */
+export async function withViewsOutOfTheWay<T>(
+  trx: QueryExecutorProvider,
+  schema: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const done = await attempt(trx, DEPENDENTS, work);
+  if (done) return done.value;
+  const names = views.map(({ name }) => name);
+  await dropViews(trx, schema, names);
+  return work();
+}
+
+/** The result of the work; undefined, with nothing changed, if it fails with one of these error codes. */
+async function attempt<T>(
+  trx: QueryExecutorProvider,
+  codes: readonly string[],
+  work: () => Promise<T>,
+): Promise<{ readonly value: T } | undefined> {
+  await sql`savepoint attempt`.execute(trx);
+  try {
+    const value = await work();
+    await sql`release savepoint attempt`.execute(trx);
+    return { value };
+  } catch (error) {
+    if (!codes.includes(errorCode(error) ?? '')) throw error;
+    await sql`rollback to savepoint attempt`.execute(trx);
+    await sql`release savepoint attempt`.execute(trx);
+    return undefined;
+  }
+}
+
+/** Creates the table if it does not exist. The check comes first, because a statement would require a right. */
+async function createChecksumTable(trx: QueryExecutorProvider, ops: string): Promise<void> {
+  const { rows } = await sql`
+    select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${ops} and c.relname = ${APPLIED}`.execute(trx);
+  if (rows.length > 0) return;
+  await sql`create table ${sql.id(ops, APPLIED)} (name text primary key, checksum text not null)`.execute(trx);
+}
+
+async function recordChecksums(trx: QueryExecutorProvider, ops: string, applied: readonly View[]): Promise<void> {
+  await sql`
+    insert into ${sql.id(ops, APPLIED)} as v (name, checksum)
+    select * from unnest(
+      ${arrayLiteral(applied.map(({ name }) => name))}::text[], ${arrayLiteral(applied.map(checksumOf))}::text[]
+    )
+    on conflict (name) do update set checksum = excluded.checksum where v.checksum <> excluded.checksum`.execute(trx);
+}
+
+/** Drops the views that an earlier version declared. */
+async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: Names): Promise<void> {
+  const declared = arrayLiteral(views.map(({ name }) => name));
+  const { rows } = await sql<{ name: string }>`
+    delete from ${sql.id(ops, APPLIED)} where name <> all (${declared}::text[]) returning name`.execute(trx);
+  await dropViews(
+    trx,
+    schema,
+    rows.map(({ name }) => name),
+  );
+}
+
+/** Drops those of the views that exist. Fails if other objects depend on them. */
+async function dropViews(trx: QueryExecutorProvider, schema: string, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  await sql`drop view if exists ${sql.join(names.map((name) => sql.id(schema, name)))}`.execute(trx);
+}
+
+/** The names of the view and of our existing views that depend on it. */
+async function withDependents(trx: QueryExecutorProvider, schema: string, { name }: View): Promise<string[]> {
+  const declared = arrayLiteral(views.map((it) => it.name));
+  const { rows } = await sql<{ name: string }>`
+    with recursive dependent (oid) as (
+      select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = ${schema} and c.relname = ${name}
+      union
+      select r.ev_class from dependent d
+      join pg_depend p on p.refclassid = 'pg_class'::regclass and p.refobjid = d.oid and p.classid = 'pg_rewrite'::regclass
+      join pg_rewrite r on r.oid = p.objid
+    )
+    select c.relname as name from dependent join pg_class c using (oid) join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema} and c.relname = any (${declared}::text[])`.execute(trx);
+  return rows.map((it) => it.name);
+}

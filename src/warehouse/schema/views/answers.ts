@@ -1,0 +1,100 @@
+/** Views of stored answers and what could not be loaded from them. They contain no headers and bodies. */
+import { sync, endpoint, request_key, run_id, items } from './sync-columns.ts';
+import { bigint, boolean, integer, timestamp, text, view } from './view.ts';
+
+export const answerViews = [
+  view(
+    'paid_answers',
+    'Paid answers without their content: one row per answer. Rows of tables refer to their answer as _answer_id.',
+    ['answer_id'],
+    {
+      answer_id: bigint('Id of the answer; ids increase in the order of storing.'),
+      run_id,
+      sync,
+      endpoint,
+      request_key,
+      received_at: timestamp('Receipt of its last byte. All times of its content in other tables are this time.'),
+      took_ms: bigint('Time from sending to the last byte, in milliseconds.'),
+      status: bigint('HTTP status of the answer.'),
+      bytes: bigint('Size of the body, in bytes.'),
+      asked: bigint('Limit of items in the request; null if it has no limit.'),
+      ...items,
+      loaded_at: timestamp('Last load of its rows; null while it waits.'),
+    },
+    `
+    select
+      a.id as "answer_id",
+      a.run_id,
+      a.sync,
+      a.endpoint,
+      a.request_key,
+      a.received_at,
+      a.took_ms,
+      a.status,
+      a.bytes,
+      a.asked,
+      a.received,
+      a.loaded,
+      a.unchanged,
+      a.superseded,
+      a.quarantined,
+      a.loaded_at
+    from "answers" a`,
+  ),
+  view(
+    'quarantined_items',
+    'Items and answers that could not be loaded, without their content: one row per item or complete answer.',
+    ['entry_id'],
+    {
+      entry_id: bigint('Id of the entry, for sluice quarantine show.'),
+      answer_id: bigint('Answer that contains it; joins paid_answers.'),
+      sync,
+      endpoint,
+      resource: text('Name of the expected resource in the contract.'),
+      position: bigint('Index in the answer, from 0; null if the complete answer is rejected.'),
+      reason: text('Reason why it could not be loaded.'),
+      created_at: timestamp('Creation of the entry.'),
+      resolved_at: timestamp('Time at which a later load accepted it; null while it is open.'),
+      is_open: boolean('Whether it is still in quarantine.'),
+    },
+    `
+    select
+      i.id as "entry_id",
+      i.answer_id,
+      i.sync,
+      i.endpoint,
+      i.resource,
+      i.position,
+      i.reason,
+      i.created_at,
+      i.resolved_at,
+      i.resolved_at is null as "is_open"
+    from "quarantine" i`,
+  ),
+  view(
+    'contract_drift',
+    'Differences between answers and the service’s contract: one row per difference, with its count.',
+    ['resource', 'path', 'kind'],
+    {
+      resource: text('Name of the resource in the contract.'),
+      path: text('Field names joined by dots, without list positions.'),
+      kind: text('Kind of difference: unknown field, missing, wrong type or other @type.'),
+      seen: bigint('Number of occurrences.'),
+      sample_type: text('Example of a JSON type that was found; never a value.'),
+      first_seen_at: timestamp('Receipt of the first answer with the difference.'),
+      last_seen_at: timestamp('Receipt of the last answer with the difference.'),
+      days_seen: integer('Number of days from the first to the last, including both.'),
+    },
+    `
+    select
+      d.resource,
+      d.path,
+      d.kind,
+      d.count as "seen",
+      d.sample_type,
+      d.first_seen_at,
+      d.last_seen_at,
+      (d.last_seen_at at time zone 'UTC')::date - (d.first_seen_at at time zone 'UTC')::date + 1 as "days_seen"
+    from "drift" d`,
+  ),
+];

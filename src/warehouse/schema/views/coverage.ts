@@ -1,0 +1,192 @@
+/** Views of the coverage and the data quality of syncs, for readers without a right to the operations tables. */
+import { sync, endpoint, request_key, items } from './sync-columns.ts';
+import { bigint, timestamp, ratio, text, view } from './view.ts';
+
+export const coverageViews = [
+  view(
+    'sync_slices',
+    'Newest answer to each requested slice of a sync, with its coverage: one row per slice.',
+    ['slice_id'],
+    {
+      slice_id: bigint('Id of the slice.'),
+      sync,
+      endpoint,
+      request_key,
+      run_id: bigint('Run that requested the slice.'),
+      filters: text('Request fields that define the slice, as JSON.'),
+      asked: bigint('Limit of items in the request; null if it has no limit.'),
+      returned: bigint('Number of returned items.'),
+      depth: bigint('Number of splits that led to this slice; 0 if it was not split.'),
+      extent: text(
+        'Extent: complete if the answer has all items; lower_bound if more may exist or the answer is unreadable; open if its parts were requested or its last day had not ended.',
+      ),
+      reason: text('Reason why it is a lower bound; null if it is not.'),
+      as_of: timestamp('Receipt of the answer.'),
+    },
+    // A slice is looked up among the wider questions by equality: its own question without the facets that it names.
+    // Only days are compared, and only with slices of such a question. A pattern instead of a position lets the planner
+    // estimate the number of rows.
+    `
+    with "narrowing" ("endpoint", "facets", "day_from", "day_to") as (
+      values
+        ('sec.search.companies', array['forms', 'location_codes'], 'date_from', 'date_to'),
+        ('pronet.search.users', array['current_company', 'past_company', 'location', 'industry', 'education'], '', '')
+    ),
+    "slices" as (
+      select
+        c.id, c.request_id, c.sync, c.endpoint, c.request_key, c.run_id, c.filters, c.asked, c.returned, c.depth,
+        c.complete, c.reason, c.as_of, c.unreadable,
+        w.facets,
+        c.filters - w.day_from - w.day_to as "question",
+        case when w.day_from = '' then '' else (c.filters -> w.day_from)::text end as "first_day",
+        case when w.day_to = '' then '' else (c.filters -> w.day_to)::text end as "last_day"
+      from "coverage" c
+      left join "narrowing" w on w.endpoint = c.endpoint
+      where c.sync not like '%:%'
+    ),
+    "newest" as (
+      select distinct on (sync, endpoint, filters) * from "slices" order by sync, endpoint, filters, id desc
+    ),
+    "with_room" as (
+      select sync, endpoint, question, first_day, last_day, max(id) as "id"
+      from "slices" where returned < asked and not unreadable
+      group by sync, endpoint, question, first_day, last_day
+    ),
+    "wider" as materialized (
+      select
+        c.id, c.sync, c.endpoint, c.first_day, c.last_day,
+        c.question - array(select f.name from unnest(n.facets) with ordinality as f(name, place) where b.left_out >> (f.place - 1)::integer & 1 = 1) as "question"
+      from "newest" c
+      cross join lateral (select array(select f from unnest(c.facets) as f where c.question ? f) as "facets") n
+      cross join lateral generate_series(0, (1 << cardinality(n.facets)) - 1) as b(left_out)
+      where not c.complete and c.reason is not null
+    ),
+    "told" as (
+      select distinct w.id
+      from "wider" w
+      join "with_room" n
+        on n.sync = w.sync and n.endpoint = w.endpoint and n.question = w.question
+        and n.id > w.id and n.first_day <= w.first_day and n.last_day >= w.last_day
+    )
+    select
+      c.id as "slice_id",
+      c.sync,
+      c.endpoint,
+      c.request_key,
+      c.run_id,
+      c.filters::text as "filters",
+      c.asked,
+      c.returned,
+      c.depth,
+      x.extent,
+      case when x.extent = 'lower_bound' then c.reason end as "reason",
+      c.as_of
+    from "newest" c
+    left join "told" t on t.id = c.id
+    cross join lateral (
+      select case
+        when c.complete then 'complete'
+        when c.reason is null then 'open'
+        when t.id is not null then 'open'
+        when exists (
+          select from "requests" s
+          where s.sync = c.sync and s.request_key = c.request_key and s.id > c.request_id
+            and s.state = 'skipped' and s.attempts = 0 and s.next is not null
+        ) then 'open'
+        else 'lower_bound'
+      end as "extent"
+      offset 0
+    ) x`,
+  ),
+  view(
+    'sync_coverage',
+    'Coverage of the requested slices of each sync: one row per sync and endpoint with slices.',
+    ['sync', 'endpoint'],
+    {
+      sync,
+      endpoint,
+      slices: bigint('Number of requested slices, each with its newest answer.'),
+      complete_slices: bigint('Number of slices with all items.'),
+      lower_bound_slices: bigint('Number of slices that may have more items than were returned.'),
+      open_slices: bigint('Number of slices that were split, or whose last day had not ended.'),
+      complete_share: ratio(
+        'Share of complete slices in those that are complete or lower bounds, from 0 to 1; null if there are none.',
+      ),
+      returned: bigint('Number of returned items over all these slices. An item may be in several.'),
+      oldest_as_of: timestamp('Receipt of the oldest of these answers.'),
+      newest_as_of: timestamp('Receipt of the newest of these answers.'),
+    },
+    `
+    select
+      s.sync,
+      s.endpoint,
+      count(*) as "slices",
+      count(*) filter (where s.extent = 'complete') as "complete_slices",
+      count(*) filter (where s.extent = 'lower_bound') as "lower_bound_slices",
+      count(*) filter (where s.extent = 'open') as "open_slices",
+      count(*) filter (where s.extent = 'complete')::double precision
+        / nullif(count(*) filter (where s.extent <> 'open'), 0) as "complete_share",
+      sum(s.returned)::bigint as "returned",
+      min(s.as_of) as "oldest_as_of",
+      max(s.as_of) as "newest_as_of"
+    from "sync_slices" s
+    group by s.sync, s.endpoint`,
+  ),
+  view(
+    'sync_quality',
+    'Data quality of each sync, over all its answers and of its newest run: one row per sync.',
+    ['sync'],
+    {
+      sync,
+      endpoint,
+      answers: bigint('Number of stored answers.'),
+      ...items,
+      quarantined_share: ratio(
+        'Share of quarantined items in those received, from 0 to 1; null if none were received.',
+      ),
+      open_quarantine: bigint('Number of items and complete answers that are still in quarantine.'),
+      last_quarantined_at: timestamp('Creation of the newest quarantine entry; null if there is none.'),
+      last_run_failed: bigint('Number of requests of the newest run that ended without a usable answer.'),
+      last_run_missing: bigint('Number of requests of the newest run for an entity that the service does not know.'),
+      last_run_truncated: bigint('Number of slices of the newest run that may have more items.'),
+    },
+    `
+    select
+      n.sync,
+      n.endpoint,
+      coalesce(a.answers, 0) as "answers",
+      coalesce(a.received, 0) as "received",
+      coalesce(a.loaded, 0) as "loaded",
+      coalesce(a.unchanged, 0) as "unchanged",
+      coalesce(a.superseded, 0) as "superseded",
+      coalesce(a.quarantined, 0) as "quarantined",
+      a.quarantined::double precision / nullif(a.received, 0) as "quarantined_share",
+      coalesce(q.open_quarantine, 0) as "open_quarantine",
+      q.last_quarantined_at,
+      n.failed as "last_run_failed",
+      n.missing as "last_run_missing",
+      n.truncated as "last_run_truncated"
+    from (
+      select distinct on (sync) id, sync, endpoint, failed, missing, truncated
+      from "runs" where strpos(sync, ':') = 0 order by sync, id desc
+    ) n
+    left join (
+      select
+        w.sync,
+        count(*) as "answers",
+        sum(w.received)::bigint as "received",
+        sum(w.loaded)::bigint as "loaded",
+        sum(w.unchanged)::bigint as "unchanged",
+        sum(w.superseded)::bigint as "superseded",
+        sum(w.quarantined)::bigint as "quarantined"
+      from "answers" w group by w.sync
+    ) a on a.sync = n.sync
+    left join (
+      select
+        i.sync,
+        count(*) filter (where i.resolved_at is null) as "open_quarantine",
+        max(i.created_at) as "last_quarantined_at"
+      from "quarantine" i group by i.sync
+    ) q on q.sync = n.sync`,
+  ),
+];

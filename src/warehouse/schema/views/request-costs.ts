@@ -1,0 +1,135 @@
+/** Views of the request log with syncs and runs: row by row, and by day. */
+import {
+  log_id,
+  endpoint,
+  plan,
+  sync,
+  started_on,
+  run_id,
+  request_id,
+  points,
+  requests,
+  failed_requests,
+  failed_points,
+} from './cost-columns.ts';
+import { columnFrom, bigint, timestamp, numeric, columnsOf, text, view } from './view.ts';
+
+export const requestCostViews = [
+  view(
+    'logged_requests',
+    'Request log of the service with sync, run and request: one row per logged request. Sums over it equal sums over fact_request_costs.',
+    ['log_id'],
+    {
+      log_id,
+      started_at: timestamp('Start of the request; if the log has no start, the time at which its row was first read.'),
+      date: started_on,
+      endpoint,
+      logged_endpoint: text('Endpoint as written in the log.'),
+      plan,
+      sync,
+      run_id,
+      request_id,
+      match: text(
+        'Kind of match with a request: identifier, only_candidate, ambiguous (one of several candidates) or none (not in this ledger).',
+      ),
+      token: text('Identifier of the token; `(not told)` if the log has none.'),
+      ...columnsOf('fact_request_costs', 'cost', 'is_paid'),
+      points: numeric('Points charged: the cost if the row is marked as paid, or has no mark but a cost; otherwise 0.'),
+      points_left: columnFrom('fact_request_costs', 'points_left'),
+      outcome: text(
+        'Outcome: `answered` (status 2xx), `missing` (412: no such entity), `failed` (another status, or an error), `under way` (not ended yet) or `not told` (unknown).',
+      ),
+      status: columnFrom('fact_request_costs', 'response_status_code'),
+      error: columnFrom('fact_request_costs', 'response_error_text'),
+      asked: bigint('Limit of items in the request; null if it has no limit or the request is not certain.'),
+      items: columnFrom('fact_request_costs', 'response_count'),
+      duration_s: columnFrom('fact_request_costs', 'duration'),
+    },
+    // A row without a start counts on the day of its first observation, so that sums by day are sums of all rows.
+    `
+    select
+      c.id as "log_id",
+      coalesce(c.started_at, c._first_seen_at) as "started_at",
+      (coalesce(c.started_at, c._first_seen_at) at time zone 'UTC')::date as "date",
+      coalesce(
+        q.endpoint,
+        nullif(regexp_replace(
+          btrim(translate(lower(regexp_replace(c.endpoint, '[?#].*$', '')), '/ ', '..'), '.'), '^(.*[.])?api[.]', ''
+        ), ''),
+        '(not told)'
+      ) as "endpoint",
+      c.endpoint as "logged_endpoint",
+      coalesce(nullif(c.plan, ''), '(not told)') as "plan",
+      case
+        when q.id is not null then split_part(q.sync, ':', 1)
+        when m.log_id is null then '(other programs)'
+        else '(ambiguous)'
+      end as "sync",
+      q.run_id,
+      q.id as "request_id",
+      coalesce(m.sure, 'none') as "match",
+      coalesce(c.token_id::text, '(not told)') as "token",
+      c.cost,
+      c.is_paid,
+      (case when coalesce(c.is_paid, c.cost > 0) then coalesce(c.cost, 0) else 0 end)::numeric as "points",
+      c.points_left,
+      case
+        when c.response_status_code between 200 and 299 then 'answered'
+        when c.response_status_code = 412 then 'missing'
+        when c.response_status_code is not null or c.response_error_text <> '' then 'failed'
+        when c.duration is null then 'under way'
+        else 'not told'
+      end as "outcome",
+      c.response_status_code as "status",
+      c.response_error_text as "error",
+      case when q.body ->> 'count' ~ '^[0-9]{1,15}$' then (q.body ->> 'count')::bigint end as "asked",
+      c.response_count as "items",
+      c.duration as "duration_s"
+    from "fact_request_costs" c
+    left join (
+      select
+        k.log_id,
+        min(k.request_id) filter (where k.sure <> 'ambiguous') as "request_id",
+        coalesce(min(k.sure) filter (where k.sure <> 'ambiguous'), 'ambiguous') as "sure"
+      from "request_cost_matches" k group by k.log_id
+    ) m on m.log_id = c.id
+    left join "requests" q on q.id = m.request_id`,
+  ),
+  view(
+    'daily_costs',
+    'Points by day, endpoint, plan and sync over the complete request log: one row per combination.',
+    ['date', 'endpoint', 'plan', 'sync'],
+    {
+      date: started_on,
+      endpoint,
+      plan,
+      sync,
+      requests,
+      points,
+      list_points: numeric('Cost of all these requests by the log in points, charged or not.'),
+      failed_requests,
+      failed_points,
+      missing_requests: bigint('Number of these requests for an entity that the service does not know.'),
+      missing_points: numeric('Points charged for requests for unknown entities.'),
+      open_requests: bigint('Number of these requests that had not ended when the log was read.'),
+      items: numeric('Number of items in the answers, by the log.'),
+    },
+    `
+    select
+      l.date,
+      l.endpoint,
+      l.plan,
+      l.sync,
+      count(*) as "requests",
+      sum(l.points) as "points",
+      coalesce(sum(l.cost), 0) as "list_points",
+      count(*) filter (where l.outcome = 'failed') as "failed_requests",
+      coalesce(sum(l.points) filter (where l.outcome = 'failed'), 0) as "failed_points",
+      count(*) filter (where l.outcome = 'missing') as "missing_requests",
+      coalesce(sum(l.points) filter (where l.outcome = 'missing'), 0) as "missing_points",
+      count(*) filter (where l.outcome = 'under way') as "open_requests",
+      coalesce(sum(l.items), 0) as "items"
+    from "logged_requests" l
+    group by l.date, l.endpoint, l.plan, l.sync`,
+  ),
+];

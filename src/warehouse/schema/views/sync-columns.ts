@@ -1,0 +1,23 @@
+/** Columns and a condition that several views of syncs and answers share. */
+import { bigint, text } from './view.ts';
+
+export const sync = text('Name of the sync in the config.');
+export const endpoint = text('Name of the endpoint: its path with dots.');
+export const request_key = text('SHA-256 of the endpoint and the canonical body, in hex.');
+export const run_id = bigint('Id of the run; tables refer to it as _run_id.');
+export const items = {
+  received: bigint('Number of items in the loaded answers: the sum of loaded, unchanged, superseded and quarantined.'),
+  loaded: bigint('Number of items that created or changed rows.'),
+  unchanged: bigint('Number of items equal to their stored rows.'),
+  superseded: bigint('Number of items that occur again later in their answer, or that a newer loaded answer replaces.'),
+  quarantined: bigint('Number of items that could not be loaded and are in quarantine.'),
+};
+
+/** Condition that no live process works on the run `r`. Its process holds the lease, or the run itself if workers share it. */
+const DIED = `r.state = 'running' and not exists (
+        select from "leases" l where l.expires_at >= now() and l.holder in (r.holder, 'run/' || r.id)
+      )`;
+
+/** State and error of the run `r`. A run is interrupted as soon as its lease expires, before a process records it. */
+export const RUN_STATE = `case when ${DIED} then 'interrupted' else r.state end`;
+export const RUN_ERROR = `case when ${DIED} then 'its process died before the run ended; the next sync continues it' else r.error end`;

@@ -1,0 +1,151 @@
+/** A warehouse that the 25 migrations before the baseline built, as the file of the golden folder has it. */
+import { readFile } from 'node:fs/promises';
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { SchemaError } from '../../src/errors.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
+import { schemaDrift } from '../../src/warehouse/migrate/drift.ts';
+import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
+import { steps } from '../../src/warehouse/migrate/migrations.ts';
+import { eachWarehouse } from '../support/warehouse.ts';
+
+const BEFORE = await readFile(new URL('../golden/before-baseline.sql', import.meta.url), 'utf8');
+const GOLDEN = new URL('../golden/schema.sql', import.meta.url);
+const RECORDED = [...BEFORE.matchAll(/^ {2}\('(\d{4}_\w+)'/gm)].map(([, name = '']) => name);
+const TABLES = [...BEFORE.matchAll(/^create table "(\w+)"/gm)].map(([, name = '']) => name);
+
+/** A value for every type of column, the same in every table, so that foreign keys are satisfied. */
+const VALUES: Readonly<Record<string, string>> = {
+  text: `'x'`,
+  bigint: '1',
+  numeric: '1.5',
+  'double precision': '0.5',
+  boolean: 'true',
+  date: `'2026-02-03'`,
+  'timestamp with time zone': `'2026-02-03 04:05:06+00'`,
+  uuid: `'6f9619ff-8b86-d011-b42d-00c04fc964ff'`,
+  jsonb: `'{"a": 1}'`,
+  bytea: String.raw`'\x01ff'`,
+};
+
+/** Builds the schema from before the baseline and writes a row to each of its tables. */
+async function build({ db }: Warehouse): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    for (const statement of BEFORE.trim().split(';\n')) await sql.raw(statement).execute(trx);
+    const { rows } = await sql<{ schema: string; table: string; columns: string[]; types: string[] }>`
+      select n.nspname as schema, c.relname as table, array_agg(a.attname::text order by a.attnum) as columns,
+        array_agg(format_type(a.atttypid, null) order by a.attnum) as types
+      from pg_attribute a join pg_class c on c.oid = a.attrelid join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in ('sluice', 'sluice_ops') and c.relkind = 'r' and a.attnum > 0 and a.attidentity = ''
+      group by 1, 2`.execute(trx);
+    for (const table of TABLES) {
+      const { schema = '', columns = [], types = [] } = rows.find((it) => it.table === table) ?? {};
+      const values = types.map((type) => VALUES[type] ?? `no value for ${type}`).join(', ');
+      await sql`insert into ${sql.id(schema, table)} (${sql.join(columns.map((it) => sql.ref(it)))})
+        values (${sql.raw(values)})`.execute(trx);
+    }
+  });
+}
+
+/** The rows of the tables, as JSON. */
+async function contents({ db }: Warehouse): Promise<ReadonlyMap<string, unknown>> {
+  const found = new Map<string, unknown>();
+  for (const table of TABLES) {
+    const schema = BEFORE.indexOf(`create table "${table}"`) < BEFORE.indexOf('set search_path to sluice,');
+    const { rows } = await sql<{ row: unknown }>`
+      select to_jsonb(t) as row from ${sql.id(schema ? 'sluice_ops' : 'sluice', table)} t`.execute(db);
+    found.set(table, rows);
+  }
+  return found;
+}
+
+const recorded = async ({ db }: Warehouse): Promise<string[]> => {
+  const { rows } = await sql<{ name: string }>`select name from sluice_ops.kysely_migration order by name`.execute(db);
+  return rows.map(({ name }) => name);
+};
+
+eachWarehouse('a warehouse from before the baseline', (open, kind) => {
+  it('is carried over with its rows, and then equals a new one', async () => {
+    const warehouse = await open({ migrated: false });
+    await build(warehouse);
+    const before = await contents(warehouse);
+    expect(before.size).toBeGreaterThan(65);
+    expect([...before.values()].every((rows) => (rows as unknown[]).length === 1)).toBe(true);
+    await sql`create view public.mine as select sync from sluice.sync_runs`.execute(warehouse.db);
+    expect((await migrationStatus(warehouse)).state).toBe('older');
+    if (kind === 'embedded') await ensureSchema(warehouse);
+    else {
+      await expect(ensureSchema(warehouse)).rejects.toMatchObject({
+        exitCode: 8,
+        message: expect.stringContaining('The schema sluice is older than this version of Sluice: it lacks'),
+        next: 'Run sluice migrate.',
+      });
+      await migrate(warehouse, 'up');
+    }
+    expect((await migrationStatus(warehouse)).state).toBe('current');
+    expect(await recorded(warehouse)).toEqual(Object.keys(steps));
+    expect(await contents(warehouse)).toEqual(before);
+    expect(await dumpSchema(warehouse)).toBe(await readFile(GOLDEN, 'utf8'));
+    expect(await schemaDrift(warehouse)).toEqual([]);
+    expect((await sql`select sync from public.mine`.execute(warehouse.db)).rows).toEqual([{ sync: 'x' }]);
+    await sql`drop view public.mine`.execute(warehouse.db);
+    await expect(migrate(warehouse, 'down')).rejects.toThrow('Reverting the last migration would delete the data in');
+    expect(await contents(warehouse)).toEqual(before);
+  });
+
+  it('keeps what the golden file does not show: room in the pages of the ledger', async () => {
+    const options = async (warehouse: Warehouse) =>
+      (await sql`select relname, reloptions from pg_class where reloptions is not null`.execute(warehouse.db)).rows;
+    const old = await open({ migrated: false });
+    await build(old);
+    await migrate(old, 'up');
+    expect(await options(await open())).toEqual(await options(old));
+    expect(await options(old)).toContainEqual({ relname: 'requests', reloptions: ['fillfactor=50'] });
+  });
+
+  it('is refused with a way out if some of its migrations are missing, and stays as it was', async () => {
+    const warehouse = await open({ migrated: false });
+    await build(warehouse);
+    await sql`delete from sluice_ops.kysely_migration where name >= '0027'`.execute(warehouse.db);
+    const before = await contents(warehouse);
+    const attempts = [ensureSchema, (it: Warehouse) => migrate(it, 'up'), (it: Warehouse) => migrate(it, 'down')];
+    for (const attempt of attempts) {
+      const refusal = attempt(warehouse);
+      await expect(refusal).rejects.toThrow(SchemaError);
+      await expect(refusal).rejects.toMatchObject({
+        exitCode: 8,
+        message:
+          'The schema sluice has 22 of the 25 migrations that the baseline replaced, and this version cannot complete them.',
+        next: expect.stringMatching(/Run sluice migrate with commit [0-9a-f]{7} of Sluice/),
+      });
+    }
+    expect((await migrationStatus(warehouse)).state).toBe('older');
+    expect(await recorded(warehouse)).toEqual(RECORDED.filter((name) => name < '0027'));
+    expect(await contents(warehouse)).toEqual(before);
+  });
+
+  it('is refused as newer if it has another migration too', async () => {
+    const warehouse = await open({ migrated: false });
+    await build(warehouse);
+    await sql`insert into sluice_ops.kysely_migration values ('9999_later', '2100-01-01T00:00:00.000Z')`.execute(
+      warehouse.db,
+    );
+    await expect(migrate(warehouse, 'up')).rejects.toThrow('it has the migrations 9999_later');
+    expect(await recorded(warehouse)).toEqual([...RECORDED, '9999_later']);
+  });
+
+  if (kind === 'postgres')
+    it('is carried over once by several migrators', async () => {
+      const warehouse = await open({ migrated: false });
+      await build(warehouse);
+      const done = await Promise.all([1, 2, 3, 4].map(() => migrate(warehouse, 'up')));
+      expect(new Set(done.flat()).size).toBe(done.flat().length);
+      expect(await recorded(warehouse)).toEqual(Object.keys(steps));
+    });
+});
+
+it('the names of the baseline are unknown to a version from before it, which therefore refuses the schema', () => {
+  expect(RECORDED).toHaveLength(25);
+  expect(Object.keys(steps).filter((name) => RECORDED.includes(name))).toEqual([]);
+});
