@@ -21,7 +21,7 @@ export async function loggedCosts(
   const { requests, matches } = reconcileTables(books);
   const { rows } = await sql<{ id: string; charged: string | null; rows: number }>`
     select r.id::text as id, r.charged,
-      (select count(*) from ${matches} m where m.request_id = r.id and m.sure <> 'ambiguous')::int as rows
+      (select count(*) from ${matches} m where m.request_id = r.id and m.match_kind <> 'ambiguous')::int as rows
     from ${requests} r where r.id = any(${arrayLiteral(ids)}::bigint[])`.execute(books.db);
   return new Map(
     rows.map((it) => [it.id, { charged: it.charged === null ? undefined : Number(it.charged), rows: it.rows }]),
@@ -107,7 +107,7 @@ export async function tokenOf(books: ReconcileDb, ids: readonly string[]): Promi
   const { log, matches } = reconcileTables(books);
   const { rows } = await sql<{ token_id: string }>`
     select c.token_id from ${matches} m join ${log} c on c.id = m.log_id
-    where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.sure = 'identifier' and c.token_id is not null limit 1`.execute(
+    where m.request_id = any(${arrayLiteral(ids)}::bigint[]) and m.match_kind = 'identifier' and c.token_id is not null limit 1`.execute(
     books.db,
   );
   return rows[0]?.token_id;

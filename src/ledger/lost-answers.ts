@@ -31,7 +31,7 @@ export async function recordLosses(
 ): Promise<void> {
   const noticed = at.toISOString();
   await ops
-    .insertInto('doubts')
+    .insertInto('lost_answers')
     .columns([
       'request_id',
       'attempt',
@@ -93,7 +93,7 @@ export async function lostInvocations(
   definitionHashes: readonly string[],
 ): Promise<LostInvocations[]> {
   return ops
-    .selectFrom('doubts as d')
+    .selectFrom('lost_answers as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
     .select([
@@ -123,7 +123,7 @@ export async function lostInvocations(
 /** Allows the requests of a sync with lost answers to be sent again. */
 export async function forgetLosses(ops: Ops, sync: string): Promise<void> {
   await ops
-    .updateTable('doubts')
+    .updateTable('lost_answers')
     .set({ lost_invocations: '0' })
     .where('sync', '=', sync)
     .where('lost_invocations', '>', '0')
@@ -156,7 +156,7 @@ const OPEN_RUNS = ['running', 'interrupted', 'out_of_points'] as const;
 /** Returns lost attempts without a certain verdict, newest first. */
 export async function readLostAnswers(ops: Ops, which: LostAnswerFilter): Promise<LostAnswer[]> {
   const open = ops
-    .selectFrom('doubts as d')
+    .selectFrom('lost_answers as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .innerJoin('runs as n', 'n.id', 'r.run_id')
     .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'd.endpoint'])
@@ -194,7 +194,7 @@ export interface SettledLostAnswer {
 export async function settleLostAnswers(ops: Ops, settled: readonly SettledLostAnswer[], at: Date): Promise<void> {
   for (const { requestId, attempt, verdict, logId, points } of settled)
     await ops
-      .updateTable('doubts')
+      .updateTable('lost_answers')
       .set({
         verdict,
         log_id: logId,
@@ -213,7 +213,7 @@ export async function lostAnswersOf(
   requestIds: readonly string[],
 ): Promise<LostAnswerSummary[]> {
   const rows = await ops
-    .selectFrom('doubts as d')
+    .selectFrom('lost_answers as d')
     .innerJoin('requests as r', 'r.id', 'd.request_id')
     .select(['d.request_id as requestId', sql<number>`d.attempt::int`.as('attempt'), 'r.input', 'r.body'])
     .select(['d.sent_at as sentAt', 'd.reason', 'd.verdict', sql<number | null>`d.points::float8`.as('points')])

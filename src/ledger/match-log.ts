@@ -16,7 +16,7 @@ export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'o
   runs: sql.table(`${ops}.runs`),
   requests: sql.table(`${ops}.requests`),
   answers: sql.table(`${ops}.answers`),
-  doubts: sql.table(`${ops}.doubts`),
+  doubts: sql.table(`${ops}.lost_answers`),
   matches: sql.table(`${ops}.request_cost_matches`),
 });
 
@@ -48,7 +48,7 @@ export async function readLogIdentifiers(database: ReconcileDb): Promise<LogIden
     select bool_or(c.response_request_id = r.x_request_id::text) as ours,
       percentile_cont(0.5) within group (order by extract(epoch from c.started_at - r.sent_at)::float8 * 1000)
         filter (where r.attempts = 1) as offset_ms
-    from (select request_id, log_id from ${matches} where sure = 'identifier' order by request_id desc limit ${PAIRS}) m
+    from (select request_id, log_id from ${matches} where match_kind = 'identifier' order by request_id desc limit ${PAIRS}) m
     join ${requests} r on r.id = m.request_id
     join ${log} c on c.id = m.log_id`.execute(database.db);
   return { areKept: rows[0]?.ours === true, offsetMs: rows[0]?.offset_ms ?? undefined };
@@ -80,14 +80,14 @@ export async function matchIdentifiers(database: ReconcileDb, since: Date | unde
   // A row belongs to one request. If several requests share an identifier, the nearest one gets the row.
   const enter = (pairs: RawBuilder<unknown>) =>
     sql`
-      insert into ${matches} as m (request_id, log_id, sure, matched_at)
+      insert into ${matches} as m (request_id, log_id, match_kind, matched_at)
       select request_id, log_id, 'identifier', ${instant(now)} from (
         select distinct on (log_id) request_id, log_id from (${pairs}) p
-        where not exists (select from ${matches} k where k.log_id = p.log_id and k.sure = 'identifier')
+        where not exists (select from ${matches} k where k.log_id = p.log_id and k.match_kind = 'identifier')
         order by log_id, abs(extract(epoch from started_at - sent_at)), request_id
       ) nearest
       order by request_id, log_id
-      on conflict (request_id, log_id) do update set sure = 'identifier', matched_at = excluded.matched_at`.execute(
+      on conflict (request_id, log_id) do update set match_kind = 'identifier', matched_at = excluded.matched_at`.execute(
       database.db,
     );
   await enter(sql`
@@ -143,8 +143,10 @@ export async function matchCandidates(
   const { rows: some } = await sql<{ are_open: boolean }>`
     select exists (
       select from ${log} c where ${from} and ${open} and not exists (
-        select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
-    ) or exists (select from ${matches} where sure not in ('identifier', 'in_order')) as are_open`.execute(database.db);
+        select from ${matches} m where m.log_id = c.id and m.match_kind in ('identifier', 'in_order'))
+    ) or exists (select from ${matches} where match_kind not in ('identifier', 'in_order')) as are_open`.execute(
+    database.db,
+  );
   // If every row has its identifier, as usual, there is nothing to decide.
   if (some[0]?.are_open !== true) return [];
   const early = sql`${(offsetMs ?? 0) - toleranceMs({ offsetMs })}::float8 * interval '1 millisecond'`;
@@ -152,7 +154,7 @@ export async function matchCandidates(
   const timeout = sql`coalesce((r.sent_body ->> 'timeout')::float8, 300) * interval '1 second'`;
   const { rows } = await sql<{ request_id: string }>`
     with asked as materialized (
-      select r.id, r.endpoint, (r.body ->> 'count')::numeric as count, r.attempts - sure.rows as open,
+      select r.id, r.endpoint, (r.body ->> 'count')::numeric as count, r.attempts - certain.rows as open,
         array(
           select tstzrange(r.sent_at + ${early}, greatest(r.sent_at, least(a.received_at, r.sent_at + ${timeout})) + ${late}, '[]')
           union all
@@ -160,16 +162,16 @@ export async function matchCandidates(
           from ${doubts} d where d.request_id = r.id
         ) as times
       from ${requestsSince(tables, since)} r
-      cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and m.sure in ('identifier', 'in_order')) sure
+      cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and m.match_kind in ('identifier', 'in_order')) certain
       left join ${answers} a on a.id = r.answer_id
-      where sure.rows < r.attempts
+      where certain.rows < r.attempts
     ), spans as materialized (
       select t.id, t.endpoint, t.count, t.open, lower(s.span) as lo, upper(s.span) as hi
       from asked t cross join lateral (select unnest(range_agg(u)) as span from unnest(t.times) u) s
     ), free as materialized (
       select c.id, c.endpoint, c.started_at, c.response_count from ${log} c
       where ${from} and ${open} and c.started_at is not null
-        and not exists (select from ${matches} m where m.log_id = c.id and m.sure in ('identifier', 'in_order'))
+        and not exists (select from ${matches} m where m.log_id = c.id and m.match_kind in ('identifier', 'in_order'))
     ), spellings as (
       select w.endpoint as logged, e.endpoint from (select distinct endpoint from free) w
       join (select distinct endpoint from spans) e on ${isOfEndpoint(sql`w.endpoint`, sql`e.endpoint`)}
@@ -206,22 +208,22 @@ export async function matchCandidates(
       join swept b on b.endpoint = s.endpoint and b.place = s.latest and b.kind = 0
       where s.kind = 1 and s.covers > ${MOST_LISTED}
     ), decisions as materialized (
-      select request_id, log_id, case when is_only then 'only_candidate' else 'ambiguous' end as sure from single
+      select request_id, log_id, case when is_only then 'only_candidate' else 'ambiguous' end as match_kind from single
       union select request_id, log_id, 'ambiguous' from several
     ), gone as (
       delete from ${matches} m using ${log} c
-      where c.id = m.log_id and ${decided} and m.sure not in ('identifier', 'in_order')
+      where c.id = m.log_id and ${decided} and m.match_kind not in ('identifier', 'in_order')
         and not exists (select from decisions d where d.request_id = m.request_id and d.log_id = m.log_id)
-      returning m.request_id, m.sure
+      returning m.request_id, m.match_kind
     ), entered as (
-      insert into ${matches} as m (request_id, log_id, sure, matched_at)
-      select d.request_id, d.log_id, d.sure, ${instant(now)} from decisions d join ${log} c on c.id = d.log_id
+      insert into ${matches} as m (request_id, log_id, match_kind, matched_at)
+      select d.request_id, d.log_id, d.match_kind, ${instant(now)} from decisions d join ${log} c on c.id = d.log_id
       where ${decided} order by d.request_id, d.log_id
-      on conflict (request_id, log_id) do update set sure = excluded.sure, matched_at = excluded.matched_at
-        where m.sure <> excluded.sure and m.sure not in ('identifier', 'in_order')
+      on conflict (request_id, log_id) do update set match_kind = excluded.match_kind, matched_at = excluded.matched_at
+        where m.match_kind <> excluded.match_kind and m.match_kind not in ('identifier', 'in_order')
       returning m.request_id
     )
-    select request_id from gone where sure = 'only_candidate' union select request_id from entered`.execute(
+    select request_id from gone where match_kind = 'only_candidate' union select request_id from entered`.execute(
     database.db,
   );
   return rows.map(({ request_id: id }) => id);

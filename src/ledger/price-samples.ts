@@ -50,7 +50,7 @@ export async function readSamples(
       select f.*
       from (select id from ${runs} where endpoint = ${name} order by id desc limit ${RUNS}) r
       cross join lateral (select id from ${requests} where run_id = r.id and sent_at is not null limit ${REQUESTS_EACH}) q
-      cross join lateral (select log_id from ${matches} where request_id = q.id and sure <> 'ambiguous' limit 1) m
+      cross join lateral (select log_id from ${matches} where request_id = q.id and match_kind <> 'ambiguous' limit 1) m
       cross join lateral (select ${columns} from ${log} where id = m.log_id limit 1) f
       where (select count(*) from recent) < ${SAMPLES}
     ), ledger as (
@@ -69,7 +69,7 @@ export async function readSamples(
       from (select * from recent union select * from seldom) s
       left join lateral (
         select q.body ->> 'count' as asked, q.sync from ${matches} m join ${requests} q on q.id = m.request_id
-        where m.log_id = s.id and m.sure <> 'ambiguous' limit 1
+        where m.log_id = s.id and m.match_kind <> 'ambiguous' limit 1
       ) known on true
     )
     select * from (select * from logged union all select * from ledger) s

@@ -15,7 +15,7 @@ const config = (sync: string, settings: Readonly<Record<string, number>> = {}): 
 async function held({ warehouse }: Scene): Promise<number | undefined> {
   const [row] = await select<{ n: number }>(
     warehouse,
-    'select count(*)::int as n from sluice_ops.gate_slots where expires_at >= clock_timestamp()',
+    'select count(*)::int as n from sluice_ops.limiter_slots where expires_at >= clock_timestamp()',
   );
   return row?.n;
 }

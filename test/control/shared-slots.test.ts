@@ -21,7 +21,7 @@ const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b)
 
 /** Ends what the holder has, as time would. */
 const expire = (warehouse: Warehouse, holder: string): Promise<unknown> =>
-  sql`update sluice_ops.gate_slots set expires_at = clock_timestamp() - interval '1 ms' where holder = ${holder}`.execute(
+  sql`update sluice_ops.limiter_slots set expires_at = clock_timestamp() - interval '1 ms' where holder = ${holder}`.execute(
     warehouse.db,
   );
 
@@ -113,12 +113,12 @@ describe('the rows of a gate', () => {
     // Its own want is none of another's.
     expect((await one.take(1, [1, 2])).numbers).toEqual([]);
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
-    await sql`update sluice_ops.gate_paces set wanted_at = null`.execute(warehouse.db);
+    await sql`update sluice_ops.limiter_paces set wanted_at = null`.execute(warehouse.db);
     expect((await two.take(1, [])).numbers).toEqual([]);
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(true);
     await sharingOf(one).release([1]);
     expect(await one.take(1, [2])).toMatchObject({ numbers: [1], isWanted: true });
-    await sql`update sluice_ops.gate_paces set wanted_at = wanted_at - interval '1 s'`.execute(warehouse.db);
+    await sql`update sluice_ops.limiter_paces set wanted_at = wanted_at - interval '1 s'`.execute(warehouse.db);
     expect((await sharingOf(one).takeStarts(1)).isWanted).toBe(false);
   });
 
@@ -133,7 +133,9 @@ describe('the rows of a gate', () => {
   it('save up no turns while nothing is asked', async () => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one', 9, 1000);
-    await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() - interval '1 hour'`.execute(warehouse.db);
+    await sql`update sluice_ops.limiter_paces set next_at = clock_timestamp() - interval '1 hour'`.execute(
+      warehouse.db,
+    );
     expect((await one.take(9, [])).numbers).toHaveLength(1);
     expect((await one.take(9, [9])).closedMs).toBeGreaterThan(500);
   });
@@ -141,7 +143,9 @@ describe('the rows of a gate', () => {
   it('forget a turn that a clock left behind which was set back since', async () => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one', 2, 200);
-    await sql`update sluice_ops.gate_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(warehouse.db);
+    await sql`update sluice_ops.limiter_paces set next_at = clock_timestamp() + interval '1 hour'`.execute(
+      warehouse.db,
+    );
     expect(await one.take(1, [])).toMatchObject({ firstMs: 0, numbers: [2] });
     expect((await sharingOf(one).takeStarts(1)).firstMs).toBeLessThanOrEqual(200);
   });
@@ -157,7 +161,7 @@ describe('the rows of a gate', () => {
     const warehouse = await open();
     await Promise.all([1, 2, 3, 4, 5].map((n) => gate(warehouse, `p${n}`, n)));
     const { rows } = await sql<{ n: string }>`
-      select (select count(*) from sluice_ops.gate_slots) + (select count(*) from sluice_ops.gate_paces) as n`.execute(
+      select (select count(*) from sluice_ops.limiter_slots) + (select count(*) from sluice_ops.limiter_paces) as n`.execute(
       warehouse.db,
     );
     expect(rows).toEqual([{ n: '6' }]);
@@ -166,7 +170,7 @@ describe('the rows of a gate', () => {
   it('are entered again when they were cleared away', async () => {
     const warehouse = await open();
     const one = await gate(warehouse, 'one');
-    await sql`truncate sluice_ops.gate_slots, sluice_ops.gate_paces`.execute(warehouse.db);
+    await sql`truncate sluice_ops.limiter_slots, sluice_ops.limiter_paces`.execute(warehouse.db);
     expect((await one.take(3, [])).numbers).toEqual([]);
     expect(await sharingOf(one).renew([1])).toEqual([]);
     expect((await one.take(3, [])).numbers).toHaveLength(3);
@@ -226,7 +230,7 @@ it('statements of a gate wait for no disk, and others on the same connection do'
   expect(await unwritten(() => sharingOf(source).takeStarts(1))).toBeGreaterThan(0);
   expect(await unwritten(() => sharingOf(source).renew([1, 2, 3]))).toBeGreaterThan(0);
   expect(await unwritten(() => sharingOf(source).release([1, 2, 3]))).toBeGreaterThan(0);
-  const write = sql`update sluice_ops.gate_paces set next_at = clock_timestamp()`;
+  const write = sql`update sluice_ops.limiter_paces set next_at = clock_timestamp()`;
   expect(await unwritten(() => write.execute(warehouse.db))).toBe(0);
 });
 

@@ -161,7 +161,7 @@ it('has one worker at a chunk, and one that wakes up late loads nothing', async 
     { state: 'planned', n: REQUESTS - CHUNK },
   ]);
   // What the late one had sent was in doubt, and is listed.
-  expect(await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.doubts')).toEqual([{ n: 1 }]);
+  expect(await select(scene.warehouse, 'select count(*)::int as n from sluice_ops.lost_answers')).toEqual([{ n: 1 }]);
   expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: CHUNK }]);
 });
 

@@ -69,6 +69,6 @@ function watched(
 export const expireLeases = (warehouse: Warehouse): Promise<unknown> =>
   select(
     warehouse,
-    `with slots as (update sluice_ops.gate_slots set expires_at = clock_timestamp() - interval '1 s')
+    `with slots as (update sluice_ops.limiter_slots set expires_at = clock_timestamp() - interval '1 s')
     update sluice_ops.leases set expires_at = clock_timestamp() - interval '1 s' returning name`,
   );

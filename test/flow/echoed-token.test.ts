@@ -8,7 +8,7 @@ import { type Answer, hostileServer, ONE_CALL, syncFrom } from './hostile-server
 import { select } from './rows.ts';
 
 /** Where an answer's words are kept. */
-const KEPT = ['requests', 'runs', 'doubts', 'quarantine', 'alerts', 'coverage'];
+const KEPT = ['requests', 'runs', 'lost_answers', 'quarantine', 'alerts', 'coverage'];
 const names = ENCODINGS.map((_, n) => `user_${n}`).join(', ');
 const EACH = ONE_CALL.replace('request: { user: ada,', `for_each: { user: [${names}] }, request: {`);
 

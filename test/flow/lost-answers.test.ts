@@ -19,7 +19,7 @@ const readings = ({ sandbox }: Scene): number =>
 const doubts = (scene: Scene) =>
   select<{ attempt: number; verdict: string | null; points: number | null; in_log: boolean }>(
     scene.warehouse,
-    `select attempt::int, verdict, points::int, log_id is not null as in_log from sluice_ops.doubts
+    `select attempt::int, verdict, points::int, log_id is not null as in_log from sluice_ops.lost_answers
      order by request_id, attempt`,
   );
 const points = async (scene: Scene): Promise<number | undefined> =>
@@ -131,7 +131,8 @@ describe('a lost answer', () => {
     const [read] = await select(scene.warehouse, reading);
     expect([read]).toEqual([{ state: 'failed', exit_code: 5 }]);
     // Its own lost answers are listed and never looked for.
-    const own = "select verdict from sluice_ops.doubts where endpoint = 'token.requests' and verdict <> 'unknown'";
+    const own =
+      "select verdict from sluice_ops.lost_answers where endpoint = 'token.requests' and verdict <> 'unknown'";
     expect(await select(scene.warehouse, own)).toEqual([]);
   });
 
@@ -146,7 +147,7 @@ describe('a lost answer', () => {
 
     await scene.sync(groups('in_doubt: stop'));
     expect(await select(warehouse, reading)).toEqual([{ state: 'abandoned' }]);
-    const listed = "select attempt::int from sluice_ops.doubts where sync = 'groups:log'";
+    const listed = "select attempt::int from sluice_ops.lost_answers where sync = 'groups:log'";
     expect(await select(warehouse, listed)).toEqual([{ attempt: 1 }]);
   });
 

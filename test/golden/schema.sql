@@ -2216,7 +2216,7 @@ create view sluice."logged_requests" (
         END AS sync,
     q.run_id,
     q.id AS request_id,
-    COALESCE(m.sure, 'none'::text) AS match,
+    COALESCE(m.match_kind, 'none'::text) AS match,
     COALESCE(c.token_id::text, '(not told)'::text) AS token,
     c.cost,
     c.is_paid,
@@ -2242,8 +2242,8 @@ create view sluice."logged_requests" (
     c.duration AS duration_s
    FROM fact_request_costs c
      LEFT JOIN ( SELECT k.log_id,
-            min(k.request_id) FILTER (WHERE k.sure <> 'ambiguous'::text) AS request_id,
-            COALESCE(min(k.sure) FILTER (WHERE k.sure <> 'ambiguous'::text), 'ambiguous'::text) AS sure
+            min(k.request_id) FILTER (WHERE k.match_kind <> 'ambiguous'::text) AS request_id,
+            COALESCE(min(k.match_kind) FILTER (WHERE k.match_kind <> 'ambiguous'::text), 'ambiguous'::text) AS match_kind
            FROM request_cost_matches k
           GROUP BY k.log_id) m ON m.log_id = c.id
      LEFT JOIN requests q ON q.id = m.request_id;
@@ -4340,7 +4340,7 @@ create index "answers_waiting_idx" on sluice_ops."answers" using btree (id) wher
 -- Balances by the request log, as a run with a limit in points last read them: one row per token.
 create table sluice_ops."balances" (
   -- Digest of the service and the token.
-  "gate" text not null,
+  "token_digest" text not null,
   -- Points left, minus those charged for later rows without a balance.
   "points" numeric not null,
   -- Start of the logged request that reports the balance, by the clock of the service.
@@ -4349,7 +4349,7 @@ create table sluice_ops."balances" (
   "read_at" timestamp with time zone not null,
   -- Identifier of the token in the log; null until a row certainly belongs to a request of this warehouse.
   "token_id" uuid,
-  constraint "balances_pkey" primary key ("gate")
+  constraint "balances_pkey" primary key ("token_digest")
 );
 
 -- Chunks of runs that several workers share: one row per chunk.
@@ -4413,40 +4413,6 @@ create index "coverage_run_id_idx" on sluice_ops."coverage" using btree (run_id)
 create index "coverage_sync_as_of_idx" on sluice_ops."coverage" using btree (sync, as_of);
 create index "coverage_sync_request_key_id_idx" on sluice_ops."coverage" using btree (sync, request_key, id);
 create index "coverage_unreadable_idx" on sluice_ops."coverage" using btree (request_key) where unreadable;
-
--- Attempts whose answers were lost, with their outcome by the request log: one row per attempt.
-create table sluice_ops."doubts" (
-  -- Id of the request.
-  "request_id" bigint not null,
-  -- Number of the attempt, from 1.
-  "attempt" bigint not null,
-  -- Run that made the attempt.
-  "run_id" bigint not null,
-  -- Name of the sync in the config.
-  "sync" text not null,
-  -- Name of the endpoint: its path with dots.
-  "endpoint" text not null,
-  -- Time of sending.
-  "sent_at" timestamp with time zone not null,
-  -- Time at which the loss was noticed.
-  "noticed_at" timestamp with time zone not null,
-  -- Reason for the loss of the answer.
-  "reason" text not null,
-  -- Outcome by the log; null until it was looked up. One of paid_and_lost, not_charged, not_sent, unknown.
-  "verdict" text,
-  -- Row of the log that shows the attempt; null if there is none.
-  "log_id" uuid,
-  -- Points charged for the attempt by the log; null until known.
-  "points" numeric,
-  -- Time at which the outcome was found; null until then.
-  "settled_at" timestamp with time zone,
-  -- Number of failed invocations that the attempt counts for: 1 for the last attempt of an invocation, 3 for an answer above the size limit, otherwise 0. --refresh resets it to 0.
-  "lost_invocations" bigint default 0 not null,
-  constraint "doubts_pkey" primary key ("request_id", "attempt"),
-  constraint "doubts_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
-);
-create index "doubts_run_id_idx" on sluice_ops."doubts" using btree (run_id);
-create index "doubts_sync_noticed_at_idx" on sluice_ops."doubts" using btree (sync, noticed_at);
 
 -- Differences between answers and the contract: one row per difference, with its count.
 create table sluice_ops."drift" (
@@ -4513,32 +4479,6 @@ create table sluice_ops."forgotten" (
 );
 create index "forgotten_erasure_id_idx" on sluice_ops."forgotten" using btree (erasure_id);
 
--- Rate limit of requests with a token, across all processes: one row per token.
-create table sluice_ops."gate_paces" (
-  -- Digest of the service and the token.
-  "gate" text not null,
-  -- Earliest start of the next request.
-  "next_at" timestamp with time zone not null,
-  -- Time at which a process last found too few slots; null if that never happened.
-  "wanted_at" timestamp with time zone,
-  -- Process that last found too few slots; null if none did.
-  "wanted_by" text,
-  constraint "gate_paces_pkey" primary key ("gate")
-);
-
--- Slots of the limiter for concurrent requests with a token, across all processes: one row per slot.
-create table sluice_ops."gate_slots" (
-  -- Digest of the service and the token.
-  "gate" text not null,
-  -- Number of the slot, from 1.
-  "number" bigint not null,
-  -- Process that holds the slot, or held it last.
-  "holder" text not null,
-  -- Time until which the slot is taken unless it is renewed; in the past if the slot is free.
-  "expires_at" timestamp with time zone not null,
-  constraint "gate_slots_pkey" primary key ("gate", "number")
-);
-
 -- Names of entities in answers: ids, aliases, addresses and URNs, one row per name and entity.
 create table sluice_ops."identities" (
   -- Name of the resource in the contract.
@@ -4575,6 +4515,66 @@ create table sluice_ops."leases" (
   "expires_at" timestamp with time zone not null,
   constraint "leases_pkey" primary key ("name")
 );
+
+-- Rate limit of requests with a token, across all processes: one row per token.
+create table sluice_ops."limiter_paces" (
+  -- Digest of the service and the token.
+  "token_digest" text not null,
+  -- Earliest start of the next request.
+  "next_at" timestamp with time zone not null,
+  -- Time at which a process last found too few slots; null if that never happened.
+  "wanted_at" timestamp with time zone,
+  -- Process that last found too few slots; null if none did.
+  "wanted_by" text,
+  constraint "limiter_paces_pkey" primary key ("token_digest")
+);
+
+-- Slots of the limiter for concurrent requests with a token, across all processes: one row per slot.
+create table sluice_ops."limiter_slots" (
+  -- Digest of the service and the token.
+  "token_digest" text not null,
+  -- Number of the slot, from 1.
+  "number" bigint not null,
+  -- Process that holds the slot, or held it last.
+  "holder" text not null,
+  -- Time until which the slot is taken unless it is renewed; in the past if the slot is free.
+  "expires_at" timestamp with time zone not null,
+  constraint "limiter_slots_pkey" primary key ("token_digest", "number")
+);
+
+-- Attempts whose answers were lost, with their outcome by the request log: one row per attempt.
+create table sluice_ops."lost_answers" (
+  -- Id of the request.
+  "request_id" bigint not null,
+  -- Number of the attempt, from 1.
+  "attempt" bigint not null,
+  -- Run that made the attempt.
+  "run_id" bigint not null,
+  -- Name of the sync in the config.
+  "sync" text not null,
+  -- Name of the endpoint: its path with dots.
+  "endpoint" text not null,
+  -- Time of sending.
+  "sent_at" timestamp with time zone not null,
+  -- Time at which the loss was noticed.
+  "noticed_at" timestamp with time zone not null,
+  -- Reason for the loss of the answer.
+  "reason" text not null,
+  -- Outcome by the log; null until it was looked up. One of paid_and_lost, not_charged, not_sent, unknown.
+  "verdict" text,
+  -- Row of the log that shows the attempt; null if there is none.
+  "log_id" uuid,
+  -- Points charged for the attempt by the log; null until known.
+  "points" numeric,
+  -- Time at which the outcome was found; null until then.
+  "settled_at" timestamp with time zone,
+  -- Number of failed invocations that the attempt counts for: 1 for the last attempt of an invocation, 3 for an answer above the size limit, otherwise 0. --refresh resets it to 0.
+  "lost_invocations" bigint default 0 not null,
+  constraint "lost_answers_pkey" primary key ("request_id", "attempt"),
+  constraint "lost_answers_request_id_fkey" foreign key ("request_id") references "requests" ("id") on delete cascade
+);
+create index "lost_answers_run_id_idx" on sluice_ops."lost_answers" using btree (run_id);
+create index "lost_answers_sync_noticed_at_idx" on sluice_ops."lost_answers" using btree (sync, noticed_at);
 
 -- Watermarks: how far each sync has read, one row per sync and watermark.
 create table sluice_ops."marks" (
@@ -4635,7 +4635,7 @@ create table sluice_ops."request_cost_matches" (
   -- Row of the log: fact_request_costs.id.
   "log_id" uuid not null,
   -- Kind of match: the identifier that was sent, the only candidate, the order in time among equally many rows and requests, or one of several candidates. One of identifier, only_candidate, in_order, ambiguous.
-  "sure" text not null,
+  "match_kind" text not null,
   -- Time of the match.
   "matched_at" timestamp with time zone not null,
   constraint "request_cost_matches_pkey" primary key ("request_id", "log_id"),
@@ -4754,8 +4754,6 @@ create table sluice_ops."runs" (
   "points" numeric,
   -- Reason why the run ended early; null if it did not.
   "error" text,
-  -- Summary of the run, as printed at its end; null until then.
-  "summary" jsonb,
   -- Quote of the plan in points, made before the first request; null without one.
   "quote" jsonb,
   -- Number of loaded items that changed existing rows; null if not counted.

@@ -262,8 +262,8 @@ export async function writeHistory(warehouse: Warehouse, { rows, requests }: His
     rows.flatMap(({ id, at, request }) => {
       const matched = { log_id: id, matched_at: instant(at) };
       if (request === undefined) return [];
-      if (request !== 'several') return [{ ...matched, request_id: request.id, sure: 'identifier' }];
-      return [1, 2].map((request_id) => ({ ...matched, request_id, sure: 'ambiguous' }));
+      if (request !== 'several') return [{ ...matched, request_id: request.id, match_kind: 'identifier' }];
+      return [1, 2].map((request_id) => ({ ...matched, request_id, match_kind: 'ambiguous' }));
     }),
   );
 }

@@ -72,7 +72,7 @@ type Sure = 'identifier' | 'only_candidate' | 'ambiguous';
 async function match(warehouse: Warehouse, requestId: string, logId: string, sure: Sure): Promise<void> {
   await operationsOf(warehouse)
     .insertInto('request_cost_matches')
-    .values({ request_id: requestId, log_id: logId, sure, matched_at: new Date(AT) })
+    .values({ request_id: requestId, log_id: logId, match_kind: sure, matched_at: new Date(AT) })
     .execute();
 }
 

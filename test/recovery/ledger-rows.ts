@@ -59,7 +59,7 @@ export async function booksIn(warehouse: Warehouse) {
       for (const [index, lostAt] of (it.lost ?? []).entries())
         await select(
           warehouse,
-          `insert into sluice_ops.doubts (request_id, attempt, run_id, sync, endpoint, sent_at, noticed_at, reason)
+          `insert into sluice_ops.lost_answers (request_id, attempt, run_id, sync, endpoint, sent_at, noticed_at, reason)
            values (${id}, ${index + 1}, ${runId}, 'groups', ${text(endpoint)}, ${instant(lostAt)}, ${instant(lostAt + 100)}, 'cut')`,
         );
       if (it.isAnswered ?? true)
@@ -104,12 +104,12 @@ export async function booksIn(warehouse: Warehouse) {
       ),
     matches: async (): Promise<string[]> =>
       (
-        await select<{ request_id: string; log_id: string; sure: string }>(
+        await select<{ request_id: string; log_id: string; match_kind: string }>(
           warehouse,
-          'select request_id, log_id, sure from sluice_ops.request_cost_matches',
+          'select request_id, log_id, match_kind from sluice_ops.request_cost_matches',
         )
       )
-        .map((it) => `${it.request_id} ${it.log_id} ${it.sure}`)
+        .map((it) => `${it.request_id} ${it.log_id} ${it.match_kind}`)
         .toSorted(),
     requests: () =>
       select<{ id: string; charged: number | null; points: number | null }>(
@@ -119,7 +119,7 @@ export async function booksIn(warehouse: Warehouse) {
     doubts: () =>
       select<{ verdict: string | null; points: number | null }>(
         warehouse,
-        'select verdict, points::int from sluice_ops.doubts order by request_id, attempt',
+        'select verdict, points::int from sluice_ops.lost_answers order by request_id, attempt',
       ),
   };
 }

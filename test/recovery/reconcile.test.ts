@@ -21,7 +21,7 @@ const versions = (warehouse: Warehouse): Promise<unknown> =>
   select(
     warehouse,
     `select 'm' as t, xmin::text as v, ctid::text as at from sluice_ops.request_cost_matches
-     union all select 'r', xmin::text, ctid::text from sluice_ops.requests union all select 'd', xmin::text, ctid::text from sluice_ops.doubts order by 1, 3`,
+     union all select 'r', xmin::text, ctid::text from sluice_ops.requests union all select 'd', xmin::text, ctid::text from sluice_ops.lost_answers order by 1, 3`,
   );
 
 /** Shown on both kinds of warehouse. */

@@ -182,7 +182,7 @@ async function rowsNamingAnswers(warehouse: Warehouse): Promise<Row[]> {
 }
 
 async function doubtsOf(warehouse: Warehouse): Promise<Doubt[]> {
-  const rows = await operationsOf(warehouse).selectFrom('doubts').select(['request_id', 'attempt']).execute();
+  const rows = await operationsOf(warehouse).selectFrom('lost_answers').select(['request_id', 'attempt']).execute();
   return rows.map(({ request_id: entryId, attempt }) => ({ entryId, attempt: Number(attempt) }));
 }
 

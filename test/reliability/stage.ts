@@ -122,7 +122,7 @@ async function passTime({ kind, url }: Place): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    for (const table of ['leases', 'gate_slots'])
+    for (const table of ['leases', 'limiter_slots'])
       await client.query(
         `update sluice_ops.${table} set expires_at = least(expires_at, clock_timestamp() - interval '1 ms')`,
       );

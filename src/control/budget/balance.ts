@@ -56,7 +56,9 @@ export async function readBalance(
   gate: string,
 ): Promise<KnownBalance | undefined> {
   const { rows } = await sql<{ points: string; logged_at: Date; read_at: Date; token_id: string | null }>`
-    select points, logged_at, read_at, token_id from ${sql.id(ops, 'balances')} where gate = ${gate}`.execute(db);
+    select points, logged_at, read_at, token_id from ${sql.id(ops, 'balances')} where token_digest = ${gate}`.execute(
+    db,
+  );
   const [row] = rows;
   return (
     row && { points: Number(row.points), at: row.logged_at, readAt: row.read_at, tokenId: row.token_id ?? undefined }
@@ -70,8 +72,8 @@ export async function saveBalance(
   { points, at, readAt, tokenId }: KnownBalance,
 ): Promise<void> {
   await sql`
-    insert into ${sql.id(ops, 'balances')} as b (gate, points, logged_at, read_at, token_id)
+    insert into ${sql.id(ops, 'balances')} as b (token_digest, points, logged_at, read_at, token_id)
     values (${gate}, ${points}, ${at.toISOString()}::timestamptz, ${readAt.toISOString()}::timestamptz, ${tokenId ?? null}::uuid)
-    on conflict (gate) do update set points = excluded.points, logged_at = excluded.logged_at, read_at = excluded.read_at,
+    on conflict (token_digest) do update set points = excluded.points, logged_at = excluded.logged_at, read_at = excluded.read_at,
       token_id = coalesce(excluded.token_id, b.token_id)`.execute(db);
 }

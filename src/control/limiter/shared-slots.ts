@@ -98,8 +98,8 @@ export async function openSharedSlots(
   { db, ops }: Pick<Warehouse, 'db' | 'ops'>,
   { name, holder, inFlight, intervalMs }: SharedLimiter,
 ): Promise<SlotSource> {
-  const slots = sql.id(ops, 'gate_slots');
-  const paces = sql.id(ops, 'gate_paces');
+  const slots = sql.id(ops, 'limiter_slots');
+  const paces = sql.id(ops, 'limiter_paces');
   const interval = sql`${intervalMs}::float8 * interval '1 millisecond'`;
   const farthest = sql`${farthestMs({ inFlight, intervalMs })}::float8 * interval '1 millisecond'`;
   const nextAt = sql`case when next_at < clock_timestamp() + ${farthest} then greatest(next_at, clock_timestamp()) else clock_timestamp() end`;
@@ -117,22 +117,22 @@ export async function openSharedSlots(
     compilable(sql<{ numbers: readonly string[]; first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
       with taken as (
           update ${slots} set holder = ${holder}, expires_at = ${expiry}
-          where gate = ${name} and number = any(array(
+          where token_digest = ${name} and number = any(array(
             select number from ${slots}
-            where gate = ${name} and number <= ${inFlight} and number <> all(${except}::bigint[])
+            where token_digest = ${name} and number <= ${inFlight} and number <> all(${except}::bigint[])
               and (expires_at < clock_timestamp() or holder = ${holder})
             order by number desc
             limit coalesce((
               select case when ${aheadMs} > ${START_AHEAD_MS} then 0 else least(${most},
                 1 + floor((${START_AHEAD_MS} - ${aheadMs}) / ${Math.max(intervalMs, SHORTEST_MS)}::float8)) end::bigint
-              from ${paces} where gate = ${name}
+              from ${paces} where token_digest = ${name}
             ), 0)
             for update skip locked
           ))
           returning number
         )
         update ${paces} set next_at = ${nextAt} + (select count(*) from taken) * ${interval}
-        where gate = ${name} and exists (select from taken)
+        where token_digest = ${name} and exists (select from taken)
         returning array(select number from taken) as numbers, (extract(epoch from
           next_at - (select count(*) from taken) * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
           ${isWanted} as is_wanted, ${asynchronousCommit}`),
@@ -140,13 +140,13 @@ export async function openSharedSlots(
   const freeSlots = precompiled(['numbers'], ({ numbers }) =>
     compilable(sql`${plannedOnce}
       update ${slots} set expires_at = clock_timestamp() - interval '1 second'
-      where gate = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
+      where token_digest = ${name} and holder = ${holder} and number = any(${numbers}::bigint[])
       returning ${asynchronousCommit}`),
   );
 
   const takeStartTimes = precompiled(['count'], ({ count }) =>
     compilable(sql<{ first_ms: number; is_wanted: boolean | null }>`${plannedOnce}
-      update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where gate = ${name}
+      update ${paces} set next_at = ${nextAt} + ${count}::bigint * ${interval} where token_digest = ${name}
       returning (extract(epoch from next_at - ${count}::bigint * ${interval} - clock_timestamp()) * 1000)::float8 as first_ms,
         ${isWanted} as is_wanted, ${asynchronousCommit}`),
   );
@@ -154,13 +154,13 @@ export async function openSharedSlots(
   const enterRows = async (): Promise<void> => {
     await sql`
       with entered as (
-        insert into ${slots} (gate, number, holder, expires_at)
+        insert into ${slots} (token_digest, number, holder, expires_at)
         select ${name}, number, '', clock_timestamp() - interval '1 second'
         from generate_series(1, ${inFlight}::bigint) as number
-        on conflict (gate, number) do nothing
+        on conflict (token_digest, number) do nothing
       )
-      insert into ${paces} (gate, next_at) values (${name}, clock_timestamp())
-      on conflict (gate) do nothing`.execute(db);
+      insert into ${paces} (token_digest, next_at) values (${name}, clock_timestamp())
+      on conflict (token_digest) do nothing`.execute(db);
   };
   await enterRows();
 
@@ -168,13 +168,13 @@ export async function openSharedSlots(
   const closedMs = async (): Promise<number> => {
     const { rows } = await sql<{ ahead_ms: number; is_told: boolean }>`
       select (${aheadMs})::float8 as ahead_ms, wanted_at > clock_timestamp() - ${ago(WANTED_AGAIN_MS)} as is_told
-      from ${paces} where gate = ${name}`.execute(db);
+      from ${paces} where token_digest = ${name}`.execute(db);
     const [row] = rows;
     // The rows were deleted, so they are created again.
     if (!row) await enterRows();
     const closed = Math.max(0, (row?.ahead_ms ?? 0) - START_AHEAD_MS);
     if (row && closed === 0 && !row.is_told)
-      await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where gate = ${name}
+      await sql`update ${paces} set wanted_at = clock_timestamp(), wanted_by = ${holder} where token_digest = ${name}
         returning ${asynchronousCommit}`.execute(db);
     return closed;
   };
@@ -199,7 +199,7 @@ export async function openSharedSlots(
       renew: async (numbers) => {
         const { rows } = await sql<{ number: string }>`${plannedOnce}
           update ${slots} set expires_at = ${expiry}
-          where gate = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
+          where token_digest = ${name} and holder = ${holder} and number = any(${arrayLiteral(numbers)}::bigint[])
           returning number, ${asynchronousCommit}`.execute(db);
         return rows.map(({ number }) => Number(number));
       },

@@ -19,8 +19,8 @@ const NOT_SWEPT = [
   'erasures',
   'erasure_salts',
   'leases',
-  'gate_slots',
-  'gate_paces',
+  'limiter_slots',
+  'limiter_paces',
   'marks',
   'rebuilds',
 ];

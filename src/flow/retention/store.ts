@@ -181,7 +181,7 @@ const spentRequests = (ops: Ops, before: Date) =>
         eb.not(eb.exists(eb.selectFrom('answers as a').select('a.id').whereRef('a.request_id', '=', 'r.id'))),
         eb.not(eb.exists(eb.selectFrom('requests as c').select('c.id').whereRef('c.parent_id', '=', 'r.id'))),
         eb.not(eb.exists(eb.selectFrom('coverage as s').select('s.id').whereRef('s.request_id', '=', 'r.id'))),
-        eb.not(eb.exists(eb.selectFrom('doubts as d').select('d.attempt').whereRef('d.request_id', '=', 'r.id'))),
+        eb.not(eb.exists(eb.selectFrom('lost_answers as d').select('d.attempt').whereRef('d.request_id', '=', 'r.id'))),
         eb.exists(
           eb
             .selectFrom('requests as n')

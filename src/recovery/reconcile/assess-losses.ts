@@ -51,8 +51,8 @@ async function knownRequests(database: ReconcileDb, ids: string): Promise<Readon
       coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'started_at', c.started_at, 'cost', c.cost,
           'is_paid', coalesce(c.is_paid, c.cost > 0, false),
           'is_complete', c.response_status_code is not null or c.duration is not null))
-        from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.sure <> 'ambiguous'), '[]') as rows,
-      (select count(*) from ${matches} m where m.request_id = r.id and m.sure = 'ambiguous') as ambiguous
+        from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.match_kind <> 'ambiguous'), '[]') as rows,
+      (select count(*) from ${matches} m where m.request_id = r.id and m.match_kind = 'ambiguous') as ambiguous
     from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
   return new Map(rows.map((row) => [row.id, knownRequest(row)]));
 }
@@ -118,7 +118,7 @@ async function evidenceOf(
     select (select max(began_at) from readings where times @> tstzrange(d.lo, d.hi, '[]')) as read_at,
       exists (
         select from ${log} c join ${matches} m on m.log_id = c.id
-        where c.started_at between d.about_from and d.about_to and m.sure <> 'ambiguous' and m.request_id <> d.request_id
+        where c.started_at between d.about_from and d.about_to and m.match_kind <> 'ambiguous' and m.request_id <> d.request_id
       ) as lists
     from ${times} as d order by position`.execute(database.db);
   return rows.map(({ read_at: readAt, lists }) => ({

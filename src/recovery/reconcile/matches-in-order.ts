@@ -47,7 +47,7 @@ export async function matchInOrder(
   if (areKept) return [];
   const tables = reconcileTables(books);
   const { log, matches } = tables;
-  const isSettled = sql`m.sure in ('identifier', 'only_candidate', 'in_order')`;
+  const isSettled = sql`m.match_kind in ('identifier', 'only_candidate', 'in_order')`;
   const { rows: attempts } = await sql<Row>`
     select r.id::text as id, r.endpoint, (extract(epoch from r.sent_at) * 1000)::float8 as at_ms
     from ${requestsSince(tables, sentSince)} r
@@ -71,12 +71,14 @@ export async function matchInOrder(
   );
   if (pairs.length === 0) return [];
   const ids = arrayLiteral(pairs.map(([request]) => request));
-  await sql`delete from ${matches} where request_id = any(${ids}::bigint[]) and sure = 'ambiguous'`.execute(books.db);
+  await sql`delete from ${matches} where request_id = any(${ids}::bigint[]) and match_kind = 'ambiguous'`.execute(
+    books.db,
+  );
   await sql`
-    insert into ${matches} (request_id, log_id, sure, matched_at)
+    insert into ${matches} (request_id, log_id, match_kind, matched_at)
     select request_id, log_id, 'in_order', ${instant(now)}
     from ${rowsFrom(pairs, { request_id: ['bigint', ([request]) => request], log_id: ['uuid', ([, row]) => row] })} as p
-    on conflict (request_id, log_id) do update set sure = excluded.sure, matched_at = excluded.matched_at`.execute(
+    on conflict (request_id, log_id) do update set match_kind = excluded.match_kind, matched_at = excluded.matched_at`.execute(
     books.db,
   );
   return pairs.map(([request]) => request);

@@ -104,7 +104,7 @@ async function settleRequests(
       select t.request_id, count(c.id) as rows, sum(case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end) as charged,
         coalesce(bool_and(${isComplete('c')}), false) as is_complete
       from touched t
-      left join ${matches} m on m.request_id = t.request_id and m.sure <> 'ambiguous'
+      left join ${matches} m on m.request_id = t.request_id and m.match_kind <> 'ambiguous'
       left join ${log} c on c.id = m.log_id
       group by t.request_id
     ), lost as (
@@ -169,15 +169,15 @@ export async function readReconciliation(
     other_points: string;
   }>`
     with entries as (
-      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points, m.request_id, m.sure
+      select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points, m.request_id, m.is_certain
       from ${log} c
-      left join (select log_id, bool_or(sure <> 'ambiguous') as sure, min(request_id) filter (where sure <> 'ambiguous') as request_id
+      left join (select log_id, bool_or(match_kind <> 'ambiguous') as is_certain, min(request_id) filter (where match_kind <> 'ambiguous') as request_id
         from ${matches} group by log_id) m on m.log_id = c.id
       where c.started_at >= ${from}
     ), paid as (
       -- What was answered came last.
       select e.*, row_number() over (partition by e.request_id order by e.started_at desc) as place
-      from entries e where e.sure and e.points > 0
+      from entries e where e.is_certain and e.points > 0
     ), lost as (
       select p.points from paid p
       where p.place > (select count(*) from ${answers} a where a.request_id = p.request_id)
@@ -195,11 +195,11 @@ export async function readReconciliation(
         and w.times @> q.sent_at and exists (select from ${answers} a where a.request_id = q.id)
         and not exists (select from ${matches} m where m.request_id = q.id)
     )
-    select exists (select from ${log}) as is_read, count(*) as logged, count(*) filter (where sure) as matched,
-      count(*) filter (where not sure) as ambiguous,
+    select exists (select from ${log}) as is_read, count(*) as logged, count(*) filter (where is_certain) as matched,
+      count(*) filter (where not is_certain) as ambiguous,
       (select count(*) from lost) as lost_rows, (select coalesce(sum(points), 0) from lost) as lost_points,
       (select count(*) from unlogged) as unlogged,
-      count(*) filter (where sure is null) as other_rows, coalesce(sum(points) filter (where sure is null), 0) as other_points
+      count(*) filter (where is_certain is null) as other_rows, coalesce(sum(points) filter (where is_certain is null), 0) as other_points
     from entries`.execute(db);
   const [row] = rows;
   if (!row?.is_read) return undefined;

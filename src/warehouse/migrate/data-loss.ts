@@ -4,8 +4,15 @@ import { UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
-/** Columns with their schema and table. */
-type TableNames = readonly { readonly schema: string; readonly table: string; readonly column: string }[];
+
+/** A column. The ids stay the same when a table or column is renamed. */
+interface Column {
+  readonly tableId: string;
+  readonly columnId: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly column: string;
+}
 
 /** Rehearses the step back and throws a UsageError if it deletes data. */
 export async function refuseDataLoss(
@@ -13,10 +20,10 @@ export async function refuseDataLoss(
   names: Names,
   back: () => Promise<unknown>,
 ): Promise<void> {
-  const before = await tableNames(trx, names);
+  const before = await columnsOf(trx, names);
   await sql`savepoint rehearsal`.execute(trx);
   await back();
-  const after = await tableNames(trx, names);
+  const after = await columnsOf(trx, names);
   await sql`rollback to savepoint rehearsal`.execute(trx);
   const loss = await dataLossOf(trx, before, after);
   if (loss.length === 0) return;
@@ -25,39 +32,39 @@ export async function refuseDataLoss(
   });
 }
 
-/** The tables of both schemas, column by column. */
-async function tableNames(db: QueryExecutorProvider, { schema, ops }: Names): Promise<TableNames> {
-  const { rows } = await sql<TableNames[number]>`
-    select n.nspname as schema, c.relname as table, a.attname as column
+/** The columns of the tables of both schemas. */
+async function columnsOf(db: QueryExecutorProvider, { schema, ops }: Names): Promise<readonly Column[]> {
+  const { rows } = await sql<Column>`
+    select c.oid::text as "tableId", format('%s.%s', c.oid, a.attnum) as "columnId",
+      n.nspname as schema, c.relname as table, a.attname as column
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid
     where n.nspname in (${schema}, ${ops}) and c.relkind in ('r', 'p') and a.attnum > 0 and not a.attisdropped
-    order by 1, 2, a.attnum`.execute(db);
+    order by n.nspname, c.relname, a.attnum`.execute(db);
   return rows;
 }
 
 /** The tables and columns that are only in the first list and contain data. Locks their tables against new rows. */
-async function dataLossOf(db: QueryExecutorProvider, before: TableNames, after: TableNames): Promise<string[]> {
-  const has = (it: TableNames[number], tableOnly: boolean): boolean =>
-    after.some(
-      ({ schema, table, column }) => schema === it.schema && table === it.table && (tableOnly || column === it.column),
-    );
-  const gone = before.filter((it) => !has(it, false));
-  const tables = [
-    ...new Map(gone.filter((it) => !has(it, true)).map((it) => [`${it.schema}.${it.table}`, it])).values(),
-  ];
-  const columns = gone.filter((it) => has(it, true));
+async function dataLossOf(
+  db: QueryExecutorProvider,
+  before: readonly Column[],
+  after: readonly Column[],
+): Promise<string[]> {
+  const columns = new Set(after.map(({ columnId }) => columnId));
+  const tables = new Set(after.map(({ tableId }) => tableId));
+  const gone = before.filter(({ columnId }) => !columns.has(columnId));
+  const goneTables = new Map(gone.filter(({ tableId }) => !tables.has(tableId)).map((it) => [it.tableId, it]));
   const lost: string[] = [];
-  for (const it of tables) if (await holds(db, it, sql`true`)) lost.push(it.table);
-  for (const it of columns)
+  for (const it of goneTables.values()) if (await holds(db, it, sql`true`)) lost.push(it.table);
+  for (const it of gone.filter(({ tableId }) => tables.has(tableId)))
     if (await holds(db, it, sql`${sql.id(it.column)} is not null`)) lost.push(`${it.table}.${it.column}`);
   return lost;
 }
 
 async function holds(
   db: QueryExecutorProvider,
-  { schema, table }: TableNames[number],
+  { schema, table }: Column,
   condition: ReturnType<typeof sql>,
 ): Promise<boolean> {
   await sql`lock table ${sql.id(schema, table)} in access exclusive mode`.execute(db);

@@ -19,4 +19,5 @@ export const steps: Readonly<Record<string, () => Promise<Migration>>> = {
   '0005_baseline_pronet_posts': () => import('../../../migrations/0005_baseline_pronet_posts.ts'),
   '0006_baseline_microblog': () => import('../../../migrations/0006_baseline_microblog.ts'),
   '0007_baseline_photoshare': () => import('../../../migrations/0007_baseline_photoshare.ts'),
+  '0008_plain_names': () => import('../../../migrations/0008_plain_names.ts'),
 };

@@ -8,27 +8,27 @@ const endpoint = text('Name of the endpoint: its path with dots.');
 
 /** The tables in the order of creation, after the ledger. */
 export const tokenTables = {
-  gate_slots: table(
+  limiter_slots: table(
     'Slots of the limiter for concurrent requests with a token, across all processes: one row per slot.',
     {
-      gate: text('Digest of the service and the token.'),
+      token_digest: text('Digest of the service and the token.'),
       number: bigint('Number of the slot, from 1.'),
       holder: text('Process that holds the slot, or held it last.'),
       expires_at: timestamp(
         'Time until which the slot is taken unless it is renewed; in the past if the slot is free.',
       ),
     },
-    { key: ['gate', 'number'] },
+    { key: ['token_digest', 'number'] },
   ),
-  gate_paces: table(
+  limiter_paces: table(
     'Rate limit of requests with a token, across all processes: one row per token.',
     {
-      gate: text('Digest of the service and the token.'),
+      token_digest: text('Digest of the service and the token.'),
       next_at: timestamp('Earliest start of the next request.'),
       wanted_at: nullable(timestamp('Time at which a process last found too few slots; null if that never happened.')),
       wanted_by: nullable(text('Process that last found too few slots; null if none did.')),
     },
-    { key: ['gate'] },
+    { key: ['token_digest'] },
   ),
   spending: table(
     'Points that count against limits that several processes share: one row per limit.',
@@ -42,7 +42,7 @@ export const tokenTables = {
   balances: table(
     'Balances by the request log, as a run with a limit in points last read them: one row per token.',
     {
-      gate: text('Digest of the service and the token.'),
+      token_digest: text('Digest of the service and the token.'),
       points: numeric('Points left, minus those charged for later rows without a balance.'),
       logged_at: timestamp('Start of the logged request that reports the balance, by the clock of the service.'),
       read_at: timestamp('Time of the read of the log.'),
@@ -50,9 +50,9 @@ export const tokenTables = {
         uuid('Identifier of the token in the log; null until a row certainly belongs to a request of this warehouse.'),
       ),
     },
-    { key: ['gate'] },
+    { key: ['token_digest'] },
   ),
-  doubts: table(
+  lost_answers: table(
     'Attempts whose answers were lost, with their outcome by the request log: one row per attempt.',
     {
       request_id: bigint('Id of the request.'),
@@ -91,7 +91,7 @@ export const tokenTables = {
     {
       request_id: bigint('Id of the request in the ledger.'),
       log_id: uuid('Row of the log: fact_request_costs.id.'),
-      sure: oneOf(
+      match_kind: oneOf(
         'Kind of match: the identifier that was sent, the only candidate, the order in time among equally many rows and requests, or one of several candidates.',
         ['identifier', 'only_candidate', 'in_order', 'ambiguous'],
       ),

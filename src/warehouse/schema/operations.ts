@@ -73,7 +73,6 @@ export const operations = {
       points: nullable(numeric('Points spent: as charged by the service if known, otherwise by the price list.')),
       error: nullable(text('Reason why the run ended early; null if it did not.')),
       quote: nullable(json<unknown>('Quote of the plan in points, made before the first request; null without one.')),
-      summary: nullable(json<unknown>('Summary of the run, as printed at its end; null until then.')),
       unreadable: counter('Number of requests with an unreadable answer, including those that are no longer sent.'),
       spools: nullable(json<unknown>(SPOOLS)),
     },

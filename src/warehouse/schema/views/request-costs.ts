@@ -67,7 +67,7 @@ export const requestCostViews = [
       end as "sync",
       q.run_id,
       q.id as "request_id",
-      coalesce(m.sure, 'none') as "match",
+      coalesce(m.match_kind, 'none') as "match",
       coalesce(c.token_id::text, '(not told)') as "token",
       c.cost,
       c.is_paid,
@@ -89,8 +89,8 @@ export const requestCostViews = [
     left join (
       select
         k.log_id,
-        min(k.request_id) filter (where k.sure <> 'ambiguous') as "request_id",
-        coalesce(min(k.sure) filter (where k.sure <> 'ambiguous'), 'ambiguous') as "sure"
+        min(k.request_id) filter (where k.match_kind <> 'ambiguous') as "request_id",
+        coalesce(min(k.match_kind) filter (where k.match_kind <> 'ambiguous'), 'ambiguous') as "match_kind"
       from "request_cost_matches" k group by k.log_id
     ) m on m.log_id = c.id
     left join "requests" q on q.id = m.request_id`,
