@@ -2,7 +2,7 @@
 import { type QueryExecutorProvider, sql, type Transaction } from 'kysely';
 import { rehash } from '../../load/rehash.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
-import { digester, recordErasure, wasErased } from './store.ts';
+import { digester, type ErasureCounts, recordErasure, wasErased } from './store.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { pseudonymOf } from '../../service/names/forgotten.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -25,7 +25,9 @@ import {
 import { eraseFromAnswers } from './answers.ts';
 
 export interface ErasureOptions {
+  /** Later answers may bring the entity back, and an earlier ban on it is lifted. */
   readonly comesAgain: boolean;
+  /** Report what would be removed, and remove nothing. */
   readonly dryRun: boolean;
   readonly now: () => Date;
   readonly newId: () => string;
@@ -34,12 +36,7 @@ export interface ErasureOptions {
 }
 
 /** What an erasure removed from the database, and what to search for in the spool. */
-export interface ErasureResult {
-  /** Deleted or changed rows, by table. */
-  readonly rows: Readonly<Record<string, number>>;
-  readonly answers: number;
-  readonly bodies: number;
-  readonly requests: number;
+export interface ErasureResult extends ErasureCounts {
   /** Whether an earlier erasure had the same key. */
   readonly wasForgotten: boolean;
   readonly search: ErasureSearch;

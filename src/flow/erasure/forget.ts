@@ -15,45 +15,26 @@ import { rootTables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 
-export interface ForgetOptions {
+export interface ForgetOptions extends Pick<ErasureOptions, 'comesAgain' | 'dryRun'> {
   readonly table: string;
   /** The values of the key columns, in order. */
   readonly key: readonly string[];
-  /** Later answers may bring the entity back, and an earlier ban on it is lifted. */
-  readonly comesAgain: boolean;
-  /** Report what would be removed, and remove nothing. */
-  readonly dryRun: boolean;
 }
 
-export interface ForgetEffects {
-  readonly now: () => Date;
+export interface ForgetEffects extends Pick<ErasureOptions, 'now' | 'newId' | 'onProgress'> {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly newId: () => string;
   readonly spool?: Spool;
-  readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface ForgetSummary {
+export interface ForgetSummary extends Omit<ErasureResult, 'search' | 'register'> {
   readonly exitCode: number;
   readonly dryRun: boolean;
   readonly table: string;
   /** Whether any trace of the entity was found. */
   readonly found: boolean;
-  /** Whether an earlier erasure already removed the entity. */
-  readonly wasForgotten: boolean;
-  /** Deleted or changed rows, by table. */
-  readonly rows: Readonly<Record<string, number>>;
-  /** Stored answers from which the entity was removed. */
-  readonly answers: number;
-  /** The touched answers that could not be read, so their complete body was removed. */
-  readonly bodies: number;
-  /** Requests for the entity in the ledger. */
-  readonly requests: number;
   /** Answers in the spool. */
   readonly spooled: number;
   readonly comesAgain: boolean;
-  /** The id of the receipt; null for a dry run. */
-  readonly receipt: string | null;
 }
 
 /** The tables whose rows can be forgotten. Owned rows are removed with their owner; charges are not entities. */

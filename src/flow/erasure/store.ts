@@ -69,15 +69,23 @@ export async function readForgotten(ops: Ops): Promise<Forgotten | undefined> {
   };
 }
 
+/** How much an erasure removed. */
+export interface ErasureCounts {
+  /** Deleted or changed rows, by table. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Stored answers from which the entity was removed. */
+  readonly answers: number;
+  /** The touched answers that could not be read, so their complete body was removed. */
+  readonly bodies: number;
+  /** Requests for the entity in the ledger. */
+  readonly requests: number;
+}
+
 /** A receipt before it is written. */
-export interface Erasure {
+export interface Erasure extends ErasureCounts {
   readonly table: string;
   readonly digest: string;
   readonly at: Date;
-  readonly rows: Readonly<Record<string, number>>;
-  readonly answers: number;
-  readonly bodies: number;
-  readonly requests: number;
   readonly comesAgain: boolean;
 }
 

@@ -2,6 +2,7 @@
 import { type QueryExecutorProvider, sql } from 'kysely';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import { LOCK_WITHIN_MS } from './patiently.ts';
 import { createTables } from '../../warehouse/schema/ddl.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
@@ -15,8 +16,6 @@ export interface RebuildSchema {
 
 /** Postgres truncates names at 63 bytes; the rest is for the suffix and a number. */
 const LONGEST_BASE = 50;
-/** How long a removal waits for a lock, since other sessions may queue behind it. */
-const LOCK_WITHIN_MS = 1000;
 
 const commentOf = (id: string): string => `Work area of sluice replay --rebuild ${id}. Sluice removes it.`;
 

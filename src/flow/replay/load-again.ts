@@ -1,5 +1,6 @@
 /** Loads stored answers again, and counts what came of their items. */
 import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
+import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { ingestGroups, type IngestResult } from '../ingest/ingest.ts';
@@ -14,16 +15,9 @@ export interface ReplayEffects {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** Counts of a replay. Items obey `received = loaded + unchanged + superseded + quarantined`. */
-export interface ReplayCounts {
+/** Counts of a replay: the answers, and the sums of their receipts. */
+export interface ReplayCounts extends Omit<Receipt, 'changed'> {
   readonly answers: number;
-  readonly received: number;
-  readonly loaded: number;
-  readonly unchanged: number;
-  readonly superseded: number;
-  readonly quarantined: number;
-  /** Rows written, by table. */
-  readonly written: Readonly<Record<string, number>>;
 }
 
 export interface LoadAgainOptions extends ReplayEffects {

@@ -12,7 +12,6 @@ import {
   type PruneLimits,
   pruneSome,
   type BatchAfter,
-  type PruneBatch,
 } from './store.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { mayHaveInputAges } from '../../control/freshness/max-age.ts';
@@ -33,15 +32,11 @@ export interface PruneEffects {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-export interface PruneSummary {
+export interface PruneSummary extends PrunedCounts {
   readonly exitCode: number;
   readonly dryRun: boolean;
   /** Data that was received or planned before this time is old. */
   readonly before: string;
-  /** Answers whose bodies and headers were removed; their rows stay. */
-  readonly answers: number;
-  /** Stored (compressed) size of these bodies, in bytes. */
-  readonly bytes: number;
   /** Deleted rows of the ledger: requests that a stored answer served, or that were given up unsent. */
   readonly requests: number;
 }
@@ -71,24 +66,23 @@ export async function prune(
     return { exitCode: EXIT.complete, ...summary, ...due, requests };
   }
   const sums = { answers: 0, bytes: 0, requests: 0 };
-  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
+  const inBatches = async (removeSome: (batch: BatchAfter) => Promise<string | undefined>): Promise<void> => {
+    for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; )
+      after = await removeSome({ after, limit: MOST });
+  };
+  await inBatches(async (batch) => {
     if (warehouse.kind === 'postgres') await assertNoRebuild(ops);
-    const from: BatchAfter = { after, limit: MOST };
-    const step: PrunedCounts & PruneBatch = await retryTransient(() => pruneSome(ops, limits, from, now), effects);
-    sums.answers += step.answers;
-    sums.bytes += step.bytes;
-    after = step.last;
+    const { answers, bytes, last } = await retryTransient(() => pruneSome(ops, limits, batch, now), effects);
+    sums.answers += answers;
+    sums.bytes += bytes;
     effects.onProgress(sums.answers, Math.max(sums.answers, due.answers));
-  }
-  for (let after: string | undefined = '0'; after !== undefined && !signal.aborted; ) {
-    const from: BatchAfter = { after, limit: MOST };
-    const step: PruneBatch & { readonly requests: number } = await retryTransient(
-      () => deleteSpentRequests(ops, before, from),
-      effects,
-    );
-    sums.requests += step.requests;
-    after = step.last;
-  }
+    return last;
+  });
+  await inBatches(async (batch) => {
+    const { requests, last } = await retryTransient(() => deleteSpentRequests(ops, before, batch), effects);
+    sums.requests += requests;
+    return last;
+  });
   return { exitCode: EXIT.complete, ...summary, ...sums };
 }
 

@@ -51,9 +51,11 @@ export interface PruneLimits {
   readonly quarantined: boolean;
 }
 
-/** What one step removed, or would remove. */
+/** What retention removed, or would remove. */
 export interface PrunedCounts {
+  /** Answers whose bodies and headers were removed; their rows stay. */
   readonly answers: number;
+  /** Stored (compressed) size of these bodies, in bytes. */
   readonly bytes: number;
 }
 
@@ -118,11 +120,10 @@ const prunable = (ops: Ops, { before, rules: kept, quarantined }: PruneLimits) =
 
 /** Returns how many bodies retention would remove, and their stored size. */
 export async function countPrunable(ops: Ops, limits: PruneLimits): Promise<PrunedCounts> {
-  const row = await prunable(ops, limits)
-    .select(sql<string>`count(*)`.as('answers'))
-    .select(sql<string>`coalesce(sum(octet_length(a.body)), 0)`.as('bytes'))
+  return prunable(ops, limits)
+    .select(sql<number>`count(*)::int`.as('answers'))
+    .select(sql<number>`coalesce(sum(octet_length(a.body)), 0)::float8`.as('bytes'))
     .executeTakeFirstOrThrow();
-  return { answers: Number(row.answers), bytes: Number(row.bytes) };
 }
 
 /** The end of one batch, where the next one continues. */
@@ -164,7 +165,8 @@ export async function pruneSome(
 const lastOf = (rows: readonly { readonly id: string }[]): string | undefined =>
   rows
     .map(({ id }) => id)
-    .reduce<string | undefined>((a, b) => (a !== undefined && BigInt(a) > BigInt(b) ? a : b), undefined);
+    .toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
+    .at(-1);
 
 /**
  * Requests of ended runs that no total counts: never sent, so that they cost nothing and have no row in the log; not

@@ -25,63 +25,42 @@ export async function assessLosses(
 
 interface RequestRow {
   readonly id: string;
-  readonly attempts: string;
-  readonly sent_at: Date;
-  readonly is_answered: boolean;
-  readonly lost: readonly { readonly attempt: number; readonly sent_at: string }[];
-  readonly rows: readonly {
-    readonly id: string;
-    readonly started_at: string;
+  readonly attempts: number;
+  readonly sentAt: Date;
+  readonly isAnswered: boolean;
+  readonly lost: readonly { readonly attempt: number; readonly sentAt: string }[];
+  readonly rows: readonly (Omit<LoggedAttempt, 'startedAt' | 'cost'> & {
+    readonly startedAt: string;
     /** Text if a number would be rounded. */
     readonly cost: number | string | null;
-    readonly is_paid: boolean;
-    readonly is_complete: boolean;
-  }[];
-  readonly ambiguous: string;
+  })[];
+  readonly ambiguous: number;
 }
 
 async function knownRequests(database: ReconcileDb, ids: string): Promise<ReadonlyMap<string, KnownRequest>> {
   const { log, requests, doubts, matches } = reconcileTables(database);
   const { rows } = await sql<RequestRow>`
-    select r.id, r.attempts, r.sent_at,
+    select r.id, r.attempts::int as attempts, r.sent_at as "sentAt",
       not exists (select from ${doubts} d where d.request_id = r.id and d.attempt = r.attempts)
-        and r.state not in ('sent', 'in_doubt', 'abandoned') as is_answered,
-      coalesce((select jsonb_agg(jsonb_build_object('attempt', d.attempt, 'sent_at', d.sent_at))
+        and r.state not in ('sent', 'in_doubt', 'abandoned') as "isAnswered",
+      coalesce((select jsonb_agg(jsonb_build_object('attempt', d.attempt, 'sentAt', d.sent_at))
         from ${doubts} d where d.request_id = r.id), '[]') as lost,
-      coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'started_at', c.started_at, 'cost', c.cost,
-          'is_paid', coalesce(c.is_paid, c.cost > 0, false),
-          'is_complete', c.response_status_code is not null or c.duration is not null))
+      coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'startedAt', c.started_at, 'cost', c.cost,
+          'isPaid', coalesce(c.is_paid, c.cost > 0, false),
+          'isComplete', c.response_status_code is not null or c.duration is not null))
         from ${matches} m join ${log} c on c.id = m.log_id where m.request_id = r.id and m.match_kind <> 'ambiguous'), '[]') as rows,
-      (select count(*) from ${matches} m where m.request_id = r.id and m.match_kind = 'ambiguous') as ambiguous
+      (select count(*)::int from ${matches} m where m.request_id = r.id and m.match_kind = 'ambiguous') as ambiguous
     from ${requests} r where r.id = any(${ids}::bigint[])`.execute(database.db);
   return new Map(rows.map((row) => [row.id, knownRequest(row)]));
 }
 
-function knownRequest({
+const knownRequest = ({ attempts, sentAt, isAnswered, lost, rows, ambiguous }: RequestRow): KnownRequest => ({
   attempts,
-  sent_at: sentAt,
-  is_answered: isAnswered,
-  lost,
-  rows,
+  sent: new Map([[attempts, sentAt], ...lost.map((it) => [it.attempt, new Date(it.sentAt)] as const)]),
+  answered: new Set(isAnswered ? [attempts] : []),
+  rows: rows.map((row) => ({ ...row, startedAt: new Date(row.startedAt), cost: Number(row.cost ?? 0) })),
   ambiguous,
-}: RequestRow): KnownRequest {
-  const last = Number(attempts);
-  return {
-    attempts: last,
-    sent: new Map([[last, sentAt], ...lost.map((it) => [it.attempt, new Date(it.sent_at)] as const)]),
-    answered: new Set(isAnswered ? [last] : []),
-    rows: rows.map(
-      (row): LoggedAttempt => ({
-        id: row.id,
-        startedAt: new Date(row.started_at),
-        cost: Number(row.cost ?? 0),
-        isPaid: row.is_paid,
-        isComplete: row.is_complete,
-      }),
-    ),
-    ambiguous: Number(ambiguous),
-  };
-}
+});
 
 /** Other requests that are surely in the log and were sent this close show that the log covers the time. */
 const ABOUT_MS = 120_000;

@@ -157,17 +157,7 @@ export async function readReconciliation(
   const tables = reconcileTables({ schema, ops });
   const { log, runs, requests, answers, matches } = tables;
   const from = sql`${since.toISOString()}::timestamptz`;
-  const { rows } = await sql<{
-    is_read: boolean;
-    logged: string;
-    matched: string;
-    ambiguous: string;
-    lost_rows: string;
-    lost_points: string;
-    unlogged: string;
-    other_rows: string;
-    other_points: string;
-  }>`
+  const { rows } = await sql<Omit<Reconciliation, 'since'> & { readonly isRead: boolean }>`
     with entries as (
       select c.id, c.started_at, case when coalesce(c.is_paid, c.cost > 0) then c.cost else 0 end as points, m.request_id, m.is_certain
       from ${log} c
@@ -195,21 +185,15 @@ export async function readReconciliation(
         and w.times @> q.sent_at and exists (select from ${answers} a where a.request_id = q.id)
         and not exists (select from ${matches} m where m.request_id = q.id)
     )
-    select exists (select from ${log}) as is_read, count(*) as logged, count(*) filter (where is_certain) as matched,
-      count(*) filter (where not is_certain) as ambiguous,
-      (select count(*) from lost) as lost_rows, (select coalesce(sum(points), 0) from lost) as lost_points,
-      (select count(*) from unlogged) as unlogged,
-      count(*) filter (where is_certain is null) as other_rows, coalesce(sum(points) filter (where is_certain is null), 0) as other_points
+    select exists (select from ${log}) as "isRead", count(*)::int as logged, count(*) filter (where is_certain)::int as matched,
+      count(*) filter (where not is_certain)::int as ambiguous,
+      (select jsonb_build_object('rows', count(*), 'points', coalesce(sum(points), 0)) from lost) as "chargedButLost",
+      (select count(*)::int from unlogged) as unlogged,
+      jsonb_build_object('rows', count(*) filter (where is_certain is null),
+        'points', coalesce(sum(points) filter (where is_certain is null), 0)) as others
     from entries`.execute(db);
   const [row] = rows;
-  if (!row?.is_read) return undefined;
-  return {
-    since,
-    logged: Number(row.logged),
-    matched: Number(row.matched),
-    ambiguous: Number(row.ambiguous),
-    chargedButLost: { rows: Number(row.lost_rows), points: Number(row.lost_points) },
-    unlogged: Number(row.unlogged),
-    others: { rows: Number(row.other_rows), points: Number(row.other_points) },
-  };
+  if (!row?.isRead) return undefined;
+  const { isRead: _, ...agreement } = row;
+  return { since, ...agreement };
 }
