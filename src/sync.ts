@@ -1,9 +1,8 @@
 /** The complete flow of one sync on one screen: recover, prepare, share or execute, conclude. */
-import { concludeOpenRun } from './flow/run/conclude-open-run.ts';
+import { concludeOpenRun } from './flow/run/conclude.ts';
 import { summarizeFailure } from './flow/run/failed-summary.ts';
 import type { Invocation } from './flow/run/invocation.ts';
-import { handOver, openRun } from './flow/run/open-run.ts';
-import { recoverPaidAnswers } from './flow/run/recover-paid.ts';
+import { handOver, openRun, recoverPaidAnswers } from './flow/run/open-run.ts';
 import { withSyncLease } from './flow/run/sync-lease.ts';
 import type { SyncRun } from './flow/run/sync-run.ts';
 import { traceRun } from './flow/run/trace-run.ts';

@@ -1,5 +1,5 @@
 /** A run of the planner against a world of filings, without a service and a database: what it asks, and what it leaves. */
-import { splitterOf } from '../../src/flow/split/splitter.ts';
+import { Splitter } from '../../src/flow/split/splitter.ts';
 import type { InputSlices } from '../../src/ledger/coverage.ts';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
@@ -60,7 +60,7 @@ export function cutRun(world: FilingWorld, options: CutRunOptions): CutRun {
     latency = () => 1 + draw(),
   } = options;
   const definition = { endpoint, request: { ...request, count }, splitBy, raiseCountTo: undefined };
-  const cutting = splitterOf(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
+  const cutting = new Splitter(definition, earlier.length > 0 ? [{ input: {}, slices: earlier }] : []);
   const asked: Slice[] = [];
   const found = new Set<number>();
   const planned = new Set<string>();

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { dayNumber, dayText } from '../../src/day.ts';
-import { splitterOf } from '../../src/flow/split/splitter.ts';
+import { Splitter } from '../../src/flow/split/splitter.ts';
 import { secSearchCompanies as endpoint } from '../../src/service/endpoints/sec-search-companies.ts';
 import {
   type Filing,
@@ -89,13 +89,13 @@ describe('a window', () => {
   });
 
   it('of which nothing is known is asked whole', () => {
-    const cutting = splitterOf({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
+    const cutting = new Splitter({ endpoint, request: { count: 100 }, splitBy: SPLIT_BY, raiseCountTo: undefined }, []);
     const request = { count: 100, entity_name: '', date_from: '2001-01-01', date_to: '2024-12-31' };
     expect(cutting.decide({ input: {}, request, attempts: 0 })).toEqual({ do: 'ask' });
   });
 
   it('waits for the first answers to its question, and no longer', async () => {
-    const cutting = splitterOf({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
+    const cutting = new Splitter({ endpoint, request: { count: 2 }, splitBy: {}, raiseCountTo: undefined }, []);
     const slice = (from: string, to: string) => ({ count: 2, entity_name: '', date_from: from, date_to: to });
     const whole = slice('2024-01-01', '2024-12-31');
     cutting.learn({}, { request: whole, items: [{}, {}] });

@@ -6,6 +6,7 @@ import { load } from '../../load/load.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import { sqlExecutorOn } from '../../load/sql/executor.ts';
 import type { Batch } from '../../normalize/batch.ts';
+import type { Effects } from '../effects.ts';
 import { readForgotten } from '../erasure/store.ts';
 import { learnNames } from '../../control/freshness/identities.ts';
 import { assertLease, type Lease } from '../../ledger/lease.ts';
@@ -38,20 +39,17 @@ export interface IngestResult {
   readonly batch: Batch;
   readonly receipt: Receipt;
   /** Why the complete answer was quarantined, if a bug of this program is the reason. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
 }
 
-export interface IngestOptions extends AnswerParseOptions {
+export interface IngestOptions extends AnswerParseOptions, Omit<Effects, 'newId'> {
   /** Checked inside the transaction, so that a holder that wakes up late is refused. */
   readonly lease?: Lease;
   /** More work that commits in the same transaction as the rows of these answers. */
   readonly onCommit?: (ops: Ops, results: readonly IngestResult[]) => Promise<void>;
-  readonly checkpoint?: OnCheckpoint;
+  readonly checkpoint?: OnCheckpoint | undefined;
   /** Called with each result once its rows are committed, also if later answers fail. */
   readonly onLoaded?: (result: IngestResult) => void;
-  readonly now: () => Date;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly random: () => number;
   /** Limits of one load; absent, `DEFAULT_LOAD_LIMITS`. */
   readonly limits?: LoadLimits;
   /** True if an answer can lead to more requests, which are planned in the order of answers; absent, none does. */
@@ -61,7 +59,7 @@ export interface IngestOptions extends AnswerParseOptions {
   /** Waits before a group is committed that the source leaves incomplete. */
   readonly pause?: () => Promise<void>;
   /** Wraps the commit of a number of answers; may delay it. */
-  readonly wrapCommit?: <T>(answers: number, work: () => Promise<T>) => Promise<T>;
+  readonly wrapCommit?: (<T>(answers: number, work: () => Promise<T>) => Promise<T>) | undefined;
 }
 
 /**
@@ -152,8 +150,7 @@ async function commitOrQuarantine(
     const reason = refusal ?? fault;
     if (reason === undefined) throw error;
     const [only, ...others] = group;
-    if (only && others.length === 0)
-      return commitWithRetries([{ ...only, ...rejectedAnswer(reason), ...(fault !== undefined && { fault }) }]);
+    if (only && others.length === 0) return commitWithRetries([{ ...only, ...rejectedAnswer(reason), fault }]);
     const results: IngestResult[] = [];
     for (const reading of group) results.push(...(await commitOrQuarantine(warehouse, [reading], options)));
     return results;
@@ -212,7 +209,7 @@ async function commit(
 const resultsOf = (group: readonly ParsedAnswer[], receipts: readonly Receipt[]): IngestResult[] =>
   group.flatMap(({ answer, identity, batch, fault }, at) => {
     const receipt = receipts[at];
-    return receipt ? [{ answer, identity, batch, receipt, ...(fault !== undefined && { fault }) }] : [];
+    return receipt ? [{ answer, identity, batch, receipt, fault }] : [];
   });
 
 /** The contract's name of the resource in an answer. */

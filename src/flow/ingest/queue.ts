@@ -17,7 +17,7 @@ export interface QueuedAnswer {
   /** The stored answer, if it is still in memory. */
   readonly answer?: StoredAnswer;
   /** The sync and request to load it for, if not the request that it answered. */
-  readonly target?: LoadTarget;
+  readonly target?: LoadTarget | undefined;
 }
 
 /** Limits for reading and for loading. The number of answers is high, so that answers of one item share statements. */
@@ -149,6 +149,6 @@ async function answersToLoad(
   const read = apart.length > 0 ? await retryTransient(() => readAnswers(ops, apart), options) : undefined;
   return page.map(({ stored: { answerId, answer = read?.get(answerId), target } }): AnswerToLoad => {
     if (!answer) throw new Error(`answer ${answerId} is not stored`);
-    return { ...answer, ...(target && { target }) };
+    return { ...answer, target };
   });
 }

@@ -27,7 +27,7 @@ export interface LoadTarget {
 
 /** A stored answer, with its own target if that differs from the target in the options. */
 export interface AnswerToLoad extends StoredAnswer {
-  readonly target?: LoadTarget;
+  readonly target?: LoadTarget | undefined;
 }
 
 /** Options for reading answers. */
@@ -50,7 +50,7 @@ export interface ParsedAnswer extends SizedBatch {
   /** The load may be the answer's first. */
   readonly settles: boolean;
   /** Why the complete answer is quarantined, if a bug of this program is the reason. */
-  readonly fault?: string;
+  readonly fault?: string | undefined;
   /** A forgotten entity was removed from the body, so the stored body must be replaced too. */
   readonly isRedacted: boolean;
 }

@@ -27,28 +27,6 @@ export interface LogCheckResult {
   readonly points: number;
 }
 
-export interface LogCheck {
-  /** True once the end of the log is known, so that reads begin there. */
-  readonly isPositioned: () => boolean;
-  /** Finds the end of the log and, if requested, the balance. */
-  readonly begin: (wantsBalance: boolean, signal: AbortSignal) => Promise<LogCheckResult>;
-  /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
-  readonly read: (sentMs: number, extent: 'page' | 'all', signal: AbortSignal) => Promise<LogCheckResult>;
-  readonly costs: (ids: readonly string[]) => Promise<ReadonlyMap<string, LoggedCost>>;
-  /**
-   * Returns the balance from the last read, and the points that all other requests may still cost; undefined if the
-   * read showed no balance.
-   */
-  readonly balance: (
-    ids: readonly string[],
-  ) => Promise<{ readonly points: number; readonly outstandingBeside: number } | undefined>;
-  readonly prices: () => Promise<PriceBook>;
-  /** Why the last read failed; null if it succeeded. */
-  readonly problem: () => string | null;
-  /** Removes rows from the cost table that only these reads brought, not a sync of the log. */
-  readonly end: () => Promise<void>;
-}
-
 export interface LogChecking extends LogReadContext {
   /** Identifies the token, see `limiterName`. */
   readonly token: string;
@@ -61,9 +39,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** A newest row older than this may be the oldest row of a log in ascending order. */
 const RECENT_MS = 600_000;
 
-export const openLogCheck = (context: LogChecking): LogCheck => new LogReader(context);
-
-class LogReader implements LogCheck {
+export class LogCheck {
   readonly #context: LogChecking;
   /** Runs of the reads so far. */
   readonly #reads: string[] = [];
@@ -82,10 +58,12 @@ class LogReader implements LogCheck {
     this.#context = context;
   }
 
+  /** True once the end of the log is known, so that reads begin there. */
   isPositioned(): boolean {
     return this.#context.position.isKnown();
   }
 
+  /** Why the last read failed; null if it succeeded. */
   problem(): string | null {
     return this.#problem;
   }
@@ -98,6 +76,7 @@ class LogReader implements LogCheck {
     return this.#retry(() => loggedCosts(this.#context.warehouse, ids));
   }
 
+  /** Finds the end of the log and, if requested, the balance. */
   async begin(wantsBalance: boolean, signal: AbortSignal): Promise<LogCheckResult> {
     let read = await this.#readPages([{ limit: 1 }], 1, signal);
     if (!read.isUsable) return this.#checked(read);
@@ -119,6 +98,7 @@ class LogReader implements LogCheck {
     return this.#checked(read);
   }
 
+  /** Reads the log from a send time on, completely or one page, and reconciles it with the ledger. */
   async read(sentMs: number, extent: 'page' | 'all', signal: AbortSignal): Promise<LogCheckResult> {
     const { warehouse, position, now } = this.#context;
     const from = position.startFor(sentMs);
@@ -134,7 +114,13 @@ class LogReader implements LogCheck {
     return this.#checked(read);
   }
 
-  async balance(ids: readonly string[]): ReturnType<LogCheck['balance']> {
+  /**
+   * Returns the balance from the last read, and the points that all other requests may still cost; undefined if the read
+   * showed no balance.
+   */
+  async balance(
+    ids: readonly string[],
+  ): Promise<{ readonly points: number; readonly outstandingBeside: number } | undefined> {
     const { warehouse, token, now } = this.#context;
     if (ids.length > 0) this.#tokenId = (await this.#retry(() => tokenOf(warehouse, ids))) ?? (await this.#ownToken());
     const readAt = now();
@@ -148,6 +134,7 @@ class LogReader implements LogCheck {
     return { points: found.points, outstandingBeside: beside };
   }
 
+  /** Removes rows from the cost table that only these reads brought, not a sync of the log. */
   async end(): Promise<void> {
     if (this.#reads.length === 0) return;
     const { warehouse, run } = this.#context;

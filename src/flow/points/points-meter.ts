@@ -5,12 +5,13 @@
  */
 import type { MeteredBudget } from '../../control/budget/local-budget.ts';
 import type { PriceBook } from '../../plan/pricing/price-book.ts';
+import type { Effects } from '../effects.ts';
 import type { LogCheck } from './log-check.ts';
 import { type MeteredCall, MeteredCalls } from './metered-calls.ts';
 import { orFired, type PointsMeter, type Refusal, type Ticket } from './ticket.ts';
 import { LOG_PATH } from '../../service/request-log/request-log.ts';
 
-export interface Metering {
+export interface Metering extends Pick<Effects, 'now' | 'sleep'> {
   readonly budget: MeteredBudget;
   readonly check: LogCheck;
   /** The prices at the start. */
@@ -19,8 +20,6 @@ export interface Metering {
   readonly inFlight: number;
   /** Buys even while the balance is unknown. */
   readonly mayIgnoreBalance: boolean;
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
 /** The log is read again after this share of a limit's remainder, since a price may rise tenfold unnoticed. */
@@ -37,19 +36,8 @@ const MOST_FAILURES = 4;
 const ENOUGH_SAMPLES = 3;
 
 /** A meter for the calls of one run or chunk in this process. */
-export function openPointsMeter(options: Metering): PointsMeter {
-  const meter = new Meter(options);
-  return {
-    enter: (signal) => meter.enter(signal),
-    verify: (signal) => meter.verifyWaiting(signal),
-    prices: () => meter.prices,
-    most: (points) => (meter.isProbing() ? Math.max(points, 1) : points),
-    finish: (signal) => meter.finish(signal),
-  };
-}
-
-class Meter {
-  prices: PriceBook;
+export class TruePointsMeter implements PointsMeter {
+  #prices: PriceBook;
   readonly #it: Metering;
   readonly #calls: MeteredCalls;
   /** Unconfirmed points from which the log is read again. */
@@ -65,7 +53,7 @@ class Meter {
 
   constructor(options: Metering) {
     this.#it = options;
-    this.prices = options.prices;
+    this.#prices = options.prices;
     this.#calls = new MeteredCalls(options);
     this.#lastReadMs = this.#nowMs();
   }
@@ -80,24 +68,32 @@ class Meter {
       if (refused) return refused;
       const first = this.#dueFirst();
       if (first === undefined) return this.#calls.openTicket();
-      await (first === 'reading' ? this.#verify(signal) : orFired(this.#calls.nextChange(), signal));
+      await (first === 'reading' ? this.#verifyOnce(signal) : orFired(this.#calls.nextChange(), signal));
     }
     return undefined;
   }
 
-  async verifyWaiting(signal: AbortSignal): Promise<boolean> {
-    return this.#calls.waiting().length === 0 ? false : this.#verify(signal);
+  prices(): PriceBook {
+    return this.#prices;
+  }
+
+  most(points: number): number {
+    return this.#isProbing() ? Math.max(points, 1) : points;
+  }
+
+  async verify(signal: AbortSignal): Promise<boolean> {
+    return this.#calls.waiting().length === 0 ? false : this.#verifyOnce(signal);
   }
 
   async finish(signal: AbortSignal): Promise<void> {
     await this.#calls.headersCounted();
-    if (!signal.aborted && this.#calls.expectRows()) await this.#verify(signal);
+    if (!signal.aborted && this.#calls.expectRows()) await this.#verifyOnce(signal);
     await this.#it.check.end();
   }
 
   /** The price is a guess: one call is in flight at a time. */
-  isProbing(): boolean {
-    return !this.#isProbed && this.prices.priced === 0 && this.prices.samples < ENOUGH_SAMPLES;
+  #isProbing(): boolean {
+    return !this.#isProbed && this.#prices.priced === 0 && this.#prices.samples < ENOUGH_SAMPLES;
   }
 
   /** What must come before the next call: a reading of the log, or the end of the calls in flight, so that one reading serves all. */
@@ -105,7 +101,7 @@ class Meter {
     const calls = this.#calls;
     const points = calls.unconfirmedPoints();
     if (points > 0 && this.#nowMs() - this.#lastReadMs >= AGAIN_MS) return 'reading';
-    if (this.isProbing()) {
+    if (this.#isProbing()) {
       if (calls.inFlight() > 0) return 'end';
       return points > 0 && !this.#isUnreadable ? 'reading' : undefined;
     }
@@ -151,7 +147,7 @@ class Meter {
   }
 
   /** Reads the log until it confirms the ended calls; callers at the same time share one reading. */
-  #verify(signal: AbortSignal): Promise<boolean> {
+  #verifyOnce(signal: AbortSignal): Promise<boolean> {
     this.#verifying ??= this.#verifyNow(signal).finally(() => {
       this.#verifying = undefined;
     });
@@ -170,7 +166,7 @@ class Meter {
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;
     }
     if (!this.#isUnreadable) {
-      this.prices = await this.#it.check.prices();
+      this.#prices = await this.#it.check.prices();
       await this.#learnBalance();
     }
     await this.#measure();

@@ -5,15 +5,15 @@ import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 /** The options of a plan beside its definition. */
 export interface PlanOptions {
   readonly refresh: boolean;
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
 }
 
 type Hashed = Pick<SyncDefinition, 'hash'>;
 
 /** The digest of a refresh of this range, or of the complete sync. */
 export const refreshHash = (definition: Hashed, { from, to }: Pick<PlanOptions, 'from' | 'to'>): string =>
-  planHash(definition, { refresh: true, ...(from !== undefined && { from }), ...(to !== undefined && { to }) });
+  planHash(definition, { refresh: true, from, to });
 
 /**
  * The digest of a plan. A backfill and a refresh have plans of their own, so they do not continue an open run of the

@@ -138,8 +138,7 @@ function tasksOfInput(
   const isDone = relied !== undefined && isCovered(definition, maxAgeOf(input), relied, { today, now });
   const unread = relied ? slicesToRetry(definition, input, relied) : [];
   const lastCompleteDay = relied ? reachedDay(relied) : mark?.lastCompleteDay;
-  const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
-  const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), ...range };
+  const facts = { today, lastCompleteDay, logWatermark: logMark(marks.get(LOG_WATERMARK), now), from, to };
   const windows = isDone ? [] : planTasks(definition, [input], facts);
   return {
     isRelied: relied !== undefined,

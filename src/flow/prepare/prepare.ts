@@ -38,11 +38,11 @@ export interface PrepareOptions extends RetryEffects {
   /** The prices for the quote of a new run. */
   readonly prices: PriceBook;
   /** Most requests of a chunk if other workers may take part in a new run; absent, the run has no chunks. */
-  readonly chunkSize?: number;
+  readonly chunkSize?: number | undefined;
   /** Open runs of the sync with spools that cannot be found. */
   readonly missing?: readonly MissingSpools[];
   /** The spool of this process. */
-  readonly ownSpool?: SpoolPlace;
+  readonly ownSpool?: SpoolPlace | undefined;
   /** Called with requests of abandoned runs that may have been charged without an answer. */
   readonly onLost: (requestId: string) => void;
 }

@@ -3,15 +3,12 @@ import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { Effects } from '../effects.ts';
 import { ingestGroups, type IngestResult } from '../ingest/ingest.ts';
 import { reparsedSlices } from '../ingest/read-slices.ts';
 import { readStored, type AnswerToReplay } from './stored-answers.ts';
 
-export interface ReplayEffects {
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
+export interface ReplayEffects extends Effects {
   readonly onProgress: (done: number, total: number) => void;
 }
 

@@ -8,15 +8,15 @@ import type { End as SendEnd } from './end.ts';
 import { settleIdempotently } from './idempotent-commit.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
-/** What a decision means for the points reserved for an attempt. */
-interface Settlement {
+interface PointsSettlement {
   /** Points that the ledger gets back, because the attempt surely cost nothing. */
   readonly pointsBack: number;
   /** False when the cost shows later: with the answer's load, or in the request log. */
   readonly isKnown: boolean;
 }
 
-function settlementOf(decision: Decision, reserved: number): Settlement {
+/** What a decision means for the points that were reserved. */
+export function pointsSettlement(decision: Decision, reserved: number): PointsSettlement {
   switch (decision.do) {
     case 'stop':
       return { pointsBack: reserved, isKnown: true };
@@ -40,7 +40,7 @@ export async function recordDecision(
   decision: Decision,
 ): Promise<SendEnd | undefined> {
   const { outcome, reservation } = sent;
-  const { pointsBack, isKnown } = settlementOf(decision, reservation.points);
+  const { pointsBack, isKnown } = pointsSettlement(decision, reservation.points);
   if (isKnown) reservation.settle(reservation.points - pointsBack);
   const status = outcome.kind === 'answered' ? { status: outcome.status } : {};
   switch (decision.do) {

@@ -13,6 +13,7 @@ import type { GroupCommit } from './group-commit.ts';
 import type { Limiter } from '../../control/limiter/slot.ts';
 import type { Reservation, Reservations } from '../../control/budget/reservations.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
+import type { Effects } from '../effects.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 
 /** A request with the id that its attempts carry. */
@@ -20,7 +21,7 @@ export interface SentRequest extends LedgerRequest {
   readonly xRequestId: string;
 }
 
-export interface SendContext {
+export interface SendContext extends Effects {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly policy: RetryPolicy;
@@ -34,7 +35,7 @@ export interface SendContext {
   /** The most points that this request can cost at current prices. */
   readonly most: () => number;
   /** Admits calls as far as the log has confirmed the cost of others; absent without a limit in points. */
-  readonly meter?: PointsMeter;
+  readonly meter?: PointsMeter | undefined;
   /** Commits that the request is about to be sent, together with or after all answers passed to `store`. */
   readonly commits: Pick<GroupCommit, 'markSent'>;
   /** Commits the answer's bytes and returns its id. The load settles the cost later. */
@@ -44,15 +45,11 @@ export interface SendContext {
   readonly breaker: Breaker;
   /** Bounds the concurrent calls of the token, and their rate. */
   readonly limiter: Limiter;
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
   /** Called for a lost answer that may be paid twice. */
   readonly onLostAnswer: (because: string, again: boolean) => void;
   readonly onSent: (sentAt: Date) => () => void;
-  readonly checkpoint?: OnCheckpoint;
-  readonly spans?: Pick<RunSpans, 'attempt'>;
+  readonly checkpoint?: OnCheckpoint | undefined;
+  readonly spans?: Pick<RunSpans, 'attempt'> | undefined;
   /** Called when nothing more may be sent in this run, before that is recorded. */
   readonly onStop: () => void;
 }

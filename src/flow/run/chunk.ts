@@ -193,7 +193,7 @@ async function concludeWhole(
     backfill: false,
     startedAt: new Date(run.startedAt),
     lost,
-    ...(missing && { missing }),
+    missing,
     schema: warehouse.schema,
     now: effects.now,
     isLimited: definition.budgetPerRun !== undefined || Object.keys(config.budget).length > 0,

@@ -5,7 +5,7 @@ import { lowerBoundsOf, currentLowerBounds } from '../../ledger/coverage.ts';
 import { lostAnswersOf } from '../../ledger/lost-answers.ts';
 import { filtersText } from '../../text/filters.ts';
 import { pointsSentSince, unverifiedPoints } from '../../ledger/log-costs.ts';
-import type { Ops } from '../../warehouse/connect/operations-db.ts';
+import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { endRun, type Run, readRunCounters } from '../../ledger/runs.ts';
 import type { RunCounters } from '../../ledger/run-counters.ts';
 import type { Gap, RunState, SyncSummary } from '../../ledger/summary.ts';
@@ -19,7 +19,14 @@ import {
 } from '../../ledger/unreadable-answers.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
+import type { Invocation } from './invocation.ts';
+import type { OpenedRun } from './open-run.ts';
+import { reconcileRun } from './reconciler.ts';
 import type { RunStop } from './stop-controller.ts';
+import type { SyncRun } from './sync-run.ts';
+import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import { deletedNotice, deletedRows } from '../replay/deleted-rows.ts';
 import { moveWatermarks } from './move-watermarks.ts';
 import { type MissingSpools, missingSpoolError } from '../../recovery/spool/find-spools.ts';
 
@@ -38,7 +45,7 @@ export interface ConcludeInput {
   /** Requests of runs that this run gave up, whose answers were lost. */
   readonly lost: readonly string[];
   /** Spools that cannot be found and may hold answers to requests of the run. */
-  readonly missing?: MissingSpools;
+  readonly missing?: MissingSpools | undefined;
   /** The schema of the analyst tables. */
   readonly schema: string;
   readonly now: () => Date;
@@ -96,9 +103,14 @@ interface RunEnd {
   readonly next: string | null;
 }
 
+/** What decides the outcome of a run, beside its totals. */
+interface EndInput extends Pick<ConcludeInput, 'stop' | 'aborted' | 'failOnTruncated' | 'missing'> {
+  readonly definition: Pick<SyncDefinition, 'name' | 'inDoubt' | 'acceptRejects' | 'acceptsUnreadable'>;
+}
+
 /** The totals that decide the outcome of a run. */
 interface Sums {
-  readonly totals: RunCounters;
+  readonly totals: Pick<RunCounters, 'left' | 'inDoubt' | 'quarantined' | 'failed' | 'received' | 'truncated'>;
   readonly unread: UnreadableSum;
   readonly gaps: readonly Gap[];
   /** Lower bounds of earlier runs that count. */
@@ -106,7 +118,7 @@ interface Sums {
 }
 
 /** How a run ends, by the first rule that applies. */
-const endOf = (input: ConcludeInput, sums: Sums): RunEnd =>
+export const endOf = (input: EndInput, sums: Sums): RunEnd =>
   stoppedEnd(input, sums) ??
   lostAnswersEnd(input, sums) ??
   rejectedEnd(input, sums) ??
@@ -127,7 +139,7 @@ const rejected = (error: string, next: string | null): RunEnd => ({
   next,
 });
 
-function stoppedEnd({ stop, aborted }: ConcludeInput, { totals }: Sums): RunEnd | undefined {
+function stoppedEnd({ stop, aborted }: EndInput, { totals }: Sums): RunEnd | undefined {
   if (stop && stop.exit !== EXIT.rejects) {
     const state = stop.exit === EXIT.budget ? 'out_of_points' : 'interrupted';
     return { state, exitCode: stop.exit, error: stop.because, next: stop.next };
@@ -141,7 +153,7 @@ function stoppedEnd({ stop, aborted }: ConcludeInput, { totals }: Sums): RunEnd 
       );
 }
 
-function lostAnswersEnd({ definition, missing }: ConcludeInput, { totals }: Sums): RunEnd | undefined {
+function lostAnswersEnd({ definition, missing }: EndInput, { totals }: Sums): RunEnd | undefined {
   if (totals.inDoubt === 0) return undefined;
   if (missing) {
     const { message, next = null } = missingSpoolError(definition.name, missing);
@@ -157,7 +169,7 @@ function lostAnswersEnd({ definition, missing }: ConcludeInput, { totals }: Sums
       };
 }
 
-function rejectedEnd({ stop, definition }: ConcludeInput, { totals, unread, gaps }: Sums): RunEnd | undefined {
+function rejectedEnd({ stop, definition }: EndInput, { totals, unread, gaps }: Sums): RunEnd | undefined {
   const rejects = totals.quarantined + totals.failed + unread.items;
   const all = totals.received + totals.failed + unread.items;
   const isTooMuch = rejects / Math.max(1, all) > definition.acceptRejects;
@@ -185,7 +197,7 @@ function truncatedEnd({ totals, earlier }: Sums): RunEnd | undefined {
   );
 }
 
-const completeEnd = ({ definition }: ConcludeInput, { totals, unread }: Sums): RunEnd => ({
+const completeEnd = ({ definition }: EndInput, { totals, unread }: Sums): RunEnd => ({
   state: totals.failed + unread.requests > 0 ? 'partial' : 'complete',
   exitCode: EXIT.complete,
   error: null,
@@ -202,15 +214,62 @@ function unreadError(gaps: readonly Gap[], requests: number): string {
 
 const NAMED_GAPS = 3;
 
-function unreadNext({ name }: SyncDefinition, { requests, failing }: UnreadableSum): string {
+function unreadNext({ name }: EndInput['definition'], { requests, failing }: UnreadableSum): string {
   const again = `Run the sync again: it requests exactly what could not be read, at most ${MAX_UNREADABLE} times within max_age.`;
   const given = `sluice sync --refresh ${name} requests again what could not be read ${MAX_UNREADABLE} times.`;
   return failing === 0 ? again : failing === requests ? given : `${again} ${given}`;
 }
 
-function advice(totals: RunCounters): string | null {
+function advice(totals: Sums['totals']): string | null {
   if (totals.quarantined > 0) return 'See what was not understood with sluice quarantine list.';
   if (totals.truncated > 0)
     return 'More may exist than was returned: raise count, or give the sync a window or split_by.';
   return null;
+}
+
+export interface RunOutcome {
+  readonly lease: Lease;
+  /** What stopped the run; undefined when everything was requested. */
+  readonly stop: RunStop | undefined;
+  readonly missing: readonly MissingSpools[];
+  /** The caller's signal fired. */
+  readonly aborted: boolean;
+}
+
+/**
+ * Records the end of the run, and returns its summary. Then matches the ledger with a request log that was read, and
+ * warns of rows that were deleted while their answers are fresh.
+ */
+export async function concludeOpenRun(
+  { warehouse, effects }: Invocation,
+  { definition, options }: SyncRun,
+  { run, covered, reliedInputs, lost, segment, startedAt }: OpenedRun,
+  { lease, stop, missing, aborted }: RunOutcome,
+): Promise<SyncSummary> {
+  const ops = operationsOf(warehouse);
+  const summary = await retryTransient(async () => {
+    // Another process that took over this run will conclude it.
+    await assertLease(ops, lease);
+    return concludeRun(ops, {
+      definition,
+      run,
+      covered,
+      reliedInputs,
+      stop,
+      aborted,
+      lost,
+      startedAt,
+      failOnTruncated: options.failOnTruncated,
+      backfill: options.from !== undefined || options.to !== undefined,
+      schema: warehouse.schema,
+      now: effects.now,
+      isLimited: segment.isLimited,
+      missing: missing.find(({ runId }) => runId === run.id),
+    });
+  }, effects);
+  if (definition.endpoint.paging.by === 'cursor') await reconcileRun(warehouse, run, effects);
+  else if (summary.fresh > covered)
+    for (const deleted of await retryTransient(() => deletedRows(warehouse, run.id), effects))
+      effects.onNotice(deletedNotice(deleted));
+  return summary;
 }

@@ -39,12 +39,10 @@ export interface ExecuteContext extends StoreContext {
   readonly budget: BudgetGuard;
   readonly limiter: Limiter;
   /** Enforces limits in true points; absent without such a limit. */
-  readonly meter?: PointsMeter;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly newId: () => string;
+  readonly meter?: PointsMeter | undefined;
   readonly onLostAnswer: (because: string, again: boolean) => void;
   /** Resolves a lost answer before its request is sent again; absent, the request is sent again immediately. */
-  readonly resolveLost?: ResolveLostAnswers;
+  readonly resolveLost?: ResolveLostAnswers | undefined;
   readonly onSent: (sentAt: Date) => () => void;
   /** Called after each request that ended, with its written rows and points. */
   readonly onEnded: (rows: number, points: number) => void;
@@ -161,14 +159,16 @@ class RunExecution {
     }
   }
 
-  /** Handles a request among as many as may be in flight. The next one may start as soon as the answer arrives, unless it
-   * should first learn from the answer. */
+  /**
+   * Handles a request among as many as may be in flight. The next one may start as soon as the answer arrives, unless the
+   * loaded answer may decide how the next one is handled.
+   */
   async #handleWhenFree(request: LedgerRequest): Promise<void> {
     const answered = Promise.withResolvers<void>();
-    const mayLearn = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
+    const decidesNext = this.#splitter.maySplit || mayHaveFreshAnswer(this.#context, request);
     let handled: Promise<void> | undefined;
     await this.#concurrency(() => {
-      handled = this.#handle(request, mayLearn ? () => undefined : answered.resolve);
+      handled = this.#handle(request, decidesNext ? () => undefined : answered.resolve);
       return Promise.race([answered.promise, handled]);
     });
     await handled;

@@ -14,16 +14,12 @@ import type { Limiter } from '../../control/limiter/slot.ts';
 import { capped } from '../../control/limiter/capped.ts';
 import { type LogPosition, openLogPosition } from '../points/log-position.ts';
 import { findableSpools, type Spools } from '../../recovery/spool/find-spools.ts';
+import type { Effects } from '../effects.ts';
 import { toUserError, retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { BeginRunSpan } from '../../telemetry/tracing.ts';
 
 /** Everything that the flow needs from outside. */
-export interface FlowEffects {
-  /** The database's clock. All stored times, and times compared with them, use it. */
-  readonly now: () => Date;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  readonly random: () => number;
-  readonly newId: () => string;
+export interface FlowEffects extends Effects {
   readonly onProgress: (progress: Progress) => void;
   readonly onNotice: (notice: Notice) => void;
   /** Called at each point where the death of the process must be survivable. */

@@ -1,5 +1,4 @@
 /** The loader of a run: loads stored answers in the order of storage, many at once. */
-import type { Lease } from '../../ledger/lease.ts';
 import type { LedgerRequest } from '../../ledger/requests.ts';
 import { settlePoints } from '../../ledger/price-samples.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
@@ -7,24 +6,21 @@ import { isUnreadable } from '../../ledger/unreadable-answers.ts';
 import { unloadedAnswers } from '../../ledger/answers.ts';
 import { expectedPointsOf, maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import { countOf } from '../../service/endpoint.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OnCheckpoint } from '../../ledger/kill-points.ts';
 import { answersToServe, type RunMemory, mayFollowUp, planFollowUps } from '../split/follow-up.ts';
-import type { FollowUpContext } from '../split/follow-up-context.ts';
 import { batched } from '../../async/batcher.ts';
 import { type IngestOptions, type IngestResult, ingestAnswer } from '../ingest/ingest.ts';
 import { openLoadQueue, type QueuedAnswer } from '../ingest/queue.ts';
 import { serveFromNewAnswers } from '../../control/freshness/freshness.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
+import type { RunContext } from './run-context.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { openReadWriteLock } from '../../async/read-write-lock.ts';
 
-export interface LoaderContext extends FollowUpContext, RetryEffects {
-  readonly warehouse: Warehouse;
-  readonly lease: Lease;
+export interface LoaderContext extends RunContext {
   readonly prices: PriceBook;
-  readonly checkpoint?: OnCheckpoint;
-  readonly spans?: Pick<RunSpans, 'attempt' | 'load'>;
+  readonly checkpoint?: OnCheckpoint | undefined;
+  readonly spans?: Pick<RunSpans, 'attempt' | 'load'> | undefined;
   /** Called with each loaded answer. */
   readonly onLoaded: (result: IngestResult) => void;
 }
@@ -64,8 +60,8 @@ export function openLoader(context: LoaderContext, memory: RunMemory): Loader {
     lease: context.lease,
     onLoaded: context.onLoaded,
     mayPlanMore: ({ answer, batch }) => mayFollowUp(context.definition.endpoint, answer, batch.items),
-    ...(context.checkpoint && { checkpoint: context.checkpoint }),
-    ...(context.spans && { wrapCommit: context.spans.load }),
+    checkpoint: context.checkpoint,
+    wrapCommit: context.spans?.load,
     onCommit: async (inside, results) => {
       await planFollowUps(context, inside, results, memory);
       await settlePoints(

@@ -1,8 +1,10 @@
-/** The run of a sync, prepared and ready to execute. */
+/** The run of a sync: what earlier processes paid for, then the run itself, prepared and ready to execute. */
 import { syncBudget } from '../../control/budget/budget.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { abandonedAnswerNotice } from '../../recovery/reconcile/lost-answers.ts';
-import type { MissingSpools } from '../../recovery/spool/find-spools.ts';
+import { abandonMissing, type MissingSpools, missingSpools } from '../../recovery/spool/find-spools.ts';
+import { ingestSpooled } from '../../recovery/spool/spool.ts';
+import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { Invocation } from './invocation.ts';
 import { forgottenNotice, type PreparedRun, prepareRun } from '../prepare/prepare.ts';
@@ -26,6 +28,23 @@ export interface RunStart {
   readonly missing: readonly MissingSpools[];
 }
 
+/**
+ * Stores the spooled answers of the sync, and returns the spools that cannot be found. Call it before planning: a plan
+ * made without these answers would buy them again.
+ */
+export async function recoverPaidAnswers(
+  { warehouse, effects, spools }: Invocation,
+  { definition, options, spooled }: SyncRun,
+): Promise<readonly MissingSpools[]> {
+  const ops = operationsOf(warehouse);
+  const { name: sync } = definition;
+  for (const files of spooled) await ingestSpooled(ops, files, { sync }, effects);
+  const { own } = spools;
+  if (options.abandonSpool === true)
+    await retryTransient(() => abandonMissing(ops, sync, { ...effects, ...(own && { own }) }), effects);
+  return retryTransient(() => missingSpools(ops, { syncs: [sync] }, spools), effects);
+}
+
 /** Continues the open run of the sync, or plans a new one, and settles what a dead process left in flight. */
 export async function openRun(
   invocation: Invocation,
@@ -33,7 +52,6 @@ export async function openRun(
   { startedAt, held: { holder, lease, signal }, missing }: RunStart,
 ): Promise<OpenedRun> {
   const { warehouse, config, effects } = invocation;
-  const { own: ownSpool } = invocation.spools;
   const abandoning = { holder, newId: effects.newId, now: startedAt };
   await retryTransient(() => abandonLogReads(warehouse, definition, abandoning), effects);
   const prices = await retryTransient(() => readPrices(warehouse, config, definition), effects);
@@ -45,8 +63,8 @@ export async function openRun(
     startedAt,
     prices,
     missing,
-    ...(ownSpool && { ownSpool }),
-    ...(share && { chunkSize: share.chunkSize }),
+    ownSpool: invocation.spools.own,
+    chunkSize: share?.chunkSize,
     onLost: (id) => {
       lost.push(id);
       effects.onNotice(abandonedAnswerNotice(definition.name, id));
@@ -64,7 +82,7 @@ export async function openRun(
     maxAgeOf,
     lost,
     rowCounter,
-    ...(spans && { spans }),
+    spans,
   });
   if (run.continued || lost.length > 0) await segment.settle(signal);
   return { ...prepared, startedAt, segment, lost };

@@ -15,6 +15,7 @@ import { tokenRequests } from '../../service/endpoints/token-requests.ts';
 import { canonicalJson, digestOf } from '../../service/canonical-json.ts';
 import { instantText } from '../../service/instant.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
+import type { Effects } from '../effects.ts';
 import { type ExecuteContext, executeRun } from './execute.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
@@ -26,21 +27,8 @@ export interface TimeRange {
 
 /** What a log read needs from the run that starts it. */
 export interface LogReadContext
-  extends Pick<
-    ExecuteContext,
-    | 'warehouse'
-    | 'definition'
-    | 'run'
-    | 'lease'
-    | 'client'
-    | 'limiter'
-    | 'budget'
-    | 'now'
-    | 'sleep'
-    | 'random'
-    | 'newId'
-    | 'onLoaded'
-  > {
+  extends Effects,
+    Pick<ExecuteContext, 'warehouse' | 'definition' | 'run' | 'lease' | 'client' | 'limiter' | 'budget' | 'onLoaded'> {
   /** Returns the prices of a sync's calls. */
   readonly pricesOf: (definition: SyncDefinition) => Promise<PriceBook>;
   /** Runs one log read at a time. Reads share a run name, and a new read abandons the one before. */
@@ -110,17 +98,10 @@ async function readNow(
   const run = await retryTransient(() => begin(context, definition, bodies), context);
   const timeout = new AbortController();
   const either = AbortSignal.any([signal, timeout.signal]);
-  const { warehouse, lease, client, limiter, budget, now, random, newId, onLoaded } = context;
+  const { client } = context;
   const stop = await executeRun(
     {
-      warehouse,
-      lease,
-      limiter,
-      budget,
-      now,
-      random,
-      newId,
-      onLoaded,
+      ...context,
       definition,
       run,
       maxAgeOf: () => undefined,
@@ -178,15 +159,15 @@ async function failureOf(ops: Ops, runId: string): Promise<string> {
 export async function abandonLogReads(
   warehouse: Warehouse,
   { name }: Pick<SyncDefinition, 'name'>,
-  more: AbandonOptions,
+  abandoning: AbandonOptions,
 ): Promise<void> {
   for (const reading of await openRunsOf(operationsOf(warehouse), logReadName(name)))
-    await abandonLogRead(warehouse, reading, more);
+    await abandonLogRead(warehouse, reading, abandoning);
 }
 
 interface AbandonOptions {
   readonly holder: string;
-  readonly newId: () => string;
+  readonly newId: Effects['newId'];
   readonly now: Date;
 }
 

@@ -23,19 +23,19 @@ import {
 } from '../../recovery/reconcile/lost-answers.ts';
 import { faultNotice } from '../ingest/answer-fault.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
+import type { Notice } from '../../ledger/summary.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
 import { progressCallbacks } from './progress.ts';
-import { openLogCheck } from '../points/log-check.ts';
+import { LogCheck } from '../points/log-check.ts';
 import type { LogReadContext } from './read-request-log.ts';
-import { openPointsMeter } from '../points/points-meter.ts';
+import { TruePointsMeter } from '../points/points-meter.ts';
 import type { PointsMeter } from '../points/ticket.ts';
 import { openReconciler } from './reconciler.ts';
 import { missingSpools } from '../../recovery/spool/find-spools.ts';
 import { openSpoolWriter } from '../../recovery/spool/spool.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
-import { surplusNotice } from '../ingest/surplus-items.ts';
 import type { RowCounter } from './analyze-tables.ts';
 
 export interface Segment {
@@ -49,7 +49,7 @@ export interface Segment {
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   readonly rowCounter: RowCounter;
-  readonly spans?: RunSpans;
+  readonly spans?: RunSpans | undefined;
 }
 
 /** The operations on a run, in this order. */
@@ -84,19 +84,13 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => sequential(work);
   const shared = { warehouse, definition, run, lease, client, limiter, now, sleep, random, newId, budget, onLoaded };
   const pricesOf = (other: SyncDefinition) => retryTransient(() => readPrices(warehouse, config, other), effects);
-  const meter = await meterFor(invocation, segment, { ...shared, pricesOf, inTurn });
+  const reading: LogReadContext = { ...shared, pricesOf, inTurn };
+  const meter = await meterFor(invocation, segment, reading);
   const known = (): PriceBook => meter?.prices() ?? prices;
-  const resolveLost =
-    definition.endpoint.paging.by === 'cursor'
-      ? undefined
-      : openReconciler({
-          ...shared,
-          pricesOf,
-          inTurn,
-        });
+  const resolveLost = definition.endpoint.paging.by === 'cursor' ? undefined : openReconciler(reading);
   const most = (request: RequestBody): number => maxPointsOf(known(), countOf(request));
-  const settleOptions = { definition, run, lost, resolveLost, maxPointsOf: most, now, sleep, random, onNotice };
-  const contextWith = async (cut: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
+  const settleOptions = { ...effects, definition, run, lost, resolveLost, maxPointsOf: most };
+  const contextWith = async (onSplit: ExecuteContext['onSplit']): Promise<ExecuteContext> => ({
     ...shared,
     retries: config.service.retries,
     inFlight,
@@ -105,13 +99,13 @@ export async function openSegment(invocation: Invocation, segment: Segment): Pro
     get prices() {
       return known();
     },
-    ...(meter && { meter }),
+    meter,
     onLostAnswer: (because, again) => onNotice(lostAnswerNotice(sync, because, again)),
-    ...(cut && { onSplit: cut }),
-    ...(checkpoint && { checkpoint }),
-    ...(spans && { spans }),
-    ...(spool && { spoolAnswer: openSpoolWriter({ spool, onNotice }) }),
-    ...(resolveLost && { resolveLost }),
+    onSplit,
+    checkpoint,
+    spans,
+    spoolAnswer: spool && openSpoolWriter({ spool, onNotice }),
+    resolveLost,
     ...progressCallbacks(sync, await retryTransient(() => countByState(ops, run), effects), effects.onProgress),
   });
   return {
@@ -150,7 +144,7 @@ async function meterFor(
   if (definition.endpoint.paging.by === 'cursor') return undefined;
   if (!budget.balance && (await budget.tightest()) === undefined) return undefined;
   const { url, token } = config.service;
-  const check = openLogCheck({
+  const check = new LogCheck({
     ...reading,
     // A log read is never refused for its price; its charge is counted afterwards.
     budget: openBudget([]),
@@ -159,5 +153,17 @@ async function meterFor(
     prices: () => reading.pricesOf(definition),
   });
   const mayIgnoreBalance = config.budget.unknownBalance === 'spend';
-  return openPointsMeter({ budget, check, prices, inFlight, mayIgnoreBalance, now: effects.now, sleep: effects.sleep });
+  return new TruePointsMeter({ ...effects, budget, check, prices, inFlight, mayIgnoreBalance });
+}
+
+/** Returns the notice about an answer with more items than requested; undefined for any other answer. */
+function surplusNotice(sync: string, { answer, receipt }: IngestResult): Notice | undefined {
+  const { count } = answer.request;
+  return typeof count === 'number' && receipt.received > count
+    ? {
+        level: 'warn',
+        sync,
+        message: `answer ${answer.id} holds ${receipt.received} items, more than the ${count} requested; all are loaded`,
+      }
+    : undefined;
 }

@@ -11,7 +11,7 @@ import type { SpoolWriter } from '../../recovery/spool/spool.ts';
 
 export interface StoreContext extends LoaderContext {
   /** Keeps an answer that could not be stored; returns the error that ends the run. */
-  readonly spoolAnswer?: SpoolWriter;
+  readonly spoolAnswer?: SpoolWriter | undefined;
 }
 
 /**

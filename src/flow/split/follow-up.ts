@@ -3,7 +3,7 @@
  */
 import { type Row, servedBy, rowsServed } from './served-rows.ts';
 import { nextPages, NOTHING, type Walks, stepOf } from './walk-pages.ts';
-import type { FollowUpContext } from './follow-up-context.ts';
+import type { RunContext } from '../run/run-context.ts';
 import { recordSlices, type CoverageSlice } from '../../ledger/coverage.ts';
 import { planRequests } from '../../ledger/requests.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -28,7 +28,7 @@ export interface RunMemory {
  * Answers of earlier runs lead to none.
  */
 export async function planFollowUps(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   results: readonly IngestResult[],
   memory: RunMemory,
@@ -51,7 +51,7 @@ export async function planFollowUps(
 
 /** Plans the follow-up requests of one answer; returns how many were added, and the coverage record. */
 async function planOf(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   result: IngestResult,
   row: Row,
@@ -88,7 +88,7 @@ interface SliceResult {
 }
 
 function sliceOf(
-  { definition, run }: FollowUpContext,
+  { definition, run }: RunContext,
   { answer, identity, batch }: IngestResult,
   row: Row,
   { step, follow, isReadable }: SliceResult,
@@ -114,7 +114,7 @@ function sliceOf(
 
 /** As `planParts`, but once for a stored answer: the current evidence might lead to other parts. */
 const planNewParts = async (
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   answer: Pick<StoredAnswer, 'request'>,
   row: Row,
@@ -123,7 +123,7 @@ const planNewParts = async (
 
 /** Plans the follow-up requests of one row; returns how many were new. */
 async function planParts(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   answer: Pick<StoredAnswer, 'request'>,
   row: Row,
@@ -153,7 +153,7 @@ export const mayFollowUp = (
 ): boolean => paging.by === 'cursor' || (paging.by !== 'once' && isFull({ request, items }));
 
 /** Returns fresh answers that must be loaded for this run: for its own bridges, further slices or pages of a walk. */
-export async function answersToServe(context: FollowUpContext, ops: Ops, afterId: string) {
+export async function answersToServe(context: RunContext, ops: Ops, afterId: string) {
   const { endpoint, name } = context.definition;
   const ownBridge = endpoint.bridge !== undefined && 'sync' in endpoint.bridge.questionColumns;
   return ops

@@ -1,5 +1,5 @@
 /** The rows of the ledger that answers serve. */
-import type { FollowUpContext } from './follow-up-context.ts';
+import type { RunContext } from '../run/run-context.ts';
 import { type Selectable, sql } from 'kysely';
 import type { Ops, OpsDatabase } from '../../warehouse/connect/operations-db.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
@@ -17,7 +17,7 @@ export const servedBy = ({ answer, identity }: Pick<IngestResult, 'answer' | 'id
 
 /** Returns the rows that answers were loaded for, by `servedBy`; an answer of an abandoned run serves none. */
 export async function rowsServed(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   results: readonly IngestResult[],
 ): Promise<ReadonlyMap<string, Row>> {

@@ -6,11 +6,9 @@
 import type { SyncDefinition } from '../../config/definition.ts';
 import { type InputSlices, readEarlierSlices } from '../../ledger/coverage.ts';
 import { skipForSplit } from '../../ledger/skip-for-split.ts';
-import { assertLease, type Lease } from '../../ledger/lease.ts';
+import { assertLease } from '../../ledger/lease.ts';
 import { type LedgerRequest, planRequests } from '../../ledger/requests.ts';
-import type { Run } from '../../ledger/runs.ts';
 import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts';
-import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import { taskOf } from '../../plan/plan.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { isAllowed } from '../../service/window/allowance.ts';
@@ -18,28 +16,9 @@ import { type Evidence, evidence, windowOf } from '../../service/window/evidence
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { type Follow, isFull, type PageStep, type FollowOptions } from '../../service/paging.ts';
-import type { Warehouse } from '../../warehouse/connect/connect.ts';
-import type { SplitEvent } from './split-notices.ts';
 import { freshFor } from '../../control/freshness/freshness.ts';
-import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
-
-/** The estimates for the questions of a run. */
-export interface Splitter {
-  /** Returns the options for following a full answer to an input's question. */
-  readonly followOptionsFor: (input: RequestBody) => FollowOptions;
-  /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */
-  readonly followOf: (input: RequestBody, step: PageStep) => Follow;
-  /** Learns from an answer, before its follow-up requests are planned. Questions that fit one answer are not kept. */
-  readonly learn: (input: RequestBody, step: PageStep) => void;
-  /** Records the parts that followed an answer or replaced a question. */
-  readonly recordSplit: (input: RequestBody, step: PageStep, parts: readonly RequestBody[]) => void;
-  /** False if every request is sent as planned. */
-  readonly maySplit: boolean;
-  /** Decides whether to send, split or delay a request. */
-  readonly decide: (request: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>) => SplitDecision;
-  /** Marks a request as in flight; call the returned function once its answer is loaded, or if there is none. */
-  readonly start: (request: Pick<LedgerRequest, 'input' | 'request'>) => () => void;
-}
+import type { RunContext } from '../run/run-context.ts';
+import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 
 /** Send a request, replace it by parts, or wait for requests of its question that are in flight. */
 export type SplitDecision =
@@ -53,6 +32,8 @@ const NOT_ALLOWED = 'as many items as requested, and its parts would take more r
 const EARLIER = 20_000;
 /** Most questions in memory, by last use: about 20 kB each. */
 const QUESTIONS = 10_000;
+
+type SplitDefinition = Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>;
 
 type Window = NonNullable<ReturnType<typeof windowOf>>;
 
@@ -71,116 +52,124 @@ interface QuestionState {
 /** Creates the splitter of a run, with the slices of earlier runs of its sync as evidence. */
 export async function openSplitter(ops: Ops, definition: SyncDefinition): Promise<Splitter> {
   const { name, endpoint } = definition;
-  return splitterOf(definition, endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, EARLIER) : []);
+  const earlier = endpoint.paging.days ? await readEarlierSlices(ops, name, endpoint.name, EARLIER) : [];
+  return new Splitter(definition, earlier);
 }
 
-/** Creates a splitter that starts with the evidence of earlier slices. */
-export function splitterOf(
-  definition: Pick<SyncDefinition, 'endpoint' | 'request' | 'splitBy' | 'raiseCountTo'>,
-  earlier: readonly InputSlices[],
-): Splitter {
-  const { endpoint } = definition;
-  const { days, splitBefore } = endpoint.paging;
-  const { find, begin } = openQuestions(definition);
-  const followOptionsFor = (input: RequestBody): FollowOptions => {
-    const question = find(input);
-    return {
-      splitBy: definition.splitBy,
-      raiseCountTo: definition.raiseCountTo,
-      evidence: question?.evidence,
-      isMisled: question !== undefined && isMisled(question),
-    };
-  };
-  for (const { input, slices } of earlier) {
-    // An earlier input may no longer be valid.
-    const isValid = endpoint.request.safeParse({ ...definition.request, ...input }).success;
-    const question = isValid ? begin(input) : undefined;
-    for (const slice of slices) question?.evidence.learnEarlier(slice);
-    if (question) question.answers += slices.length;
+/** The estimates for the questions of a run; it starts with the evidence of earlier slices. */
+export class Splitter {
+  readonly #definition: SplitDefinition;
+  /** The questions that were looked at last. */
+  readonly #questions = new Map<string, QuestionState>();
+
+  constructor(definition: SplitDefinition, earlier: readonly InputSlices[]) {
+    this.#definition = definition;
+    for (const { input, slices } of earlier) {
+      // An earlier input may no longer be valid.
+      const isValid = definition.endpoint.request.safeParse({ ...definition.request, ...input }).success;
+      const question = isValid ? this.#begin(input) : undefined;
+      for (const slice of slices) question?.evidence.learnEarlier(slice);
+      if (question) question.answers += slices.length;
+    }
   }
-  return {
-    followOptionsFor,
-    maySplit: days !== undefined,
-    followOf: (input, step) => {
-      const ways = followOptionsFor(input);
-      const follow = endpoint.paging.follow([step], ways);
-      return isAllowed(endpoint.paging, { request: step.request, isAsked: true }, follow.requests, ways)
-        ? follow
-        : { requests: [], lowerBound: NOT_ALLOWED };
-    },
-    learn: (input, step) => {
-      const question = isFull(step) ? begin(input) : find(input);
-      if (!question) return;
-      const { request, items } = step;
-      question.evidence.learn({ request, items, returned: items.length, full: isFull(step) });
-      question.answers += 1;
-      if (isFull(step)) return;
-      question.roomy.answers += 1;
-      question.roomy.filled += items.length / Number(request['count']);
-    },
-    recordSplit: (input, { request, items }, parts) => {
-      find(input)?.evidence.recordSplit({ request, returned: items.length }, parts);
-    },
-    decide: ({ input, request, attempts }) => {
-      const question = find(input);
-      // A request that was sent may have been answered, so it is not replaced by its parts.
-      const into = question && attempts === 0 ? splitBefore?.(request, followOptionsFor(input)) : undefined;
-      if (!question || !into) return { do: 'ask' };
-      if (!isAllowed(endpoint.paging, { request, isAsked: false }, into.requests, followOptionsFor(input)))
-        return { do: 'ask' };
-      return isEarly(question, days && windowOf(request, days))
-        ? { do: 'wait', until: question.change.promise }
-        : { do: 'cut', parts: into };
-    },
-    start: ({ input, request }) => {
-      const question = find(input);
-      const window = days && windowOf(request, days);
-      if (!question || !window) return () => undefined;
-      question.underWay.add(window);
-      return () => {
-        if (!question.underWay.delete(window)) return;
-        question.change.resolve();
-        question.change = Promise.withResolvers();
-      };
-    },
-  };
-}
 
-interface Questions {
-  readonly find: (input: RequestBody) => QuestionState | undefined;
-  /** Finds the question, or begins it; undefined for an endpoint without days. */
-  readonly begin: (input: RequestBody) => QuestionState | undefined;
-}
+  /** False if every request is sent as planned. */
+  get maySplit(): boolean {
+    return this.#definition.endpoint.paging.days !== undefined;
+  }
 
-/** Remembers the questions of a sync that were looked at last. */
-function openQuestions(definition: Pick<SyncDefinition, 'endpoint' | 'request'>): Questions {
-  const { days } = definition.endpoint.paging;
-  const questions = new Map<string, QuestionState>();
-  const find = (input: RequestBody): QuestionState | undefined => {
+  /** Returns the options for following a full answer to an input's question. */
+  followOptionsFor(input: RequestBody): FollowOptions {
+    const { splitBy, raiseCountTo } = this.#definition;
+    const question = this.#find(input);
+    const isMisledBy = question !== undefined && isMisled(question);
+    return { splitBy, raiseCountTo, evidence: question?.evidence, isMisled: isMisledBy };
+  }
+
+  /** Returns what follows a learned answer: nothing, or parts that are allowed no more requests than their question. */
+  followOf(input: RequestBody, step: PageStep): Follow {
+    const { paging } = this.#definition.endpoint;
+    const options = this.followOptionsFor(input);
+    const follow = paging.follow([step], options);
+    return isAllowed(paging, { request: step.request, isAsked: true }, follow.requests, options)
+      ? follow
+      : { requests: [], lowerBound: NOT_ALLOWED };
+  }
+
+  /** Learns from an answer, before its follow-up requests are planned. Questions that fit one answer are not kept. */
+  learn(input: RequestBody, step: PageStep): void {
+    const question = isFull(step) ? this.#begin(input) : this.#find(input);
+    if (!question) return;
+    const { request, items } = step;
+    question.evidence.learn({ request, items, returned: items.length, full: isFull(step) });
+    question.answers += 1;
+    if (isFull(step)) return;
+    question.roomy.answers += 1;
+    question.roomy.filled += items.length / Number(request['count']);
+  }
+
+  /** Records the parts that followed an answer or replaced a question. */
+  recordSplit(input: RequestBody, { request, items }: PageStep, parts: readonly RequestBody[]): void {
+    this.#find(input)?.evidence.recordSplit({ request, returned: items.length }, parts);
+  }
+
+  /** Decides whether to send, split or delay a request. */
+  decide({ input, request, attempts }: Pick<LedgerRequest, 'input' | 'request' | 'attempts'>): SplitDecision {
+    const { paging } = this.#definition.endpoint;
+    const question = this.#find(input);
+    const options = this.followOptionsFor(input);
+    // A request that was sent may have been answered, so it is not replaced by its parts.
+    const parts = question && attempts === 0 ? paging.splitBefore?.(request, options) : undefined;
+    if (!question || !parts) return { do: 'ask' };
+    if (!isAllowed(paging, { request, isAsked: false }, parts.requests, options)) return { do: 'ask' };
+    return isEarly(question, paging.days && windowOf(request, paging.days))
+      ? { do: 'wait', until: question.change.promise }
+      : { do: 'cut', parts };
+  }
+
+  /** Marks a request as in flight; call the returned function once its answer is loaded, or if there is none. */
+  start({ input, request }: Pick<LedgerRequest, 'input' | 'request'>): () => void {
+    const { days } = this.#definition.endpoint.paging;
+    const question = this.#find(input);
+    const window = days && windowOf(request, days);
+    if (!question || !window) return () => undefined;
+    question.underWay.add(window);
+    return () => {
+      if (!question.underWay.delete(window)) return;
+      question.change.resolve();
+      question.change = Promise.withResolvers();
+    };
+  }
+
+  #find(input: RequestBody): QuestionState | undefined {
     const key = canonicalJson(input);
-    const found = questions.get(key);
+    const found = this.#questions.get(key);
     if (found) {
-      questions.delete(key);
-      questions.set(key, found);
+      this.#questions.delete(key);
+      this.#questions.set(key, found);
     }
     return found;
-  };
-  const begin = (input: RequestBody): QuestionState | undefined => {
-    const found = find(input);
+  }
+
+  /** Finds the question, or begins it; undefined for an endpoint without days. */
+  #begin(input: RequestBody): QuestionState | undefined {
+    const { endpoint, request } = this.#definition;
+    const { days } = endpoint.paging;
+    const found = this.#find(input);
     if (found || !days) return found;
-    const made: QuestionState = {
-      evidence: evidence(baseOf(definition, input), days),
+    const question: QuestionState = {
+      // The request of an input, with the lists that it names itself.
+      evidence: evidence(canonicalRequest(endpoint, { ...request, ...input }), days),
       answers: 0,
       roomy: { answers: 0, filled: 0 },
       underWay: new Set(),
       change: Promise.withResolvers(),
     };
-    questions.set(canonicalJson(input), made);
-    const [oldest] = questions.size > QUESTIONS ? questions.keys() : [];
-    if (oldest !== undefined) questions.delete(oldest);
-    return made;
-  };
-  return { find, begin };
+    this.#questions.set(canonicalJson(input), question);
+    const [oldest] = this.#questions.size > QUESTIONS ? this.#questions.keys() : [];
+    if (oldest !== undefined) this.#questions.delete(oldest);
+    return question;
+  }
 }
 
 /** Answers with room that a question may have beyond those that are a quarter full. */
@@ -203,24 +192,9 @@ function isEarly({ evidence: { density }, answers, underWay }: QuestionState, wi
   return near !== undefined && [...underWay].some(({ from, to }) => from <= near.to && to >= near.from);
 }
 
-/** The request of an input, with the lists that it names itself. */
-const baseOf = ({ endpoint, request }: Pick<SyncDefinition, 'endpoint' | 'request'>, input: RequestBody): RequestBody =>
-  canonicalRequest(endpoint, { ...request, ...input });
-
-export interface SplitContext extends RetryEffects {
-  readonly warehouse: Warehouse;
-  readonly definition: SyncDefinition;
-  readonly run: Run;
-  readonly lease: Lease;
-  readonly maxAgeOf: MaxAgeOf;
-  readonly now: () => Date;
-  readonly onPlanned: (requests: number) => void;
-  readonly onSplit?: (cut: SplitEvent) => void;
-}
-
 /** Plans the parts of a request in its place; does nothing if the request is no longer planned. */
 export async function splitPlanned(
-  context: SplitContext,
+  context: RunContext,
   request: LedgerRequest,
   into: Follow,
   splitter: Splitter,

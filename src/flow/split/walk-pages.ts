@@ -1,5 +1,5 @@
 /** The pages of a walk of the request log: each follows from the pages before it. */
-import type { FollowUpContext } from './follow-up-context.ts';
+import type { RunContext } from '../run/run-context.ts';
 import { decode } from '../../normalize/decode.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../ledger/answers.ts';
@@ -9,7 +9,7 @@ import type { Row } from './served-rows.ts';
 
 /** The next page of a walk of the request log; none without a step, after an unreadable answer or a 412. */
 export async function nextPages(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   row: Row,
   step: PageStep | undefined,
@@ -50,7 +50,7 @@ function remember(
 
 /** Keeps only the fields of a log page that the walk uses. */
 export const stepOf = (
-  context: FollowUpContext,
+  context: RunContext,
   answer: Pick<StoredAnswer, 'request'>,
   items: readonly unknown[],
 ): PageStep =>
@@ -66,7 +66,7 @@ function pageMark(item: unknown): unknown {
 
 /** Returns the preceding pages that a walk needs: from memory, or after a restart from the stored answers. */
 async function stepsBefore(
-  context: FollowUpContext,
+  context: RunContext,
   ops: Ops,
   parentId: string | null,
   walks: Walks,
