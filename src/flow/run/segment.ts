@@ -4,12 +4,9 @@ import { EXIT } from '../../errors.ts';
 import pLimit from 'p-limit';
 import { type MeteredBudget, openBudget } from '../../control/budget/local-budget.ts';
 import { limiterName } from '../../control/limiter/shared-slots.ts';
-import type { Lease } from '../../ledger/lease.ts';
 import { countByState } from '../../ledger/requests.ts';
-import type { Run } from '../../ledger/runs.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
 import { recordSpool } from '../../recovery/spool/run-spools.ts';
-import type { MaxAgeOf } from '../../control/freshness/max-age.ts';
 import { maxPointsOf, type PriceBook } from '../../plan/pricing/price-book.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { countOf } from '../../service/endpoint.ts';
@@ -23,11 +20,11 @@ import {
 } from '../../recovery/reconcile/lost-answers.ts';
 import { faultNotice } from '../ingest/answer-fault.ts';
 import type { IngestResult } from '../ingest/ingest.ts';
-import type { Notice } from '../../ledger/summary.ts';
+import type { Notice, Progress } from '../../ledger/summary.ts';
 import type { Invocation } from './invocation.ts';
 import { readPrices } from '../../control/budget/read-price-book.ts';
-import { progressCallbacks } from './progress.ts';
 import { LogCheck } from '../points/log-check.ts';
+import type { RunContext } from './run-context.ts';
 import type { LogReadContext } from './read-request-log.ts';
 import { TruePointsMeter } from '../points/points-meter.ts';
 import type { PointsMeter } from '../points/ticket.ts';
@@ -38,14 +35,9 @@ import type { RunSpans } from '../../telemetry/spans.ts';
 import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import type { RowCounter } from './analyze-tables.ts';
 
-export interface Segment {
-  readonly definition: SyncDefinition;
-  /** The run; with a chunk, only that chunk is executed. */
-  readonly run: Run;
-  readonly lease: Lease;
+export interface Segment extends Pick<RunContext, 'definition' | 'run' | 'lease' | 'maxAgeOf'> {
   readonly budget: MeteredBudget;
   readonly prices: PriceBook;
-  readonly maxAgeOf: MaxAgeOf;
   /** Requests of abandoned runs whose answers never arrived. */
   readonly lost: readonly string[];
   readonly rowCounter: RowCounter;
@@ -166,4 +158,38 @@ function surplusNotice(sync: string, { answer, receipt }: IngestResult): Notice 
         message: `answer ${answer.id} holds ${receipt.received} items, more than the ${count} requested; all are loaded`,
       }
     : undefined;
+}
+
+/**
+ * Returns callbacks for the run's events that report progress after each. `counts` are the ledger's counts by state.
+ */
+function progressCallbacks(
+  sync: string,
+  counts: Readonly<Record<string, number>>,
+  onProgress: (progress: Progress) => void,
+) {
+  const planned = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const state = { done: planned - (counts['planned'] ?? 0), total: planned, rows: 0, points: 0 };
+  const inFlight = new Set<Date>();
+  const report = (): void => {
+    const [oldestSentAt] = inFlight;
+    onProgress({ sync, ...state, inFlight: inFlight.size, oldestSentAt });
+  };
+  report();
+  return {
+    onPlanned: (requests: number): void => {
+      state.total += requests;
+    },
+    onSent: (sentAt: Date): (() => void) => {
+      inFlight.add(sentAt);
+      report();
+      return () => inFlight.delete(sentAt);
+    },
+    onEnded: (rows: number, points: number): void => {
+      state.done += 1;
+      state.rows += rows;
+      state.points += points;
+      report();
+    },
+  };
 }

@@ -1,10 +1,9 @@
 /** Hands a run with chunks over to all workers: from then on the run holds the lease of its sync. */
 import type { Kysely } from 'kysely';
-import type { SyncDefinition } from '../../config/definition.ts';
 import { reopenChunks } from '../../ledger/chunks.ts';
-import { handOver, currentHolder, type Lease } from '../../ledger/lease.ts';
-import type { Run } from '../../ledger/runs.ts';
+import { handOver, currentHolder } from '../../ledger/lease.ts';
 import { operationsOf } from '../../warehouse/connect/operations-db.ts';
+import type { RunContext } from './run-context.ts';
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import type { OperationsTables } from '../../warehouse/schema/operations.ts';
 import { type RetryEffects, retryTransient } from '../../warehouse/connect/retry-transient.ts';
@@ -32,13 +31,7 @@ export interface ShareOptions {
 /** The holder of a sync's lease while its run is shared. */
 const holderOfRun = (runId: string): string => `run/${runId}`;
 
-export interface SharedRun {
-  readonly definition: Pick<SyncDefinition, 'name'>;
-  readonly run: Run;
-  readonly lease: Lease;
-  readonly covered: number;
-  readonly lost: readonly string[];
-}
+export type SharedRun = Pick<RunContext, 'definition' | 'run' | 'lease'> & Pick<ChunkOrder, 'covered' | 'lost'>;
 
 /** Enqueues a job for each chunk with open requests; false if there is none or the run has no chunks. */
 export async function shareRun(

@@ -1,5 +1,5 @@
 /**
- * Reports questions that one answer cannot hold, with the expected number ofInput further requests, before these are sent.
+ * Reports questions that one answer cannot hold, with the expected number of further requests, before these are sent.
  */
 import type { Notice } from '../../ledger/summary.ts';
 import type { RequestBody } from '../../service/request-body.ts';
@@ -17,7 +17,7 @@ export interface SplitEvent {
 
 export interface SplitNotices {
   readonly onSplit: (cut: SplitEvent) => void;
-  /** Reports the total ofInput all questions that were not reported singly. */
+  /** Reports the total of all questions that were not reported singly. */
   readonly end: () => void;
 }
 
@@ -33,11 +33,11 @@ export function splitNotices(
   const others = { questions: 0, requests: 0, points: 0 };
   let reported = 0;
   return {
-    onSplit: ({ depth, input, request, parts: into, wasSent }) => {
+    onSplit: ({ depth, input, request, parts, wasSent }) => {
       // The first estimate includes the parts' own parts.
       if (depth > 0) return;
-      const requests = into.estimate?.requests ?? into.requests.length;
-      const points = requests * Math.max(...into.requests.map(maxPointsOf));
+      const requests = parts.estimate?.requests ?? parts.requests.length;
+      const points = requests * Math.max(...parts.requests.map(maxPointsOf));
       if (reported >= MOST_REPORTED) {
         others.questions += 1;
         others.requests += requests;
@@ -45,10 +45,10 @@ export function splitNotices(
         return;
       }
       reported += 1;
-      const ofInput = Object.keys(input).length === 0 ? '' : ` ${JSON.stringify(input)}`;
+      const forInput = Object.keys(input).length === 0 ? '' : ` ${JSON.stringify(input)}`;
       const held = wasSent
-        ? `an answer${ofInput} was full with ${String(request['count'])} items`
-        : `a question${ofInput} is expected to have about ${Math.round(into.estimate?.items ?? 0)} items`;
+        ? `an answer${forInput} was full with ${String(request['count'])} items`
+        : `a question${forInput} is expected to have about ${Math.round(parts.estimate?.items ?? 0)} items`;
       onNotice({ level: 'info', sync, message: `${held}; its parts need ${quoted(requests, points)}` });
     },
     end: () => {
