@@ -42,3 +42,19 @@ export const pageUrl = z
   .refine((text) => !/\p{Cc}/u.test(text), 'must not hold line breaks, tabs or other control characters');
 
 export const instant = z.iso.datetime({ offset: true, local: true });
+
+/** The top-level industries that the contract names. */
+export const TOP_LEVEL_INDUSTRIES: readonly string[] = [
+  'Technology, Information and Media',
+  'Professional Services',
+  'Manufacturing',
+  'Hospitals and Health Care',
+  'Retail',
+  'Government Administration',
+  'Holding Companies',
+  'Oil, Gas, and Mining',
+  'Real Estate and Equipment Rental Services',
+  'Transportation, Logistics, Supply Chain and Storage',
+  'Utilities',
+  'Wholesale',
+];

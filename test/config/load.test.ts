@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { ConfigError } from '../../src/config/document/problem.ts';
 import { UsageError } from '../../src/errors.ts';
-import { TOP_LEVEL_INDUSTRIES } from '../../src/service/endpoints/pronet-search-users.ts';
+import { TOP_LEVEL_INDUSTRIES } from '../../src/service/request.ts';
 import { HEAD, inFolder, load, loadSync, problemsIn } from './written.ts';
 
 const HOUR_MS = 3_600_000;

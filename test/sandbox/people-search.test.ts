@@ -1,6 +1,6 @@
 /** The people search: every filter narrows, URNs and names mean the same, and a keyword alone yields little. */
 import { describe, expect, it } from 'vitest';
-import { TOP_LEVEL_INDUSTRIES } from '../../src/service/endpoints/pronet-search-users.ts';
+import { TOP_LEVEL_INDUSTRIES } from '../../src/service/request.ts';
 import { ask, startSandbox } from './client.ts';
 import type { Item, Person } from './items.ts';
 

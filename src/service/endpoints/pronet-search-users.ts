@@ -2,27 +2,11 @@
 import * as z from 'zod';
 import { endpoint } from '../endpoint.ts';
 import { cappedByCount } from '../paging.ts';
-import { count, timeout, urnOrName } from '../request.ts';
+import { count, timeout, TOP_LEVEL_INDUSTRIES, urnOrName } from '../request.ts';
 import { pronetUser } from '../resources/pronet-people.ts';
 
 const term = (about: string) => z.string().default('').describe(about);
 const names = (about: string) => z.array(urnOrName).nullish().describe(about);
-
-/** The top-level industries that the contract names. */
-export const TOP_LEVEL_INDUSTRIES: readonly string[] = [
-  'Technology, Information and Media',
-  'Professional Services',
-  'Manufacturing',
-  'Hospitals and Health Care',
-  'Retail',
-  'Government Administration',
-  'Holding Companies',
-  'Oil, Gas, and Mining',
-  'Real Estate and Equipment Rental Services',
-  'Transportation, Logistics, Supply Chain and Storage',
-  'Utilities',
-  'Wholesale',
-];
 
 export const pronetSearchUsers = endpoint({
   name: 'pronet.search.users',

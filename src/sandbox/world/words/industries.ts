@@ -1,7 +1,7 @@
 /**
  * The professional network's taxonomy of industries: the twelve that the contract names, each with subordinate ones.
  */
-import { TOP_LEVEL_INDUSTRIES } from '../../../service/endpoints/pronet-search-users.ts';
+import { TOP_LEVEL_INDUSTRIES } from '../../../service/request.ts';
 
 export interface IndustryName {
   readonly name: string;
