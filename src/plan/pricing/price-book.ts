@@ -13,7 +13,6 @@ import { MIN_CHANGED_ROWS, MIN_FOLLOWING_SHARE, isPriced, sinceChange } from './
 import {
   averageOf,
   type Counts,
-  fitModels,
   guessedModel,
   median,
   quantile,
@@ -84,14 +83,13 @@ export function learnPrices(
   samples: readonly PriceSample[],
   recentCounts: readonly ReturnedCount[] = [],
 ): PriceBook {
-  const kept = sinceChange(guess, samples);
+  const { samples: kept, fitted } = sinceChange(guess, samples);
   const priced = kept.filter(isPriced);
   const answered = kept.filter(({ outcome }) => outcome === 'answered');
   const missing = kept.filter(({ outcome }) => outcome === 'missing');
   const known = answered.length + missing.length;
   const isGuess = priced.length < LEAST_SAMPLES;
-  const fitted = isGuess ? undefined : fitModels(guess, priced);
-  const hasModel = fitted !== undefined && fitted.share >= LEAST_SHARE;
+  const hasModel = !isGuess && fitted !== undefined && fitted.share >= LEAST_SHARE;
   const model = isGuess ? raised(guessedModel(guess), priced) : hasModel ? fitted.model : undefined;
   // Syncs with different counts may alternate on an endpoint. So this sync's last costs are never discarded as an old
   // price.
