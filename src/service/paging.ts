@@ -2,10 +2,11 @@
  * How answers lead to further requests. Each strategy is a pure function from the steps so far to the next requests:
  * none, the next page, or the parts of a request whose answer was full.
  */
+import { dayText } from '../day.ts';
 import type { RequestBody } from './request-body.ts';
 import { firstPart, predictionOf } from './window/first-part.ts';
-import { dayText } from '../day.ts';
-import { type Evidence, evidence, type WindowFields, windowOf } from './window/evidence.ts';
+import { Evidence, type WindowFields, windowOf } from './window/evidence.ts';
+import { AT_LEAST } from './window/full-answer.ts';
 import { facetSplits, type FacetSplit, type SplitBy } from './window/facet-splits.ts';
 
 /** A request and the items of its answer. */
@@ -141,7 +142,7 @@ export function countsUpTo(count: number, raiseCountTo = count): readonly number
 }
 
 function evidenceOf(last: PageStep, fields: Days): Evidence {
-  const known = evidence(last.request, fields);
+  const known = new Evidence(last.request, fields);
   known.learn({ request: last.request, returned: last.items.length, full: true, items: last.items });
   return known;
 }
@@ -177,9 +178,6 @@ function splitDays(
     estimate: { items: predictionOf(guesses, most).items, requests: first.parts },
   };
 }
-
-/** After a full answer, at least this many times the returned items are assumed to exist. */
-const AT_LEAST = 1.15;
 
 /**
  * The splits by facet of one day, or of a request without days. In a day, values share a part according to their

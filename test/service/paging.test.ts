@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber, dayText } from '../../src/day.ts';
-import { evidence } from '../../src/service/window/evidence.ts';
+import { Evidence } from '../../src/service/window/evidence.ts';
 import { cappedByCount, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
 import type { SplitBy } from '../../src/service/window/facet-splits.ts';
 
@@ -143,7 +143,7 @@ describe('a window', () => {
     });
     /** Each of the first ten days of March 2024 held so many. */
     const told = (each: number) => {
-      const known = evidence(request('2024-03-01', '2024-03-31'), AT);
+      const known = new Evidence(request('2024-03-01', '2024-03-31'), AT);
       for (let day = 1; day <= 10; day++)
         known.learnEarlier({
           request: request(`2024-03-${String(day).padStart(2, '0')}`),
@@ -182,7 +182,7 @@ describe('a window', () => {
     it('of which nothing is known is asked', () => {
       const asked = request('2004-03-01', '2024-03-31');
       expect(DAYS.splitBefore?.(asked, { splitBy })).toBeUndefined();
-      expect(DAYS.splitBefore?.(asked, { splitBy, evidence: evidence(asked, AT) })).toBeUndefined();
+      expect(DAYS.splitBefore?.(asked, { splitBy, evidence: new Evidence(asked, AT) })).toBeUndefined();
     });
   });
 

@@ -12,7 +12,7 @@ import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts
 import { taskOf } from '../../plan/plan.ts';
 import type { RequestBody } from '../../service/request-body.ts';
 import { isAllowed } from '../../service/window/allowance.ts';
-import { type Evidence, evidence, windowOf } from '../../service/window/evidence.ts';
+import { Evidence, windowOf } from '../../service/window/evidence.ts';
 import { canonicalRequest } from '../../service/request-key.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { type Follow, isFull, type PageStep, type FollowOptions } from '../../service/paging.ts';
@@ -159,7 +159,7 @@ export class Splitter {
     if (found || !days) return found;
     const question: QuestionState = {
       // The request of an input, with the lists that it names itself.
-      evidence: evidence(canonicalRequest(endpoint, { ...request, ...input }), days),
+      evidence: new Evidence(canonicalRequest(endpoint, { ...request, ...input }), days),
       answers: 0,
       roomy: { answers: 0, filled: 0 },
       underWay: new Set(),

@@ -2,7 +2,7 @@
  * Estimates how many items a window of days holds, from the slices so far. Estimates decide how windows are split, and
  * never what is complete.
  */
-import type { ItemEstimate } from './estimate.ts';
+import { type ItemEstimate, itemsOf } from './estimate.ts';
 import {
   countsOf,
   type DatedAnswer,
@@ -12,9 +12,9 @@ import {
   raisedToFull,
   scaledBySample,
 } from './full-answer.ts';
-import { knownDays, type KnownBy, type KnownRange } from './known-days.ts';
+import { type KnownBy, KnownDays, type KnownRange } from './known-days.ts';
 import { neighbourEstimates, type Region } from './neighbour-estimates.ts';
-import { rhythm } from './rhythm.ts';
+import { Rhythm } from './rhythm.ts';
 
 /** A requested slice, with its days as numbers. */
 export interface DatedSlice extends DatedAnswer {
@@ -34,8 +34,8 @@ const DATED = 0.9;
 
 /** A model of the items per day, at first without any observation. */
 export class Density {
-  readonly #week = rhythm();
-  readonly #known = knownDays(this.#week.between);
+  readonly #week = new Rhythm();
+  readonly #known = new KnownDays(this.#week);
   /** Windows that came back full and were unknown before, newest first. */
   readonly #uncharted: Region[] = [];
   /** Shortest first. */
@@ -60,11 +60,6 @@ export class Density {
     this.#learnComplete({ from: day, to: day, returned: items });
     this.#busyDays += 1;
     this.#busyLogs += Math.log(items + 1);
-  }
-
-  /** Adds an estimate for a day, from the known part of its kinds. */
-  learnEstimate(day: number, items: number): void {
-    if (this.#known.completeDays(day, day) === 0) this.#known.put({ from: day, to: day, items, source: 'kinds' });
   }
 
   /**
@@ -164,7 +159,7 @@ export class Density {
   /** True if the date order made these days look far emptier than they are. */
   #isContradicted(from: number, to: number, returned: number): boolean {
     const week = this.#week;
-    const assumed = this.#known.all().filter((it) => it.source === 'order' && it.from <= to && it.to >= from);
+    const assumed = this.#known.near(from, to).filter(({ source }) => source === 'order');
     const items = assumed.reduce((sum, it) => {
       const shared = week.between(Math.max(from, it.from), Math.min(to, it.to));
       return sum + (it.items * shared) / Math.max(week.between(it.from, it.to), shared, Number.MIN_VALUE);
@@ -182,8 +177,6 @@ export class Density {
     });
   }
 }
-
-const itemsOf = (estimates: readonly ItemEstimate[]): number => estimates.reduce((sum, { items }) => sum + items, 0);
 
 /** Ranges of days, each with enough items for a rate. */
 function rangesOf(from: number, counts: readonly number[], source: KnownBy): KnownRange[] {

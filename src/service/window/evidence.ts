@@ -2,8 +2,9 @@
 import type { RequestBody } from '../request-body.ts';
 import { dayNumber, onCalendar } from '../../day.ts';
 import { Density } from './density.ts';
+import { itemsOf } from './estimate.ts';
 import { canonicalJson } from '../canonical-json.ts';
-import { type Mix, mix } from './mix.ts';
+import { Mix } from './mix.ts';
 
 /** The fields of an endpoint's requests and items that hold days and kinds. */
 export interface WindowFields {
@@ -26,91 +27,80 @@ export interface SliceResult {
   readonly items?: readonly unknown[];
 }
 
-export interface Evidence {
-  readonly density: Density;
-  readonly mix: Mix;
-  /** True if a slice requests only some of the question's kinds. */
-  readonly isNarrower: (request: RequestBody) => boolean;
-  /** The expected number of items of a request. */
-  readonly expectedItems: (request: RequestBody) => number;
-  /** Adds the answer to a slice. */
-  readonly learn: (answer: SliceResult) => void;
-  /** Adds the requests that follow or replace a slice. The parts of a day by kinds together describe the day. */
-  readonly recordSplit: (slice: Pick<SliceResult, 'request' | 'returned'>, parts: readonly RequestBody[]) => void;
-  /** Adds a slice of an earlier run, oldest first. Only the length of its answer is known. */
-  readonly learnEarlier: (slice: EarlierSlice) => void;
-}
-
 export interface EarlierSlice extends Omit<SliceResult, 'items'> {
   /** Slices of one day by kinds add up only if they belong to one run. */
   readonly runId: string;
 }
 
 /** Evidence for a question, whose own lists are in `base`. */
-export function evidence(base: RequestBody, fields: WindowFields): Evidence {
-  const days = new Density();
-  const kinds = mix(fields.kinds);
-  const splitDays = new Map<number, SplitDay>();
-  const splitDayAt = (day: number): SplitDay => {
-    const found = splitDays.get(day) ?? { open: 0, items: 0, answered: 0, share: 0 };
-    splitDays.set(day, found);
-    return found;
-  };
-  const recalledDays = new Map<number, { readonly runId: string; readonly items: number }>();
-  const kindsOf = (request: RequestBody): string =>
-    canonicalJson(Object.keys(fields.kinds).map((field) => textOf(request[field])));
-  const isNarrower = (request: RequestBody): boolean => kindsOf(request) !== kindsOf(base);
-  const shareOf = (request: RequestBody): number =>
-    Object.keys(fields.kinds).reduce((share, field) => {
+export class Evidence {
+  readonly density = new Density();
+  readonly mix: Mix;
+  readonly #base: RequestBody;
+  readonly #fields: WindowFields;
+  readonly #splitDays = new Map<number, SplitDay>();
+  readonly #recalledDays = new Map<number, { readonly runId: string; readonly items: number }>();
+
+  constructor(base: RequestBody, fields: WindowFields) {
+    this.#base = base;
+    this.#fields = fields;
+    this.mix = new Mix(fields.kinds);
+  }
+
+  /** True if a slice requests only some of the question's kinds. */
+  isNarrower(request: RequestBody): boolean {
+    return this.#kindsOf(request) !== this.#kindsOf(this.#base);
+  }
+
+  /** The expected number of items of a request. */
+  expectedItems(request: RequestBody): number {
+    const window = windowOf(request, this.#fields);
+    const items = window ? itemsOf(this.density.guesses(window.from, window.to)) : 0;
+    return Object.keys(this.#fields.kinds).reduce((expected, field) => {
       const list = request[field];
-      return textOf(list) === textOf(base[field])
-        ? share
-        : share * kinds.shareOf(field, Array.isArray(list) ? list : []);
-    }, 1);
-  return {
-    density: days,
-    mix: kinds,
-    isNarrower,
-    expectedItems: (request) => {
-      const window = windowOf(request, fields);
-      const guesses = window ? days.guesses(window.from, window.to) : [];
-      return guesses.reduce((sum, { items }) => sum + items, 0) * shareOf(request);
-    },
-    learn: ({ request, returned, full, items }) => {
-      const window = windowOf(request, fields);
-      if (!window) return;
-      kinds.learn(items ?? [], window.from === window.to);
-      if (!isNarrower(request)) {
-        days.learn({ ...window, returned, full, ...(items && { days: daysOf(items, fields.day) }) });
-      } else if (!full && window.from === window.to) {
-        const day = splitDayAt(window.from);
-        day.answered += returned;
-        day.share += shareOf(request);
-        if (day.share >= LEAST_SHARE) days.learnEstimate(window.from, day.answered / day.share);
-      }
-    },
-    recordSplit: ({ request, returned }, parts) => {
-      const window = windowOf(request, fields);
-      const narrower = isNarrower(request);
-      const byKinds = parts.filter((part) => kindsOf(part) !== kindsOf(request)).length;
-      if (!window || window.from !== window.to || byKinds < parts.length || (!narrower && byKinds === 0)) return;
-      const { from } = window;
-      const day = splitDayAt(from);
-      day.open += byKinds - (narrower ? 1 : 0);
-      day.items += byKinds === 0 ? returned : 0;
-      if (day.open <= 0) days.learnBusyDay(from, day.items);
-    },
-    learnEarlier: ({ request, returned, full, runId }) => {
-      const window = windowOf(request, fields);
-      if (!window || filtersOf(request, fields) !== filtersOf(base, fields)) return;
-      if (!isNarrower(request)) return days.learn({ ...window, returned, full });
-      if (full || window.from !== window.to) return;
-      const before = recalledDays.get(window.from);
-      const items = returned + (before?.runId === runId ? before.items : 0);
-      recalledDays.set(window.from, { runId, items });
-      days.learn({ ...window, returned: items, full: false });
-    },
-  };
+      if (textOf(list) === textOf(this.#base[field])) return expected;
+      return expected * this.mix.shareOf(field, Array.isArray(list) ? list : []);
+    }, items);
+  }
+
+  /** Adds the answer to a slice. */
+  learn({ request, returned, full, items }: SliceResult): void {
+    const window = windowOf(request, this.#fields);
+    if (!window) return;
+    this.mix.learn(items ?? []);
+    if (this.isNarrower(request)) return;
+    this.density.learn({ ...window, returned, full, days: items && daysOf(items, this.#fields.day) });
+  }
+
+  /** Adds the requests that follow or replace a slice. The parts of a day by kinds together describe the day. */
+  recordSplit({ request, returned }: Pick<SliceResult, 'request' | 'returned'>, parts: readonly RequestBody[]): void {
+    const window = windowOf(request, this.#fields);
+    const isPart = this.isNarrower(request);
+    const byKinds = parts.filter((part) => this.#kindsOf(part) !== this.#kindsOf(request)).length;
+    if (!window || window.from !== window.to || byKinds < parts.length || (!isPart && byKinds === 0)) return;
+    const { from } = window;
+    const day = this.#splitDays.get(from) ?? { open: 0, items: 0 };
+    this.#splitDays.set(from, day);
+    day.open += byKinds - (isPart ? 1 : 0);
+    day.items += byKinds === 0 ? returned : 0;
+    if (day.open <= 0) this.density.learnBusyDay(from, day.items);
+  }
+
+  /** Adds a slice of an earlier run, oldest first. Only the length of its answer is known. */
+  learnEarlier({ request, returned, full, runId }: EarlierSlice): void {
+    const window = windowOf(request, this.#fields);
+    if (!window || filtersOf(request, this.#fields) !== filtersOf(this.#base, this.#fields)) return;
+    if (!this.isNarrower(request)) return this.density.learn({ ...window, returned, full });
+    if (full || window.from !== window.to) return;
+    const before = this.#recalledDays.get(window.from);
+    const items = returned + (before?.runId === runId ? before.items : 0);
+    this.#recalledDays.set(window.from, { runId, items });
+    this.density.learn({ ...window, returned: items, full: false });
+  }
+
+  #kindsOf(request: RequestBody): string {
+    return canonicalJson(Object.keys(this.#fields.kinds).map((field) => textOf(request[field])));
+  }
 }
 
 /** A day that is split by kinds. */
@@ -119,13 +109,7 @@ interface SplitDay {
   open: number;
   /** Items of the parts that were not split further. */
   items: number;
-  /** Items of the parts with complete answers, and the expected share of these parts. */
-  answered: number;
-  share: number;
 }
-
-/** A smaller share of a day says too little about the rest: some days consist of annual reports, others have none. */
-const LEAST_SHARE = 0.15;
 
 /** The days of a request, as numbers; undefined if it has no start or no end. */
 export function windowOf(

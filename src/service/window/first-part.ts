@@ -1,5 +1,5 @@
 /** Splits a window of days so that each answer has room for its items, with few requests. */
-import type { ItemEstimate } from './estimate.ts';
+import { type ItemEstimate, itemsOf } from './estimate.ts';
 
 export interface Prediction {
   readonly items: number;
@@ -9,7 +9,7 @@ export interface Prediction {
 
 /** The prediction for days with these estimates, requested with this count. */
 export function predictionOf(days: readonly ItemEstimate[], count: number): Prediction {
-  const items = days.reduce((sum, it) => sum + it.items, 0);
+  const items = itemsOf(days);
   const variance = days.reduce((sum, it) => sum + it.items * it.variance, 0) / Math.max(items, 1e-9);
   return { items, chanceFull: chanceFull(items, variance, count) };
 }
@@ -32,29 +32,19 @@ const FILL = 0.7;
 
 /**
  * The first part of a window of at least two days: the days with the most items per request. A part that comes back
- * full costs one request for nothing, and more for its own parts. All parts get about the same number of items.
+ * full costs one request for nothing, and more for its own parts.
  */
 export function firstPart(days: readonly ItemEstimate[], count: number): FirstPart {
-  const total = days.reduce((sum, it) => sum + it.items, 0);
+  const total = itemsOf(days);
   let [items, varied] = [0, 0];
-  let [best, bestYield] = [0, -1];
-  const sums: number[] = [];
-  for (const day of days.slice(0, -1)) {
-    if (sums.length > 0 && items + day.items >= count) break;
+  let [best, bestYield, bestItems] = [0, -1, 0];
+  for (const [index, day] of days.slice(0, -1).entries()) {
+    if (index > 0 && items + day.items >= count) break;
     items += day.items;
     varied += day.items * day.variance;
-    sums.push(items);
     const chance = chanceFull(items, items === 0 ? 0 : varied / items, count);
     const worth = items / (1 + chance * (1 + items / (FILL * count)));
-    if (worth >= bestYield) [best, bestYield] = [sums.length, worth];
+    if (worth >= bestYield) [best, bestYield, bestItems] = [index + 1, worth, items];
   }
-  const most = sums[best - 1] ?? 0;
-  const parts = Math.max(2, Math.ceil(total / Math.max(most, 1)));
-  const share = total / parts;
-  const even = sums.findLastIndex((it) => it <= Math.max(share, sums[0] ?? 0)) + 1;
-  const nextSum = sums[even];
-  // Parts consist of complete days: choose the nearer of the two sums, up to the best length.
-  const nearer =
-    nextSum !== undefined && even < best && nextSum - share < share - (sums[even - 1] ?? 0) ? even + 1 : even;
-  return { days: Math.max(1, Math.min(nearer, best)), parts };
+  return { days: best, parts: Math.max(2, Math.ceil(total / Math.max(bestItems, 1))) };
 }

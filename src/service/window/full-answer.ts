@@ -1,5 +1,5 @@
 /** Derives from a full answer the minimum number of items of its days and, by their dates, where most items are. */
-import type { ItemEstimate } from './estimate.ts';
+import { type ItemEstimate, itemsOf } from './estimate.ts';
 
 /** An answer to a window of days, as numbers, both ends included. */
 export interface DatedAnswer {
@@ -7,7 +7,7 @@ export interface DatedAnswer {
   readonly to: number;
   readonly returned: number;
   /** The day of each dated item, in the order of the answer; absent if unknown. */
-  readonly days?: readonly number[];
+  readonly days?: readonly number[] | undefined;
 }
 
 /** A range that holds at least the returned number of items. */
@@ -79,7 +79,7 @@ export function scaledBySample(
   { counts, returned, isCutOff }: FullAnswer,
   days: readonly ItemEstimate[],
 ): readonly ItemEstimate[] {
-  const expected = sum(days.map(({ items }) => items));
+  const expected = itemsOf(days);
   if (!counts || isCutOff === true || expected === 0 || expected > returned * MAX_DENSITY_RATIO) return days;
   let [normalItems, normalCount, bursts] = [0, 0, 0];
   for (let at = 0, items = 0, count = 0; at < days.length; at++) {
@@ -104,7 +104,7 @@ export function scaledBySample(
 
 const UNSURE = 0.1;
 /** After a full answer, at least this many times the returned items are assumed to exist. */
-const AT_LEAST = 1.15;
+export const AT_LEAST = 1.15;
 /** The factor for the day at which an answer ended, if it already shows more items than expected. */
 const BROKEN_TIMES = 2;
 
@@ -117,13 +117,13 @@ export function raisedToFull(
   days: readonly ItemEstimate[],
   busyDay: number,
 ): readonly ItemEstimate[] {
-  const items = sum(days.map((it) => it.items));
+  const items = itemsOf(days);
   const isAboveEstimate = isCutOff === true && returned > items * 1.5;
   const isBusy = from === to && (isCutOff !== true || isAboveEstimate);
   const least = Math.max(returned * (isAboveEstimate ? BROKEN_TIMES : AT_LEAST), isBusy ? busyDay : 0);
   const open = days.filter(({ variance }) => variance > 0);
   if (items >= least || open.length === 0) return days;
-  const movable = sum(open.map((it) => it.items));
+  const movable = itemsOf(open);
   const missing = least - items;
   return days.map((it) =>
     it.variance === 0
@@ -134,5 +134,3 @@ export function raisedToFull(
         },
   );
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, it) => total + it, 0);

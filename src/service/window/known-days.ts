@@ -1,4 +1,5 @@
 /** Item counts of ranges of days. Ranges are disjoint and ordered, and the newest information on a day wins. */
+import type { Rhythm } from './rhythm.ts';
 
 /** A range of days, both ends included, with its number of items. */
 export interface KnownRange {
@@ -8,84 +9,88 @@ export interface KnownRange {
   readonly source: KnownBy;
 }
 
-/**
- * The source of a range: a complete answer; the dates of a full answer in date order; or a part of the day's kinds, if
- * their shares are typical.
- */
-export type KnownBy = 'whole' | 'order' | 'kinds';
+/** The source of a range: a complete answer, or the dates of a full answer in date order. */
+export type KnownBy = 'whole' | 'order';
 
-export interface KnownDays {
+/** A record of known days. The rhythm decides how the items of a range are distributed over its days. */
+export class KnownDays {
+  readonly #week: Rhythm;
+  #ranges: KnownRange[] = [];
+
+  constructor(week: Rhythm) {
+    this.#week = week;
+  }
+
   /** Adds a range and replaces what was known about its days. */
-  readonly put: (stretch: KnownRange) => void;
-  /** Removes all ranges from this source. */
-  readonly drop: (by: KnownBy) => void;
-  /** Removes all that is known about these days. */
-  readonly forget: (from: number, to: number) => void;
-  /** The ranges, in order. */
-  readonly all: () => readonly KnownRange[];
-  /** The index in `all` of the first range that ends on this day or later. */
-  readonly indexOf: (day: number) => number;
-  /** The number of these days that complete answers cover. */
-  readonly completeDays: (from: number, to: number) => number;
-  /** Items of the ranges that are completely inside these days. */
-  readonly items: (from: number, to: number) => number;
-  /** The last known day at or before `from`, and the first known day at or after `to`; infinite if there is none. */
-  readonly edges: (from: number, to: number) => { readonly before: number; readonly after: number };
-}
+  put(range: KnownRange): void {
+    this.#replace(range, [range]);
+  }
 
-/** An empty record. `weightOf` decides how the items of a range are distributed over its days. */
-export function knownDays(weightOf: (from: number, to: number) => number): KnownDays {
-  let stretches: KnownRange[] = [];
-  const indexOf = (day: number): number => {
-    let [low, high] = [0, stretches.length];
+  /** Removes all ranges from this source. */
+  drop(by: KnownBy): void {
+    this.#ranges = this.#ranges.filter((it) => it.source !== by);
+  }
+
+  /** Removes all that is known about these days. */
+  forget(from: number, to: number): void {
+    this.#replace({ from, to }, []);
+  }
+
+  /** The ranges, in order. */
+  all(): readonly KnownRange[] {
+    return this.#ranges;
+  }
+
+  /** The index in `all` of the first range that ends on this day or later. */
+  indexOf(day: number): number {
+    let [low, high] = [0, this.#ranges.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((stretches[middle]?.to ?? 0) < day) low = middle + 1;
+      if ((this.#ranges[middle]?.to ?? 0) < day) low = middle + 1;
       else high = middle;
     }
     return low;
-  };
-  const part = (range: KnownRange, from: number, to: number): KnownRange[] => {
-    if (from > to) return [];
-    const total = weightOf(range.from, range.to);
-    return [{ ...range, from, to, items: total === 0 ? 0 : (range.items * weightOf(from, to)) / total }];
-  };
-  const replace = (from: number, to: number, by: readonly KnownRange[]): void => {
-    const first = indexOf(from);
+  }
+
+  /** The ranges that share a day with these days, in order. */
+  near(from: number, to: number): readonly KnownRange[] {
+    const first = this.indexOf(from);
     let end = first;
-    while ((stretches[end]?.from ?? Number.POSITIVE_INFINITY) <= to) end++;
-    const parts = stretches
-      .slice(first, end)
-      .flatMap((it) => [...part(it, it.from, from - 1), ...part(it, to + 1, it.to)]);
-    const before = parts.filter((it) => it.from < from);
-    const after = parts.filter((it) => it.from > to);
-    stretches.splice(first, end - first, ...before, ...by, ...after);
-  };
-  return {
-    put: (stretch) => replace(stretch.from, stretch.to, [stretch]),
-    forget: (from, to) => replace(from, to, []),
-    drop: (by) => {
-      stretches = stretches.filter((it) => it.source !== by);
-    },
-    all: () => stretches,
-    indexOf,
-    completeDays: (from, to) => {
-      let [days, index] = [0, indexOf(from)];
-      for (let it = stretches[index]; it && it.from <= to; it = stretches[++index])
-        if (it.source === 'whole') days += Math.min(it.to, to) - Math.max(it.from, from) + 1;
-      return days;
-    },
-    items: (from, to) => {
-      let [items, index] = [0, indexOf(from)];
-      for (let it = stretches[index]; it && it.to <= to; it = stretches[++index])
-        if (it.from >= from) items += it.items;
-      return items;
-    },
-    edges: (from, to) => {
-      const [first, last] = [indexOf(from), indexOf(to)];
-      const onFirst = stretches[first];
-      const before = onFirst && onFirst.from <= from ? onFirst.to : stretches[first - 1]?.to;
-      return { before: before ?? Number.NEGATIVE_INFINITY, after: stretches[last]?.from ?? Number.POSITIVE_INFINITY };
-    },
-  };
+    while ((this.#ranges[end]?.from ?? Number.POSITIVE_INFINITY) <= to) end++;
+    return this.#ranges.slice(first, end);
+  }
+
+  /** The number of these days that complete answers cover. */
+  completeDays(from: number, to: number): number {
+    return this.near(from, to)
+      .filter(({ source }) => source === 'whole')
+      .reduce((days, it) => days + Math.min(it.to, to) - Math.max(it.from, from) + 1, 0);
+  }
+
+  /** Items of the ranges that are completely inside these days. */
+  items(from: number, to: number): number {
+    const inside = this.near(from, to).filter((it) => it.from >= from && it.to <= to);
+    return inside.reduce((sum, { items }) => sum + items, 0);
+  }
+
+  /** The last known day at or before `from`, and the first known day at or after `to`; infinite if there is none. */
+  edges(from: number, to: number): { readonly before: number; readonly after: number } {
+    const [first, last] = [this.indexOf(from), this.indexOf(to)];
+    const onFirst = this.#ranges[first];
+    const before = onFirst && onFirst.from <= from ? onFirst.to : this.#ranges[first - 1]?.to;
+    return { before: before ?? Number.NEGATIVE_INFINITY, after: this.#ranges[last]?.from ?? Number.POSITIVE_INFINITY };
+  }
+
+  #replace({ from, to }: Pick<KnownRange, 'from' | 'to'>, by: readonly KnownRange[]): void {
+    const near = this.near(from, to);
+    const before = near.flatMap((it) => this.#part(it, it.from, from - 1));
+    const after = near.flatMap((it) => this.#part(it, to + 1, it.to));
+    this.#ranges.splice(this.indexOf(from), near.length, ...before, ...by, ...after);
+  }
+
+  #part(range: KnownRange, from: number, to: number): KnownRange[] {
+    if (from > to) return [];
+    const total = this.#week.between(range.from, range.to);
+    return [{ ...range, from, to, items: total === 0 ? 0 : (range.items * this.#week.between(from, to)) / total }];
+  }
 }

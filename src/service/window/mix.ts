@@ -8,30 +8,28 @@ export interface Shares {
   readonly rest: number;
 }
 
-export interface Mix {
-  /** Adds the items of an answer; `busy` if all are of a single day. */
-  readonly learn: (items: readonly unknown[], busy: boolean) => void;
-  /** The shares of these values of a facet, adjusted by a sample; equal if nothing was observed. */
-  readonly sharesOf: (field: string, values: readonly unknown[], sample: readonly unknown[]) => Shares;
-  /** The share of items that match a request's list on a facet. Entries with a minus sign exclude. */
-  readonly shareOf: (field: string, list: readonly unknown[]) => number;
-}
-
-/** The number of items of single days that gives a mix of its own: days that are split by facets differ from others. */
-const BUSY_ENOUGH = 200;
 /** The weight of earlier observations, in items of the sample. */
 const HELD_FOR_ITEMS = 40;
 
-/** A record without observations. `shownIn` names, by facet, the item field of its values. */
-export function mix(shownIn: Readonly<Record<string, string>>): Mix {
-  const usual = new Map<string, Tally>();
-  const busy = new Map<string, Tally>();
-  const sharesOf: Mix['sharesOf'] = (field, values, sample) => {
-    const before = [busy.get(field), usual.get(field)].find(
-      (it, index) => it && (index === 1 || it.items >= BUSY_ENOUGH),
-    );
+export class Mix {
+  /** By facet: the item field of its values. */
+  readonly #shownIn: Readonly<Record<string, string>>;
+  readonly #seen = new Map<string, Tally>();
+
+  constructor(shownIn: Readonly<Record<string, string>>) {
+    this.#shownIn = shownIn;
+  }
+
+  /** Adds the items of an answer. */
+  learn(items: readonly unknown[]): void {
+    for (const [field, name] of Object.entries(this.#shownIn)) count(this.#seen, field, items, name);
+  }
+
+  /** The shares of these values of a facet, adjusted by a sample; equal if nothing was observed. */
+  sharesOf(field: string, values: readonly unknown[], sample: readonly unknown[]): Shares {
+    const before = this.#seen.get(field);
     const now = new Map<string, Tally>();
-    const name = shownIn[field];
+    const name = this.#shownIn[field];
     if (name !== undefined) count(now, field, sample, name);
     // One additional item of each value and of the rest, so that no share is zero.
     const sums = Array.from({ length: values.length + 1 }, () => 1);
@@ -39,28 +37,17 @@ export function mix(shownIn: Readonly<Record<string, string>>): Mix {
     add(sums, values, now.get(field), 1);
     const all = sums.reduce((total, it) => total + it, 0);
     return { values: sums.slice(0, -1).map((it) => it / all), rest: (sums.at(-1) ?? 0) / all };
-  };
-  return {
-    learn: (items, single) => {
-      for (const [field, name] of Object.entries(shownIn)) {
-        count(usual, field, items, name);
-        if (single) count(busy, field, items, name);
-      }
-    },
-    sharesOf,
-    shareOf: (field, list) => {
-      const excluded = list.filter((value) => typeof value === 'string' && value.startsWith('-'));
-      const wanted = list.filter((value) => !excluded.includes(value));
-      if (wanted.length > 0) return 1 - sharesOf(field, wanted, []).rest;
-      return excluded.length > 0
-        ? sharesOf(
-            field,
-            excluded.map((value) => String(value).slice(1)),
-            [],
-          ).rest
-        : 1;
-    },
-  };
+  }
+
+  /** The share of items that match a request's list on a facet. Entries with a minus sign exclude. */
+  shareOf(field: string, list: readonly unknown[]): number {
+    const excluded = list.filter((value) => typeof value === 'string' && value.startsWith('-'));
+    const wanted = list.filter((value) => !excluded.includes(value));
+    if (wanted.length > 0) return 1 - this.sharesOf(field, wanted, []).rest;
+    if (excluded.length === 0) return 1;
+    const named = excluded.map((value) => String(value).slice(1));
+    return this.sharesOf(field, named, []).rest;
+  }
 }
 
 interface Tally {

@@ -72,8 +72,8 @@ class Estimator {
     const overall = this.#overallRateOf(region, this.#ranges.slice(first, end));
     const nearest = (start: number, stop: number): readonly KnownRange[] =>
       this.#ranges.slice(Math.max(first, start), Math.max(first, Math.min(end, stop)));
-    const before = rateOf(nearest(index - NEIGHBOURS, index).toReversed(), week.between, overall);
-    const after = rateOf(nearest(index, index + NEIGHBOURS), week.between, overall);
+    const before = rateOf(nearest(index - NEIGHBOURS, index).toReversed(), week, overall);
+    const after = rateOf(nearest(index, index + NEIGHBOURS), week, overall);
     const left = this.#ranges[index - 1]?.to ?? from;
     const right = this.#ranges[index]?.from ?? to + 1;
     const last = Math.min(right - 1, to, this.#endOf(region, from));

@@ -3,6 +3,7 @@
  * all others.
  */
 import type { KnownRange } from './known-days.ts';
+import type { Rhythm } from './rhythm.ts';
 
 export interface Rate {
   /** Logarithm of the items of a day of weight 1. */
@@ -21,14 +22,10 @@ export const DEFAULT_VARIANCE = 0.04;
 export const logRateOf = (items: number, weight: number): number => Math.log((items + 0.3) / (weight + 0.05));
 
 /** The rate of ranges with their weights, nearest first; undefined if there are none. */
-export function rateOf(
-  nearest: readonly KnownRange[],
-  weightOf: (from: number, to: number) => number,
-  overall: Rate,
-): Rate | undefined {
+export function rateOf(nearest: readonly KnownRange[], week: Rhythm, overall: Rate): Rate | undefined {
   if (nearest.length === 0) return undefined;
   const rates = nearest.map(({ from, to, items }, index) => {
-    const weight = weightOf(from, to);
+    const weight = week.between(from, to);
     return { log: logRateOf(items, weight), counts: FADES ** index * Math.min(1, weight) };
   });
   if (Number.isFinite(overall.mean)) rates.push({ log: overall.mean, counts: OVERALL });
