@@ -31,6 +31,9 @@ export function percent(part: number): string {
   return `${digits.replace(' ', SPACE)}${SPACE}%`;
 }
 
+/** The part of a number as a percentage; a dash if there is nothing to divide by. */
+export const shareOf = (part: number, all: number): string => (all === 0 ? '–' : percent(part / all));
+
 /** A duration in milliseconds or seconds: `850 ms`, `4.2 s`, `301 s`. */
 export function milliseconds(ms: number): string {
   if (ms < 1000) return `${withThousands(ms, 0)}${SPACE}ms`;

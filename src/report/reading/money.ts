@@ -2,20 +2,18 @@
 import { sql } from 'kysely';
 import { dayOf } from '../../day.ts';
 import type { BalanceHistory, EndpointSpend, Money } from '../report.ts';
-import { groupedBy, relation, perDay, rowsOf, type ReportSource } from './rows.ts';
+import { relation, perDay, rowsOf, type ReportSource } from './rows.ts';
 import { LOG_TABLE } from '../../service/request-log/request-log.ts';
 
 /** Spending and balances for a report; undefined if the log was never read. */
 export async function readMoney(source: ReportSource): Promise<Money | undefined> {
   const [newest] = await rowsOf(
     source,
-    sql<{
-      read_up_to: Date | null;
-    }>`select max(started_at) as read_up_to from ${relation(source, LOG_TABLE)}`,
+    sql<{ readUpTo: Date | null }>`select max(started_at) as "readUpTo" from ${relation(source, LOG_TABLE)}`,
   );
-  if (!newest?.read_up_to) return undefined;
+  if (!newest?.readUpTo) return undefined;
   return {
-    readUpTo: newest.read_up_to,
+    readUpTo: newest.readUpTo,
     endpoints: await readSpend(source),
     chargedFailures: await readChargedFailures(source),
     balances: await readBalances(source),
@@ -32,7 +30,7 @@ async function readSpend(source: ReportSource): Promise<EndpointSpend[]> {
       where date between ${days[0]}::date and ${days.at(-1)}::date
       group by endpoint, date order by endpoint, date`,
   );
-  return [...groupedBy(rows, ({ endpoint }) => endpoint)]
+  return [...Map.groupBy(rows, ({ endpoint }) => endpoint)]
     .map(([endpoint, group]) => ({
       endpoint,
       requests: group.reduce((sum, { requests }) => sum + requests, 0),
@@ -58,19 +56,12 @@ async function readChargedFailures(source: ReportSource): Promise<Money['charged
   return found ?? { requests: 0, points: 0 };
 }
 
-interface ForecastRow {
-  readonly token: string;
-  readonly points: number;
-  readonly told_at: Date;
-  readonly pace: number | null;
-  readonly runs_out_at: Date | null;
-}
-
 async function readBalances(source: ReportSource): Promise<BalanceHistory[]> {
   const forecasts = await rowsOf(
     source,
-    sql<ForecastRow>`
-      select token, points_left::float8 as points, told_at, points_per_day_7d::float8 as pace, runs_out_at
+    sql<Omit<BalanceHistory, 'byDay' | 'runsOutOn'> & { readonly runsOutAt: Date | null }>`
+      select token, points_left::float8 as points, told_at as at, points_per_day_7d::float8 as pace,
+        runs_out_at as "runsOutAt"
       from ${relation(source, 'balance_forecast')}
       where points_left is not null and told_at is not null
       order by is_ours desc, told_at desc, token`,
@@ -81,12 +72,10 @@ async function readBalances(source: ReportSource): Promise<BalanceHistory[]> {
       select token, date::text as day, points_left::float8 as points
       from ${relation(source, 'daily_balance')} where points_left is not null order by token, date`,
   );
-  const byToken = groupedBy(rows, ({ token }) => token);
-  return forecasts.map(({ token, points, told_at: at, pace, runs_out_at: runsOutAt }) => ({
-    token,
-    points,
-    at,
-    byDay: carriedOver(source.days, byToken.get(token) ?? []),
+  const byToken = Map.groupBy(rows, ({ token }) => token);
+  return forecasts.map(({ pace, runsOutAt, ...it }) => ({
+    ...it,
+    byDay: carriedOver(source.days, byToken.get(it.token) ?? []),
     pace,
     runsOutOn: runsOutAt && dayOf(runsOutAt),
   }));

@@ -49,14 +49,3 @@ export function perDay<V>(days: readonly string[], found: Iterable<readonly [str
   const byDay = new Map(found);
   return days.map((day) => byDay.get(day) ?? absent);
 }
-
-/** The rows grouped by a key, in the order in which each key first occurs. */
-export function groupedBy<R>(rows: readonly R[], key: (row: R) => string): Map<string, R[]> {
-  const groups = new Map<string, R[]>();
-  for (const row of rows) {
-    const group = groups.get(key(row));
-    if (group) group.push(row);
-    else groups.set(key(row), [row]);
-  }
-  return groups;
-}

@@ -9,32 +9,20 @@ import type {
   SyncState,
   TruncatedSlice,
 } from '../report.ts';
-import { dayOfColumn, groupedBy, relation, perDay, rowsOf, type ReportSource, startOf } from './rows.ts';
+import { dayOfColumn, relation, perDay, rowsOf, type ReportSource, startOf } from './rows.ts';
 
 /** States from worst to best. The worst run of a day determines how the day is shown. */
 const WORST_FIRST = ['failed', 'interrupted', 'out_of_points', 'partial', 'abandoned', 'running', 'complete'];
 const gravityOf = (state: string): number => WORST_FIRST.indexOf(state);
 
-interface SyncRow {
-  readonly sync: string;
-  readonly endpoint: string;
-  readonly last_state: string;
-  readonly last_started_at: Date;
-  readonly last_ended_at: Date | null;
-  readonly last_error: string | null;
-  readonly refreshed_at: Date | null;
-  readonly open: number;
-  readonly in_doubt: number;
-  readonly waiting: number;
-}
-
 /** All syncs that ever ran, ordered by name. */
 export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
   const syncs = await rowsOf(
     source,
-    sql<SyncRow>`
-      select sync, endpoint, last_state, last_started_at, last_ended_at, last_error, refreshed_at,
-        open_requests::float8 as open, in_doubt_requests::float8 as in_doubt, waiting_answers::float8 as waiting
+    sql<Omit<SyncState, 'runs' | 'byDay'>>`
+      select sync, endpoint, last_state as state, last_started_at as "startedAt", last_ended_at as "endedAt",
+        last_error as error, refreshed_at as "refreshedAt", open_requests::float8 as open,
+        in_doubt_requests::float8 as "inDoubt", waiting_answers::float8 as waiting
       from ${relation(source, 'sync_freshness')} order by sync`,
   );
   const runs = await rowsOf(
@@ -44,21 +32,12 @@ export async function readSyncs(source: ReportSource): Promise<SyncState[]> {
       from ${relation(source, 'sync_runs')} where started_at >= ${startOf(source)}::timestamptz
       group by 1, 2, 3`,
   );
-  const bySync = groupedBy(runs, ({ sync }) => sync);
+  const bySync = Map.groupBy(runs, ({ sync }) => sync);
   return syncs.map((it) => {
     const ownRuns = bySync.get(it.sync) ?? [];
     const worstLast = ownRuns.toSorted((a, b) => gravityOf(b.state) - gravityOf(a.state));
     return {
-      sync: it.sync,
-      endpoint: it.endpoint,
-      state: it.last_state,
-      startedAt: it.last_started_at,
-      endedAt: it.last_ended_at,
-      error: it.last_error,
-      refreshedAt: it.refreshed_at,
-      open: it.open,
-      inDoubt: it.in_doubt,
-      waiting: it.waiting,
+      ...it,
       runs: ownRuns.reduce((sum, { runs: count }) => sum + count, 0),
       byDay: perDay<string | null>(
         source.days,

@@ -1,11 +1,11 @@
 /** Points left by day, and when they run out at the recent rate. */
 import { addDays, dayNumber, dayOf, daysFrom } from '../../day.ts';
 import { drawing, frameOf } from '../chart.ts';
-import { withNoun, withThousands } from '../figures.ts';
+import { withNoun } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import { expected, filled } from '../marks.ts';
 import { type BalanceHistory, PACE_DAYS, type Report } from '../report.ts';
-import { dayTime, emptyState, figuresBehind, panel, timeOf } from '../table.ts';
+import { column, dayTime, emptyState, figure, figuresBehind, panel, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 import { noLog } from './spend.ts';
 
@@ -31,17 +31,18 @@ function balancesBody(days: readonly string[], balances: readonly BalanceHistory
   return html`${balances.map((it) => balancePanel(days, it, many))}
 ${
   known.length > 0 &&
-  figuresBehind({
+  figuresBehind(known, {
     id: FIGURES,
     caption: 'points left at the end of each day',
     columns: [
-      { name: 'Day' },
-      ...balances.map(({ token }) => ({
-        name: many ? html`Points left on ${named(token)}` : 'Points left',
-        kind: 'figure' as const,
-      })),
+      column('Day', ({ day }) => dayTime(day)),
+      ...balances.map(({ token }, position) =>
+        figure(
+          many ? html`Points left on ${named(token)}` : 'Points left',
+          ({ left }: (typeof known)[number]) => left[position],
+        ),
+      ),
     ],
-    rows: known.map(({ day, left }) => [dayTime(day), ...left.map((it) => (it === null ? '' : withThousands(it)))]),
   })
 }`;
 }

@@ -4,7 +4,7 @@ import { rounded } from '../chart.ts';
 import { bytes, withThousands, milliseconds } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import type { EndpointCalls, Report, SlowCall } from '../report.ts';
-import { emptyState, tableOf, timeOf } from '../table.ts';
+import { column, emptyState, figure, syncName, tableOf, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 
 const TABLE = 'calls-table';
@@ -30,25 +30,17 @@ function callsTable(calls: readonly EndpointCalls[]): Markup {
   const [low = 1, high = 1] = scale.domain();
   const decades = Array.from({ length: Math.round(Math.log10(high / low)) + 1 }, (_, exponent) => low * 10 ** exponent);
   const across = (ms: number): number => rounded(scale(Math.max(ms, low)));
-  return tableOf({
+  return tableOf(calls, {
     id: TABLE,
     caption: 'Durations of the calls of each endpoint',
     columns: [
-      { name: 'Endpoint' },
-      { name: axis(decades, across), kind: 'drawing' },
-      { name: 'Calls', kind: 'figure' },
-      { name: 'Median', kind: 'figure' },
-      { name: '95th percentile', kind: 'figure' },
-      { name: 'Slowest', kind: 'figure' },
+      column('Endpoint', (it) => named(it.endpoint)),
+      column(axis(decades, across), (it) => range(it, decades, across), 'drawing'),
+      figure('Calls', (it) => it.calls),
+      figure('Median', (it) => milliseconds(it.medianMs)),
+      figure('95th percentile', (it) => milliseconds(it.p95Ms)),
+      figure('Slowest', (it) => milliseconds(it.longestMs)),
     ],
-    rows: calls.map((it) => [
-      named(it.endpoint),
-      range(it, decades, across),
-      withThousands(it.calls),
-      milliseconds(it.medianMs),
-      milliseconds(it.p95Ms),
-      milliseconds(it.longestMs),
-    ]),
   });
 }
 
@@ -69,25 +61,16 @@ function range(it: EndpointCalls, decades: readonly number[], across: (ms: numbe
 }
 
 const slowestTable = (slowest: readonly SlowCall[]): Markup =>
-  tableOf({
+  tableOf(slowest, {
     id: 'slowest-table',
     caption: 'The slowest calls, slowest first',
     columns: [
-      { name: 'Sync' },
-      { name: 'Input', kind: 'long' },
-      { name: 'Took', kind: 'figure' },
-      { name: 'HTTP status', kind: 'figure' },
-      { name: 'Size', kind: 'figure' },
-      { name: 'Received' },
-      { name: 'Answer', kind: 'figure' },
+      column('Sync', syncName),
+      column('Input', ({ input }) => (input === null || input === '' ? '–' : named(input)), 'long'),
+      figure('Took', (it) => milliseconds(it.tookMs)),
+      figure('HTTP status', (it) => it.status),
+      figure('Size', (it) => bytes(it.bytes)),
+      column('Received', (it) => timeOf(it.receivedAt)),
+      figure('Answer', (it) => it.answerId),
     ],
-    rows: slowest.map((it) => [
-      html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
-      it.input === null || it.input === '' ? '–' : named(it.input),
-      milliseconds(it.tookMs),
-      it.status,
-      bytes(it.bytes),
-      timeOf(it.receivedAt),
-      it.answerId,
-    ]),
   });

@@ -1,10 +1,10 @@
 /** Coverage: the share of slices that are complete, and the slices that are lower bounds. */
 import { filtersText } from '../../text/filters.ts';
 import { rounded } from '../chart.ts';
-import { withNoun, withThousands, percent } from '../figures.ts';
+import { shareOf, withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import type { Coverage, Report, TruncatedSlice } from '../report.ts';
-import { emptyState, tableOf, timeOf } from '../table.ts';
+import { column, emptyState, figure, syncName, tableOf, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 import { quietZero } from './syncs.ts';
 
@@ -24,35 +24,23 @@ export function coverageSection({ coverage, truncated }: Report): Section {
 function coverageTable(coverage: readonly Coverage[]): Markup {
   const most = Math.max(...coverage.map(slicesOf));
   return html`<p class="lead">Each slice of a search counts once, with its newest answer. An answer with as many items as requested is a lower bound: more may exist. Open slices were split and requested in parts, or their last day had not ended. An item can be in several slices.</p>
-${tableOf({
+${tableOf(coverage, {
   id: TABLE,
   caption: 'Slices of each sync that searches',
   columns: [
-    { name: 'Sync' },
-    {
-      name: html`<span class="key"><i class="good"></i>complete</span> <span class="key"><i class="warn"></i>lower bound</span> <span class="key"><i class="idle"></i>open</span>`,
-      kind: 'drawing',
-    },
-    { name: 'Complete', kind: 'figure' },
-    { name: 'Lower bound', kind: 'figure' },
-    { name: 'Open', kind: 'figure' },
-    { name: 'Complete share', kind: 'figure' },
-    { name: 'Items', kind: 'figure' },
-    { name: 'Newest answer' },
+    column('Sync', syncName),
+    column(
+      html`<span class="key"><i class="good"></i>complete</span> <span class="key"><i class="warn"></i>lower bound</span> <span class="key"><i class="idle"></i>open</span>`,
+      (it) => bar(it, most),
+      'drawing',
+    ),
+    figure('Complete', (it) => it.complete),
+    figure('Lower bound', (it) => quietZero(it.lowerBound)),
+    figure('Open', (it) => it.open),
+    figure('Complete share', (it) => shareOf(it.complete, it.complete + it.lowerBound)),
+    figure('Items', (it) => it.returned),
+    column('Newest answer', (it) => timeOf(it.newestAt)),
   ],
-  rows: coverage.map((it) => {
-    const judged = it.complete + it.lowerBound;
-    return [
-      html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
-      bar(it, most),
-      withThousands(it.complete),
-      quietZero(it.lowerBound),
-      withThousands(it.open),
-      judged === 0 ? '–' : percent(it.complete / judged),
-      withThousands(it.returned),
-      timeOf(it.newestAt),
-    ];
-  }),
 })}`;
 }
 
@@ -93,24 +81,16 @@ function truncatedPart(coverage: readonly Coverage[], truncated: readonly Trunca
   const some = truncated.length < all ? html` The newest ${withThousands(truncated.length)} are shown.` : '';
   return html`<h3 class="set">Truncated slices</h3>
 <p class="lead">${withNoun(all, 'slice')} came back full and could not be split further.${some} To get complete slices, set a larger <code>count</code>, a <code>window</code>, or more values in <code>split_by</code>.</p>
-${tableOf({
+${tableOf(truncated, {
   id: 'truncated-table',
   caption: 'Slices that are lower bounds: more may exist',
   columns: [
-    { name: 'Sync' },
-    { name: 'Filters', kind: 'long' },
-    { name: 'Requested', kind: 'figure' },
-    { name: 'Returned', kind: 'figure' },
-    { name: 'Why', kind: 'long' },
-    { name: 'As of' },
+    column('Sync', (it) => named(it.sync)),
+    column('Filters', (it) => html`<code>${named(filtersIn(it.filters))}</code>`, 'long'),
+    figure('Requested', (it) => it.asked ?? '–'),
+    figure('Returned', (it) => it.returned),
+    column('Why', (it) => named(it.reason ?? '–'), 'long'),
+    column('As of', (it) => timeOf(it.asOf)),
   ],
-  rows: truncated.map((it) => [
-    named(it.sync),
-    html`<code>${named(filtersIn(it.filters))}</code>`,
-    it.asked === null ? '–' : withThousands(it.asked),
-    withThousands(it.returned),
-    named(it.reason ?? '–'),
-    timeOf(it.asOf),
-  ]),
 })}`;
 }

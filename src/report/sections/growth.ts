@@ -4,7 +4,7 @@ import { withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import { filled } from '../marks.ts';
 import type { Report, TableGrowth } from '../report.ts';
-import { dayTime, emptyState, figuresBehind, panel } from '../table.ts';
+import { column, dayTime, emptyState, figure, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';
 
 const FIGURES = 'growth-figures';
@@ -27,11 +27,13 @@ function growthBody(days: readonly string[], growth: readonly TableGrowth[]): Ma
 <div class="multiples">
 ${growth.map((it) => tablePanel(days, it))}
 </div>
-${figuresBehind({
+${figuresBehind(days, {
   id: FIGURES,
   caption: 'rows at the end of each day, by table',
-  columns: [{ name: 'Day' }, ...growth.map(({ table }) => ({ name: named(table), kind: 'figure' as const }))],
-  rows: days.map((day, dayIndex) => [dayTime(day), ...growth.map(({ byDay }) => withThousands(byDay[dayIndex] ?? 0))]),
+  columns: [
+    column('Day', dayTime),
+    ...growth.map(({ table, byDay }) => figure(named(table), (_: string, dayIndex) => byDay[dayIndex] ?? 0)),
+  ],
 })}`;
 }
 

@@ -1,10 +1,10 @@
 /** Quality: results of the received items, the quarantine with its reasons, and differences from the contract. */
 import { drawing, frameOf } from '../chart.ts';
-import { withNoun, withThousands, percent } from '../figures.ts';
+import { shareOf, withNoun, withThousands } from '../figures.ts';
 import { html, type Markup, named } from '../markup.ts';
 import { bars } from '../marks.ts';
 import type { ReportedDrift, Quality, Quarantine, Report } from '../report.ts';
-import { dayTime, emptyState, figuresBehind, panel, tableOf, timeOf } from '../table.ts';
+import { column, dayTime, emptyState, figure, figuresBehind, panel, syncName, tableOf, timeOf } from '../table.ts';
 import type { Section } from './section.ts';
 import { quietZero } from './syncs.ts';
 
@@ -26,32 +26,22 @@ const ITEMS = ['received', 'loaded', 'unchanged', 'superseded', 'quarantined'] a
 function itemsTable(quality: readonly Quality[]): Markup {
   const sum = (name: (typeof ITEMS)[number] | 'openQuarantine' | 'lastFailed' | 'lastMissing'): number =>
     quality.reduce((all, it) => all + it[name], 0);
-  const heads = [
-    'Items received',
-    'Loaded',
-    'Unchanged',
-    'Superseded',
-    'Quarantined',
-    'Share quarantined',
-    'Open in quarantine',
-    'Failed in newest run',
-    'Missing in newest run',
-  ];
-  const shareOf = (quarantined: number, received: number): string =>
-    received === 0 ? '–' : percent(quarantined / received);
   return html`<p class="lead">Current results of the items of all answers: received = loaded + unchanged + superseded + quarantined.</p>
-${tableOf({
+${tableOf(quality, {
   id: 'quality-table',
   caption: 'Results of the items that each sync received',
-  columns: [{ name: 'Sync' }, ...heads.map((name) => ({ name, kind: 'figure' as const }))],
-  rows: quality.map((it) => [
-    html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
-    ...ITEMS.map((name) => (name === 'quarantined' ? quietZero(it[name]) : withThousands(it[name]))),
-    shareOf(it.quarantined, it.received),
-    quietZero(it.openQuarantine),
-    quietZero(it.lastFailed),
-    quietZero(it.lastMissing),
-  ]),
+  columns: [
+    column('Sync', syncName),
+    figure('Items received', (it) => it.received),
+    figure('Loaded', (it) => it.loaded),
+    figure('Unchanged', (it) => it.unchanged),
+    figure('Superseded', (it) => it.superseded),
+    figure('Quarantined', (it) => quietZero(it.quarantined)),
+    figure('Share quarantined', (it) => shareOf(it.quarantined, it.received)),
+    figure('Open in quarantine', (it) => quietZero(it.openQuarantine)),
+    figure('Failed in newest run', (it) => quietZero(it.lastFailed)),
+    figure('Missing in newest run', (it) => quietZero(it.lastMissing)),
+  ],
   sums: [
     'Sum',
     ...ITEMS.map((name) => withThousands(sum(name))),
@@ -72,23 +62,16 @@ function quarantinePart(days: readonly string[], { byDay, reasons }: Quarantine)
   return html`<h3 class="set">Quarantine</h3>
 ${chart}
 <p class="lead"><code>sluice quarantine list</code> shows each entry; <code>sluice quarantine retry</code> loads it again from the stored answer, which costs nothing.</p>
-${tableOf({
+${tableOf(reasons, {
   id: 'quarantine-table',
   caption: 'Open entries in quarantine, by reason',
   columns: [
-    { name: 'Sync' },
-    { name: 'Resource' },
-    { name: 'Reason', kind: 'long' },
-    { name: 'Entries', kind: 'figure' },
-    { name: 'Newest' },
+    column('Sync', (it) => named(it.sync)),
+    column('Resource', (it) => named(it.resource)),
+    column('Reason', (it) => named(it.reason), 'long'),
+    figure('Entries', (it) => it.entries),
+    column('Newest', (it) => timeOf(it.newestAt)),
   ],
-  rows: reasons.map((it) => [
-    named(it.sync),
-    named(it.resource),
-    named(it.reason),
-    withThousands(it.entries),
-    timeOf(it.newestAt),
-  ]),
 })}`;
 }
 
@@ -105,11 +88,10 @@ function quarantineChart(days: readonly string[], byDay: readonly number[], tota
       marks: bars(frame, byDay, (value) => withNoun(value, 'entry', 'entries')),
     }),
   })}
-${figuresBehind({
+${figuresBehind(days, {
   id: FIGURES,
   caption: 'entries put in quarantine, by day',
-  columns: [{ name: 'Day' }, { name: 'Entries', kind: 'figure' }],
-  rows: days.map((day, dayIndex) => [dayTime(day), withThousands(byDay[dayIndex] ?? 0)]),
+  columns: [column('Day', dayTime), figure('Entries', (_, dayIndex) => byDay[dayIndex] ?? 0)],
   sums: ['Sum', withThousands(total)],
 })}`;
 }
@@ -119,20 +101,14 @@ function driftPart(drift: readonly ReportedDrift[]): Markup {
   if (drift.length === 0) return html`${head}<p class="fine">None: all answers match the contract.</p>`;
   return html`${head}
 <p class="lead">Where answers of the service differ from its contract. No value is lost: a value that fits no column is kept in <code>extra</code>.</p>
-${tableOf({
+${tableOf(drift, {
   id: 'drift-table',
   caption: 'Differences from the contract, most frequent first',
   columns: [
-    { name: 'Where', kind: 'long' },
-    { name: 'Difference' },
-    { name: 'Times seen', kind: 'figure' },
-    { name: 'Last seen' },
+    column('Where', (it) => html`<code>${named(`${it.resource}.${it.path}`)}</code>`, 'long'),
+    column('Difference', (it) => named(it.kind)),
+    figure('Times seen', (it) => it.seen),
+    column('Last seen', (it) => timeOf(it.lastSeenAt)),
   ],
-  rows: drift.map((it) => [
-    html`<code>${named(`${it.resource}.${it.path}`)}</code>`,
-    named(it.kind),
-    withThousands(it.seen),
-    timeOf(it.lastSeenAt),
-  ]),
 })}`;
 }

@@ -4,7 +4,7 @@ import { withNoun, withThousands, percent } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import { bars } from '../marks.ts';
 import type { EndpointSpend, Money, Report } from '../report.ts';
-import { dayTime, dayOfInstant, emptyState, figuresBehind, panel } from '../table.ts';
+import { column, dayTime, dayOfInstant, emptyState, figure, figuresBehind, panel } from '../table.ts';
 import type { Section } from './section.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
@@ -45,19 +45,14 @@ ${panel({
 <div class="multiples">
 ${charged.map((it) => endpointPanel(days, it, total, Math.max(...charged.flatMap((each) => each.byDay))))}
 </div>${freeNote(free)}
-${figuresBehind({
+${figuresBehind(days, {
   id: FIGURES,
   caption: 'points charged, by day and endpoint',
   columns: [
-    { name: 'Day' },
-    ...charged.map(({ endpoint }) => ({ name: named(endpoint), kind: 'figure' as const })),
-    { name: 'All', kind: 'figure' },
+    column('Day', dayTime),
+    ...charged.map((it) => figure(named(it.endpoint), (_: string, dayIndex) => it.byDay[dayIndex] ?? 0)),
+    figure('All', (_, dayIndex) => byDay[dayIndex] ?? 0),
   ],
-  rows: days.map((day, dayIndex) => [
-    dayTime(day),
-    ...charged.map((it) => withThousands(it.byDay[dayIndex] ?? 0)),
-    withThousands(byDay[dayIndex] ?? 0),
-  ]),
   sums: ['Sum', ...charged.map(({ points }) => withThousands(points)), withThousands(total)],
 })}`;
 }

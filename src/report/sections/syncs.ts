@@ -3,7 +3,7 @@ import { rounded } from '../chart.ts';
 import { withThousands, durationText } from '../figures.ts';
 import { type Content, html, type Markup, named } from '../markup.ts';
 import type { Report, SyncState } from '../report.ts';
-import { dayTime, emptyState, figuresBehind, tableOf, timeOf } from '../table.ts';
+import { column, dayTime, emptyState, figure, figuresBehind, syncName, tableOf, timeOf } from '../table.ts';
 import { type Section, stateMark, stateWords, toneOf } from './section.ts';
 
 const FIGURES = 'outcome-figures';
@@ -20,45 +20,40 @@ export function syncsSection({ days, syncs, madeAt }: Report): Section {
 }
 
 function syncsBody(days: readonly string[], syncs: readonly SyncState[], madeAt: Date): Markup {
-  const figure = (name: string) => ({ name, kind: 'figure' as const });
+  const daysWithRuns = days
+    .map((day, dayIndex) => ({ day, dayIndex }))
+    .filter(({ dayIndex }) => syncs.some(({ byDay }) => byDay[dayIndex] != null));
   return html`<p class="lead">Age is the time since the end of the newest run that sent all of its planned requests. In the strip, a low bar is a day whose runs were all complete, a taller bar a day with another outcome, and a full bar a day with a failed run.</p>
-${tableOf({
+${tableOf(syncs, {
   id: 'syncs-table',
   caption: 'Syncs with the outcome of their newest run, freshness and backlog',
   columns: [
-    { name: 'Sync' },
-    { name: 'Newest run', kind: 'outcome' },
-    { name: 'Age', kind: 'figure' },
-    { name: `${days.length} days to ${days.at(-1) ?? ''}`, kind: 'drawing' },
-    figure('Runs'),
-    figure('Open requests'),
-    figure('In doubt'),
-    figure('Not yet loaded'),
+    column('Sync', syncName),
+    column('Newest run', newestRun, 'outcome'),
+    figure('Age', ({ refreshedAt }) =>
+      refreshedAt === null ? 'never' : durationText(Math.max(0, madeAt.getTime() - refreshedAt.getTime())),
+    ),
+    column(`${days.length} days to ${days.at(-1) ?? ''}`, (it) => strip(days, it), 'drawing'),
+    figure('Runs', (it) => it.runs),
+    figure('Open requests', (it) => quietZero(it.open)),
+    figure('In doubt', (it) => quietZero(it.inDoubt)),
+    figure('Not yet loaded', (it) => quietZero(it.waiting)),
   ],
-  rows: syncs.map((it) => [
-    html`${named(it.sync)}<span class="sub">${named(it.endpoint)}</span>`,
-    html`${stateMark(it.state)}<span class="sub">${timeOf(it.endedAt ?? it.startedAt)}</span>${it.error !== null && html`<span class="sub">${named(it.error)}</span>`}`,
-    it.refreshedAt === null ? 'never' : durationText(Math.max(0, madeAt.getTime() - it.refreshedAt.getTime())),
-    strip(days, it),
-    withThousands(it.runs),
-    quietZero(it.open),
-    quietZero(it.inDoubt),
-    quietZero(it.waiting),
-  ]),
 })}
-${figuresBehind({
+${figuresBehind(daysWithRuns, {
   id: FIGURES,
   caption: 'worst outcome of each sync’s runs, by day with a run',
-  columns: [{ name: 'Day' }, ...syncs.map(({ sync }) => ({ name: named(sync) }))],
-  rows: days.flatMap((day, dayIndex) =>
-    syncs.some(({ byDay }) => byDay[dayIndex] != null)
-      ? [[dayTime(day), ...syncs.map(({ byDay }) => wordOf(byDay[dayIndex] ?? null))]]
-      : [],
-  ),
+  columns: [
+    column('Day', ({ day }) => dayTime(day)),
+    ...syncs.map(({ sync, byDay }) =>
+      column(named(sync), ({ dayIndex }: { dayIndex: number }) => stateWords(byDay[dayIndex] ?? '')),
+    ),
+  ],
 })}`;
 }
 
-const wordOf = (outcome: string | null): string => (outcome === null ? '' : stateWords(outcome));
+const newestRun = ({ state, startedAt, endedAt, error }: SyncState): Markup =>
+  html`${stateMark(state)}<span class="sub">${timeOf(endedAt ?? startedAt)}</span>${error !== null && html`<span class="sub">${named(error)}</span>`}`;
 
 /** The count; a zero is shown in a muted style. */
 export const quietZero = (count: number): Content =>
