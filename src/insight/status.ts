@@ -65,40 +65,17 @@ export interface Status {
 /** The status of every sync that ever ran. */
 export async function readStatus(warehouse: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<Status> {
   const ops = operationsOf(warehouse);
-  const newest = await newestRuns(ops, warehouse.schema);
-  const bySync = new Map((await sumsBySync(ops, warehouse.ops)).map((row) => [row.sync, row]));
+  const newest = await newestRuns(warehouse);
+  const runIds = newest.map(({ id }) => id);
   const bounds = await currentLowerBounds(ops);
-  const gaps = await gapsOf(
-    ops,
-    newest.map(({ id }) => id),
-    MOST_GAPS,
-  );
+  const gaps = await gapsOf(ops, runIds, MOST_GAPS);
   return {
     syncs: newest.map((run) => {
-      const sums = bySync.get(run.sync);
-      return {
-        sync: run.sync,
-        endpoint: run.endpoint,
-        state: run.state,
-        exitCode: run.exit_code === null ? null : Number(run.exit_code),
-        startedAt: run.started_at,
-        endedAt: run.ended_at,
-        error: run.error,
-        completeAt: sums?.complete_at ?? null,
-        newestAnswerAt: sums?.newest_answer_at ?? null,
-        open: Number(sums?.open ?? 0),
-        inDoubt: Number(sums?.in_doubt ?? 0),
-        unloaded: Number(sums?.unloaded ?? 0),
-        quarantined: Number(sums?.quarantined ?? 0),
-        failed: Number(run.failed),
-        unreadable: gaps.filter(({ sync }) => sync === run.sync).length,
-        truncated: bounds.filter(({ sync }) => sync === run.sync).length,
-      };
+      const { id: _, ...status } = run;
+      const unreadable = gaps.filter(({ sync }) => sync === run.sync).length;
+      return { ...status, unreadable, truncated: bounds.filter(({ sync }) => sync === run.sync).length };
     }),
-    failures: await failuresOf(
-      ops,
-      newest.map(({ id }) => id),
-    ),
+    failures: await failuresOf(ops, runIds),
     gaps: gaps.slice(0, SHOWN_GAPS),
     lowerBounds: bounds.filter(({ sync }) => newest.some((run) => run.sync === sync)).slice(0, SHOWN_BOUNDS),
     drift: await topDrift(ops),
@@ -110,63 +87,30 @@ const SHOWN_GAPS = 20;
 /** The greatest number of gaps that is counted. */
 const MOST_GAPS = 10_000;
 
+type NewestRun = Omit<SyncStatus, 'unreadable' | 'truncated'> & { readonly id: string };
+
 /** The newest run of each sync. Its state comes from the view, which shows a run whose process died as interrupted. */
-const newestRuns = (ops: Ops, schema: string) =>
-  ops
-    .selectFrom('runs as r')
-    .innerJoin(sql<ShownRun>`${sql.id(schema, 'sync_runs')}`.as('v'), 'v.run_id', 'r.id')
-    .distinctOn('r.sync')
-    .select(['r.id', 'r.sync', 'r.endpoint', 'v.state', 'r.exit_code', 'r.started_at', 'r.ended_at', 'v.error'])
-    .select('r.failed')
-    .orderBy('r.sync')
-    .orderBy('r.id', 'desc')
-    .execute();
-
-interface ShownRun {
-  readonly run_id: string;
-  readonly state: string;
-  readonly error: string | null;
+async function newestRuns({ db, ops, schema }: Pick<Warehouse, 'db' | 'ops' | 'schema'>): Promise<NewestRun[]> {
+  const table = (name: string) => sql.table(`${ops}.${name}`);
+  const { rows } = await sql<NewestRun>`
+    with newest as (select distinct on (sync) * from ${table('runs')} order by sync, id desc)
+    select n.id::text as id, n.sync, n.endpoint, v.state, n.exit_code::float8 as "exitCode", n.started_at as "startedAt",
+      n.ended_at as "endedAt", v.error,
+      (select max(c.ended_at) from ${table('runs')} c where c.sync = n.sync and c.state = 'complete'
+        and c.ended_at <= now() + interval '1 minute') as "completeAt",
+      greatest((select max(a.received_at) from ${table('answers')} a where a.sync = n.sync),
+        (select max(a.received_at) from ${table('requests')} q join ${table('answers')} a on a.id = q.answer_id
+          where q.sync = n.sync and q.state = 'fresh')) as "newestAnswerAt",
+      (select count(*) from ${table('requests')} q where q.sync = n.sync
+        and q.state in ('planned', 'sent', 'in_doubt'))::float8 as open,
+      (select count(*) from ${table('requests')} q where q.sync = n.sync and q.state = 'in_doubt')::float8 as "inDoubt",
+      (select count(*) from ${table('answers')} a where a.sync = n.sync and a.loaded_at is null)::float8 as unloaded,
+      (select count(*) from ${table('quarantine')} k where k.sync = n.sync
+        and k.resolved_at is null)::float8 as quarantined,
+      n.failed::float8 as failed
+    from newest n join ${sql.table(`${schema}.sync_runs`)} v on v.run_id = n.id order by n.sync`.execute(db);
+  return rows;
 }
-
-const sumsBySync = (ops: Ops, names: string) =>
-  ops
-    .selectFrom('runs as r')
-    .select((eb) => [
-      'r.sync',
-      sql<Date | null>`max(r.ended_at) filter (where r.state = 'complete' and r.ended_at <= now() + interval '1 minute')`.as(
-        'complete_at',
-      ),
-      sql<Date | null>`greatest(
-        (select max(w.received_at) from ${sql.table(`${names}.answers`)} w where w.sync = r.sync),
-        (select max(w.received_at) from ${sql.table(`${names}.requests`)} q join ${sql.table(`${names}.answers`)} w on w.id = q.answer_id
-          where q.sync = r.sync and q.state = 'fresh'))`.as('newest_answer_at'),
-      eb
-        .selectFrom('answers')
-        .select(sql<string>`count(*)`.as('n'))
-        .whereRef('answers.sync', '=', 'r.sync')
-        .where('loaded_at', 'is', null)
-        .as('unloaded'),
-      eb
-        .selectFrom('requests')
-        .select(sql<string>`count(*)`.as('n'))
-        .whereRef('requests.sync', '=', 'r.sync')
-        .where('state', 'in', ['planned', 'sent', 'in_doubt'])
-        .as('open'),
-      eb
-        .selectFrom('requests')
-        .select(sql<string>`count(*)`.as('n'))
-        .whereRef('requests.sync', '=', 'r.sync')
-        .where('state', '=', 'in_doubt')
-        .as('in_doubt'),
-      eb
-        .selectFrom('quarantine')
-        .select(sql<string>`count(*)`.as('n'))
-        .whereRef('quarantine.sync', '=', 'r.sync')
-        .where('resolved_at', 'is', null)
-        .as('quarantined'),
-    ])
-    .groupBy('r.sync')
-    .execute();
 
 async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureStatus[]> {
   if (runIds.length === 0) return [];
@@ -189,20 +133,12 @@ async function failuresOf(ops: Ops, runIds: readonly string[]): Promise<FailureS
   }));
 }
 
-async function topDrift(ops: Ops): Promise<DriftStatus[]> {
-  const rows = await ops
+const topDrift = (ops: Ops): Promise<DriftStatus[]> =>
+  ops
     .selectFrom('drift')
-    .select(['resource', 'path', 'kind', 'count', 'last_seen_at'])
-    .orderBy(sql`count`, 'desc')
+    .select(['resource', 'path', 'kind', sql<number>`count::float8`.as('count'), 'last_seen_at as lastSeenAt'])
+    .orderBy('drift.count', 'desc')
     .orderBy('resource')
     .orderBy('path')
     .limit(20)
     .execute();
-  return rows.map((row) => ({
-    resource: row.resource,
-    path: row.path,
-    kind: row.kind,
-    count: Number(row.count),
-    lastSeenAt: row.last_seen_at,
-  }));
-}
