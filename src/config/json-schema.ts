@@ -1,5 +1,6 @@
 /** The input of a schema as plain data (JSON Schema). Code that reads values and words messages walks this data. */
 import * as z from 'zod';
+import { memoizeByObject } from '../async/memoize.ts';
 
 export interface JsonSchema {
   readonly type?: string | readonly string[];
@@ -21,16 +22,11 @@ export interface JsonSchema {
   readonly default?: unknown;
 }
 
-const known = new WeakMap<z.ZodType, JsonSchema>();
-
 /** The JSON Schema of a schema's input. */
-export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
-  const found = known.get(schema);
-  if (found) return found;
-  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as JsonSchema;
-  known.set(schema, shape);
-  return shape;
-}
+export const jsonSchemaOf = memoizeByObject(
+  (schema: z.ZodType) =>
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as JsonSchema,
+);
 
 /** The shape without its choice null. */
 export function withoutNull(shape: JsonSchema): JsonSchema {

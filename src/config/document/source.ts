@@ -1,4 +1,6 @@
 /** The text of a config file: converts offsets to lines and columns, and shows a line with a caret. */
+import { LineCounter } from 'yaml';
+import { memoizeByObject } from '../../async/memoize.ts';
 
 /** A range of the text in UTF-16 code units, without `end`. */
 export interface Span {
@@ -13,8 +15,8 @@ export interface SourceFile {
   /** The file's name as the caller passed it. */
   readonly file: string;
   readonly text: string;
-  /** Offset of the first character of each line. */
-  readonly lineStarts: readonly number[];
+  /** The offsets at which lines begin. */
+  readonly lines: LineCounter;
 }
 
 /** Line and column, both from 1. */
@@ -25,20 +27,16 @@ export interface Position {
 
 /** The source of a text, with an index of its lines. */
 export function sourceOf(file: string, text: string): SourceFile {
-  const lineStarts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1);
-  return { file, text, lineStarts };
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1);
+  return { file, text, lines };
 }
 
 /** The line and column of an offset. */
-export function positionOf({ lineStarts }: SourceFile, offset: number): Position {
-  let [low, high] = [0, lineStarts.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((lineStarts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+export function positionOf({ lines }: SourceFile, offset: number): Position {
+  const { line, col: column } = lines.linePos(offset);
+  return { line, column };
 }
 
 /** `file:line:column` of an offset. Editors and terminals link this form. */
@@ -65,16 +63,14 @@ export function excerptOf(source: SourceFile, span: Span): string {
 /**
  * Masked lines by number. The cache matters because one line of a million characters may have thousands of problems.
  */
-const lines = new WeakMap<SourceFile, Map<number, string>>();
+const maskedLines = memoizeByObject<SourceFile, Map<number, string>>(() => new Map());
 
 function lineOf(source: SourceFile, line: number): string {
-  const cached = lines.get(source) ?? new Map<number, string>();
-  lines.set(source, cached);
-  const found = cached.get(line);
-  if (found !== undefined) return found;
-  const start = source.lineStarts[line - 1] ?? 0;
-  const end = source.lineStarts[line] ?? source.text.length + 1;
-  const text = masked(source.text.slice(start, end - 1).trimEnd());
+  const { lineStarts } = source.lines;
+  const start = lineStarts[line - 1] ?? 0;
+  const end = lineStarts[line] ?? source.text.length + 1;
+  const cached = maskedLines(source);
+  const text = cached.get(line) ?? masked(source.text.slice(start, end - 1).trimEnd());
   cached.set(line, text);
   return text;
 }

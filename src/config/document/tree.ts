@@ -1,4 +1,5 @@
 /** A config as written: scalars, lists and mappings, each with its position. Rows of input files have the same form. */
+import { memoizeByObject } from '../../async/memoize.ts';
 import { type Span, WHOLE_FILE } from './source.ts';
 
 export interface ScalarTree {
@@ -35,15 +36,11 @@ export interface MapTree {
 
 export type Tree = ScalarTree | ListTree | MapTree;
 
-const indexes = new WeakMap<MapTree, ReadonlyMap<string, MapEntry>>();
+const indexOf = memoizeByObject(({ entries }: MapTree) => new Map(entries.map((it) => [it.key, it])));
 
 /** The entry of a mapping with that key, or undefined. */
-export function entryOf(tree: Tree | undefined, key: string): MapEntry | undefined {
-  if (tree?.kind !== 'map') return undefined;
-  const index = indexes.get(tree) ?? new Map(tree.entries.map((it) => [it.key, it]));
-  indexes.set(tree, index);
-  return index.get(key);
-}
+export const entryOf = (tree: Tree | undefined, key: string): MapEntry | undefined =>
+  tree?.kind === 'map' ? indexOf(tree).get(key) : undefined;
 
 /** A scalar as it was written. */
 export const scalarTree = (value: ScalarTree['value'], text: string, span: Span): ScalarTree => ({
