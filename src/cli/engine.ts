@@ -10,10 +10,8 @@ import type { Warehouse } from '../warehouse/connect/connect.ts';
 import type { Options } from './command.ts';
 import type { Context } from './context.ts';
 import { asJsonLine } from './terminal/json.ts';
-import { withWarehouse } from './open.ts';
 import { packageVersion } from './package.ts';
-import { formerSpoolFolder, spoolFolder } from './spool-folder.ts';
-import { withProgress } from './terminal/with-progress.ts';
+import { withFlow } from './with-flow.ts';
 
 /** Options of both roles. */
 export const engineOptions = {
@@ -51,66 +49,45 @@ export async function runEngine(
   role: ServeOptions['role'],
   { calls, chunk, listen }: EngineArguments,
 ): Promise<void> {
-  const [{ serve }, { ensureSchema }, { openSpool }, { openTracing }, { listenAddressOf }, { openAlertSender }] =
-    await Promise.all([
-      import('../engine/serve.ts'),
-      import('../warehouse/migrate/migrate.ts'),
-      import('../recovery/spool/files.ts'),
-      import('../telemetry/tracing.ts'),
-      import('../monitor/listen-address.ts'),
-      import('../alerts/sender.ts'),
-    ]);
+  const [{ serve }, { listenAddressOf }, { openAlertSender }] = await Promise.all([
+    import('../engine/serve.ts'),
+    import('../monitor/listen-address.ts'),
+    import('../alerts/sender.ts'),
+  ]);
   // Checked first, so that an invalid address opens or creates no warehouse.
   if (listen !== undefined) listenAddressOf(listen);
-  const { sleep, random, newId, signal, log, env, redactor } = context;
-  const tracing = await openTracing(env, sleep);
-  await withWarehouse(context, config, async (warehouse) => {
-    await ensureSchema(warehouse);
-    const { now } = warehouse.clock;
+  const { sleep, signal, log, env, redactor } = context;
+  await withFlow(context, config, async (warehouse, effects) => {
+    const { now, onNotice } = effects;
     const monitor = await monitorOf(context, warehouse, role, listen);
-    const spool = openSpool({ folder: spoolFolder(context, config) });
     const options = { role, ...(calls !== undefined && { calls }), ...(chunk !== undefined && { chunkSize: chunk }) };
     try {
-      await withProgress(context, async (watch) => {
-        const { onNotice } = watch;
-        const alerts = openAlertSender(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
-        const effects = {
-          now,
-          sleep,
-          random,
-          newId,
-          spool,
-          formerSpools: [formerSpoolFolder(context)],
-          ...(tracing && { beginSpan: tracing.beginSpan }),
-          ...watch,
-        };
-        await serve(
-          config,
-          warehouse,
-          options,
-          {
-            ...effects,
-            onEvent: (event) => {
-              logEvent(context, event);
-              const ended = endedBy(event, config);
-              if (ended) alerts.report(ended);
-            },
-            onReady: (reconciled) => {
-              const { scheduled = [], unscheduled = [] } = reconciled ?? {};
-              log.info(`${role} is ready`, {
-                warehouse: warehouse.place,
-                ...(monitor && { health: monitor.url }),
-                ...(scheduled.length > 0 && { scheduled }),
-                ...(unscheduled.length > 0 && { unscheduled }),
-              });
-            },
-            onError: errorLogger(context),
+      const alerts = openAlertSender(config, warehouse, { now, sleep, env, redact: redactor.redact, onNotice });
+      await serve(
+        config,
+        warehouse,
+        options,
+        {
+          ...effects,
+          onEvent: (event) => {
+            logEvent(context, event);
+            const ended = endedBy(event, config);
+            if (ended) alerts.report(ended);
           },
-          signal,
-        );
-        await alerts.close();
-      });
-      await tracing?.flush();
+          onReady: (reconciled) => {
+            const { scheduled = [], unscheduled = [] } = reconciled ?? {};
+            log.info(`${role} is ready`, {
+              warehouse: warehouse.place,
+              ...(monitor && { health: monitor.url }),
+              ...(scheduled.length > 0 && { scheduled }),
+              ...(unscheduled.length > 0 && { unscheduled }),
+            });
+          },
+          onError: errorLogger(context),
+        },
+        signal,
+      );
+      await alerts.close();
     } finally {
       await monitor?.close();
     }

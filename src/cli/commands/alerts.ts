@@ -3,7 +3,7 @@ import { EXIT, UsageError } from '../../errors.ts';
 import type { AlertState } from '../../alerts/store.ts';
 import { command, configOption } from '../command.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { type PrintedColumn, column, tableOf } from '../terminal/print.ts';
+import { column, type PrintedColumn, fields, tableOf } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 
 export const alerts = command({
@@ -28,7 +28,7 @@ export const alerts = command({
         ]);
         return listAlerts(operationsOf(warehouse));
       });
-      show(context, found, () => tableOf(found, COLUMNS, context.out) || 'no alert has been raised\n');
+      show(context, found, () => tableOf(found, context.out, COLUMNS) || 'no alert has been raised\n');
       return EXIT.complete;
     }
     if (!config.alerts) {
@@ -62,7 +62,6 @@ interface DeliveryTest {
 const COLUMNS: readonly PrintedColumn<AlertState>[] = [
   column('sync', (it) => it.sync),
   column('kind', (it) => it.kind.replaceAll('_', ' ')),
-  column('state', (it) => it.state),
-  column('since', (it) => it.since),
+  ...fields('state', 'since'),
   column('reason', (it) => it.because),
 ];

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command, configOption } from '../command.ts';
 import { readConfig } from '../open.ts';
-import { writeOutputFile } from '../terminal/output-file.ts';
+import { writeOutput } from '../terminal/output-file.ts';
 
 /** A day and a half, so that a late daily sync causes no warning. */
 const WARN_AFTER_HOURS = 36;
@@ -32,13 +32,8 @@ export const dbt = command({
     const { warehouse } = await readConfig(context, flag);
     const { dbtSources } = await import('../reference/dbt.ts');
     const text = dbtSources({ schema: warehouse.schema, warnAfterHours });
-    if (output === undefined) {
-      context.out.write(text);
-      return 0;
-    }
-    const file = (await isFolder(output)) ? join(output, 'sources.yml') : output;
-    await writeOutputFile('dbt', '--output', { path: file, content: text });
-    context.log.info(`wrote ${file}`);
+    const isInFolder = output !== undefined && (await isFolder(output));
+    await writeOutput(context, isInFolder ? join(output, 'sources.yml') : output, text);
     return 0;
   },
 });

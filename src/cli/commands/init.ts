@@ -8,6 +8,7 @@ import { isCi } from '../terminal/ci.ts';
 import { command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { writeOutputFile } from '../terminal/output-file.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
 
 export const init = command({
@@ -108,7 +109,3 @@ function nextSteps(dir: string): string {
     '',
   ].join('\n');
 }
-
-/** The text, quoted as one word for a shell. */
-const shellWord = (text: string): string =>
-  /^[\w./-]+$/.test(text) ? text : `'${escapeControls(text).replaceAll("'", `'\\''`)}'`;

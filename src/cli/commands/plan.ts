@@ -6,6 +6,7 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { command, configOption } from '../command.ts';
 import { readConfig, withWarehouse } from '../open.ts';
 import { type Planned, planText, type SyncQuote } from '../text/plan-text.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 import { show } from '../terminal/show.ts';
 import { LOG_ENDPOINT } from '../../service/request-log/request-log.ts';
 
@@ -58,9 +59,6 @@ function syncCommandOf(given: {
   ];
   return ['sluice sync', ...flags, ...given.names].join(' ');
 }
-
-const shellWord = (text: string): string =>
-  /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 async function quote(
   config: Config,

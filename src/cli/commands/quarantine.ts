@@ -6,7 +6,7 @@ import { command, configOption } from '../command.ts';
 import type { Context } from '../context.ts';
 import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouse, withWarehouseToRead } from '../open.ts';
-import { column, tableOf, withNoun } from '../terminal/print.ts';
+import { column, fields, tableOf, withNoun } from '../terminal/print.ts';
 import { show } from '../terminal/show.ts';
 import { replayText, replayWithProgress } from './replay.ts';
 
@@ -61,18 +61,12 @@ async function list(context: Context, warehouse: Warehouse, isCreated: boolean):
 
 function listText(entries: readonly QuarantineEntry[], { out }: Context): string {
   if (entries.length === 0) return 'nothing is in quarantine\n';
-  const listed = tableOf(
-    entries,
-    [
-      column('id', (it) => it.id),
-      column('sync', (it) => it.sync),
-      column('resource', (it) => it.resource),
-      column('position', (it) => it.pointer || 'the answer'),
-      column('reason', (it) => it.reason),
-      column('since', (it) => it.at),
-    ],
-    out,
-  );
+  const listed = tableOf(entries, out, [
+    ...fields('id', 'sync', 'resource'),
+    column('position', (it) => it.pointer || 'the answer'),
+    column('reason', (it) => it.reason),
+    column('since', (it) => it.at),
+  ]);
   const more =
     entries.length === LISTED
       ? `the newest ${LISTED} are listed\n`

@@ -89,6 +89,6 @@ export function replayText(summary: ReplaySummary, channel: Channel): string {
   const sentence = `${withNoun(answers, 'answer')} in ${duration(tookMs)}, ${counts}${rest}\n${lost}`;
   return (
     sentence +
-    tableOf(written, [column('table', ([name]) => name), column('rows written', ([, rows]) => rows)], channel)
+    tableOf(written, channel, [column('table', ([name]) => name), column('rows written', ([, rows]) => rows)])
   );
 }

@@ -2,7 +2,7 @@
 import { command, configOption } from '../command.ts';
 import { asJson } from '../terminal/json.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
-import { writeOutputFile } from '../terminal/output-file.ts';
+import { writeOutput } from '../terminal/output-file.ts';
 
 export const report = command({
   about:
@@ -29,13 +29,7 @@ export const report = command({
         : emptyReport(warehouse.schema, warehouse.clock.now()),
     );
     const text = context.json ? asJson(found) : (await import('../../report/page.ts')).reportPage(found);
-    context.status.clear();
-    if (output === undefined) {
-      context.out.write(text);
-      return 0;
-    }
-    await writeOutputFile('report', '--output', { path: output, content: text });
-    context.log.info(`wrote ${output}`);
+    await writeOutput(context, output, text);
     return 0;
   },
 });

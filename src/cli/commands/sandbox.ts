@@ -5,6 +5,7 @@ import type { Sandbox } from '../../sandbox/serve.ts';
 import type { SandboxOptions } from '../../sandbox/options.ts';
 import { command } from '../command.ts';
 import { asJson } from '../terminal/json.ts';
+import { shellWord } from '../terminal/shell-word.ts';
 
 const DEFAULT_PORT = 8787;
 const DEFAULT_HOST = '127.0.0.1';
@@ -73,9 +74,7 @@ export const sandbox = command({
 
 /** The shell commands that make syncs use the sandbox. */
 const exportLines = (url: string, token: string): string =>
-  `export SLUICE_SERVICE_URL=${url}\nexport SLUICE_SERVICE_TOKEN=${quoted(token)}`;
-
-const quoted = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+  `export SLUICE_SERVICE_URL=${url}\nexport SLUICE_SERVICE_TOKEN=${shellWord(token)}`;
 
 /** Why a port is not available, by error code of the system. */
 const UNFIT: Readonly<Record<string, string>> = {

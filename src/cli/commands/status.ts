@@ -10,7 +10,7 @@ import { filtersText } from '../../text/filters.ts';
 import { gapLines, lowerBoundLines } from '../text/lower-bounds.ts';
 import { hasSchema, readConfig, withWarehouseToRead } from '../open.ts';
 import { latestKnown } from '../../warehouse/connect/clock.ts';
-import { column, duration, tableOf, withNoun } from '../terminal/print.ts';
+import { column, duration, fields, tableOf, withNoun } from '../terminal/print.ts';
 import { reconciliationLine } from '../text/reconciliation-line.ts';
 import { show } from '../terminal/show.ts';
 import { engineStatusText } from '../text/engine-status.ts';
@@ -123,24 +123,17 @@ const fullText = (found: Found, context: Context): string =>
 
 function statusText({ syncs, failures, gaps, lowerBounds, drift }: Status, context: Context): string {
   if (syncs.length === 0) return 'nothing has run yet; run sluice sync\n';
-  const overview = tableOf(
-    syncs,
-    [
-      column('sync', (it) => it.sync),
-      column('state', (it) => it.state.replaceAll('_', ' ')),
-      column('exit', (it) => it.exitCode ?? ''),
-      column('last run', (it) => ago(it.startedAt, context)),
-      column('complete', (it) => ago(it.completeAt, context)),
-      column('newest answer', (it) => ago(it.newestAnswerAt, context)),
-      column('open', (it) => it.open),
-      column('in doubt', (it) => it.inDoubt),
-      column('unloaded', (it) => it.unloaded),
-      column('quarantined', (it) => it.quarantined),
-      column('failed', (it) => it.failed),
-      column('truncated', (it) => it.truncated),
-    ],
-    context.out,
-  );
+  const overview = tableOf(syncs, context.out, [
+    column('sync', (it) => it.sync),
+    column('state', (it) => it.state.replaceAll('_', ' ')),
+    column('exit', (it) => it.exitCode ?? ''),
+    column('last run', (it) => ago(it.startedAt, context)),
+    column('complete', (it) => ago(it.completeAt, context)),
+    column('newest answer', (it) => ago(it.newestAnswerAt, context)),
+    column('open', (it) => it.open),
+    column('in doubt', (it) => it.inDoubt),
+    ...fields('unloaded', 'quarantined', 'failed', 'truncated'),
+  ]);
   const others = lowerBounds.filter(
     ({ sync, unreadable, filters }) =>
       !unreadable || !gaps.some((gap) => gap.sync === sync && filtersText(gap.filters) === filtersText(filters)),
@@ -182,30 +175,22 @@ const ago = (at: Date | null, { now }: Context): string =>
       : `${duration(Math.max(0, now().getTime() - at.getTime()))} ago`;
 
 function failuresText(failures: readonly FailureStatus[], context: Context): string {
-  const text = tableOf(
-    failures,
-    [
-      column('sync', (it) => it.sync),
-      column('request', (it) => JSON.stringify(it.input)),
-      column('state', (it) => it.state.replaceAll('_', ' ')),
-      column('reason', (it) => it.error),
-      column('next', (it) => it.next ?? ''),
-    ],
-    context.out,
-  );
+  const text = tableOf(failures, context.out, [
+    column('sync', (it) => it.sync),
+    column('request', (it) => JSON.stringify(it.input)),
+    column('state', (it) => it.state.replaceAll('_', ' ')),
+    column('reason', (it) => it.error),
+    column('next', (it) => it.next ?? ''),
+  ]);
   return text && `\n${text}`;
 }
 
 function driftText(drift: readonly DriftStatus[], context: Context): string {
-  const text = tableOf(
-    drift,
-    [
-      column('differs from the contract', (it) => `${it.resource}.${it.path}`),
-      column('difference', (it) => it.kind),
-      column('times', (it) => it.count),
-      column('last seen', (it) => ago(it.lastSeenAt, context)),
-    ],
-    context.out,
-  );
+  const text = tableOf(drift, context.out, [
+    column('differs from the contract', (it) => `${it.resource}.${it.path}`),
+    column('difference', (it) => it.kind),
+    column('times', (it) => it.count),
+    column('last seen', (it) => ago(it.lastSeenAt, context)),
+  ]);
   return text && `\n${text}`;
 }

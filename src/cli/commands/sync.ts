@@ -4,13 +4,12 @@ import type { SyncOptions } from '../../flow/run/sync-run.ts';
 import { command, configOption } from '../command.ts';
 import { requireToken } from '../credential.ts';
 import type { Context } from '../context.ts';
-import { readConfig, withWarehouse } from '../open.ts';
+import { readConfig } from '../open.ts';
 import type { Config } from '../../config/definition.ts';
 import { show } from '../terminal/show.ts';
-import { formerSpoolFolder, spoolFolder } from '../spool-folder.ts';
 import { nextStepLine } from '../next-step.ts';
 import { summaryText } from '../text/summary.ts';
-import { withProgress } from '../terminal/with-progress.ts';
+import { withFlow } from '../with-flow.ts';
 
 export const sync = command({
   about:
@@ -64,37 +63,15 @@ export const sync = command({
 
 /** Runs syncs and shows their progress. First it creates or updates the schema if that is allowed; last it sends alerts. */
 export async function runWithProgress(context: Context, config: Config, options: SyncOptions): Promise<Summary> {
-  const [{ runSyncs }, { ensureSchema }, { openSpool }, { openTracing }] = await Promise.all([
-    import('../../syncs.ts'),
-    import('../../warehouse/migrate/migrate.ts'),
-    import('../../recovery/spool/files.ts'),
-    import('../../telemetry/tracing.ts'),
-  ]);
-  const { sleep, random, newId, signal, env, redactor } = context;
-  const tracing = await openTracing(env, sleep);
-  return withWarehouse(context, config, async (warehouse) => {
-    await ensureSchema(warehouse);
-    const { now } = warehouse.clock;
-    const spool = openSpool({ folder: spoolFolder(context, config) });
-    const formerSpools = [formerSpoolFolder(context)];
-    const effects = {
-      now,
-      sleep,
-      random,
-      newId,
-      spool,
-      formerSpools,
-      ...(tracing && { beginSpan: tracing.beginSpan }),
-    };
-    return withProgress(context, async (watch) => {
-      const summary = await runSyncs(config, warehouse, options, { ...effects, ...watch }, signal);
-      if (config.alerts) {
-        const { sendAlerts } = await import('../../alerts/send-alerts.ts');
-        const { onNotice } = watch;
-        await sendAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
-      }
-      await tracing?.flush();
-      return summary;
-    });
+  const { runSyncs } = await import('../../syncs.ts');
+  const { sleep, signal, env, redactor } = context;
+  return withFlow(context, config, async (warehouse, effects) => {
+    const summary = await runSyncs(config, warehouse, options, effects, signal);
+    if (config.alerts) {
+      const { sendAlerts } = await import('../../alerts/send-alerts.ts');
+      const { now, onNotice } = effects;
+      await sendAlerts(config, warehouse, summary, { now, sleep, env, redact: redactor.redact, onNotice });
+    }
+    return summary;
   });
 }

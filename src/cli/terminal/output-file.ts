@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UsageError } from '../../errors.ts';
 import { makeFolders } from '../../warehouse/lock/folder.ts';
+import type { Context } from '../context.ts';
 
 export interface OutputFile {
   readonly path: string;
@@ -41,4 +42,12 @@ export async function writeOutputFile(command: string, flag: string, file: Outpu
       cause,
     });
   }
+}
+
+/** Writes a result to the file that `--output` names, or to standard output if it names none. */
+export async function writeOutput(context: Context, path: string | undefined, content: string): Promise<void> {
+  context.status.clear();
+  if (path === undefined) return context.out.write(content);
+  await writeOutputFile(context.command, '--output', { path, content });
+  context.log.info(`wrote ${path}`);
 }

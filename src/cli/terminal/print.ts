@@ -17,6 +17,16 @@ export interface PrintedColumn<T> extends TableColumn {
 
 export const column = <T>(name: string, cell: (row: T) => unknown): PrintedColumn<T> => ({ name, cell });
 
+/** Columns that show the properties of these names. */
+export const fields = <K extends string>(...names: readonly K[]): PrintedColumn<Readonly<Record<K, unknown>>>[] =>
+  names.map((name) => column(name, (row) => row[name]));
+
+/** Columns of figures that show the properties of these names. */
+export const figures = <K extends string>(
+  ...names: readonly K[]
+): PrintedColumn<Readonly<Record<K, number | string | null>>>[] =>
+  names.map((name) => figure(name, (row) => row[name]));
+
 /** A right-aligned column. Numbers have grouped digits, null is empty, and texts are unchanged. */
 export const figure = <T>(name: string, valueOf: (row: T) => number | string | null): PrintedColumn<T> => ({
   name,
@@ -30,8 +40,8 @@ export const figure = <T>(name: string, valueOf: (row: T) => number | string | n
 /** A table of rows; empty if there are none. */
 export const tableOf = <T>(
   rows: readonly T[],
-  columns: readonly PrintedColumn<NoInfer<T>>[],
   channel: Channel,
+  columns: readonly PrintedColumn<NoInfer<T>>[],
 ): string =>
   rows.length === 0
     ? ''

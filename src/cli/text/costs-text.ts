@@ -1,9 +1,20 @@
 /** Formats the output of `costs` for people: a sentence, the tables that have rows, and the next steps. */
+import { dayOf } from '../../day.ts';
 import type { BalanceForecast } from '../../insight/cost-details.ts';
 import type { Costs, CostSums } from '../../insight/costs.ts';
 import { escapeControls } from '../../text/terminal-safe.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { column, duration, figure, paint, tableOf, withNoun, withThousands } from '../terminal/print.ts';
+import {
+  column,
+  duration,
+  fields,
+  figure,
+  figures,
+  paint,
+  tableOf,
+  withNoun,
+  withThousands,
+} from '../terminal/print.ts';
 import { CONFIDENCE } from './plan-text.ts';
 import type { EndpointPrice } from './prices.ts';
 import { reconciliationLine } from './reconciliation-line.ts';
@@ -72,41 +83,30 @@ function headline({ total, syncs, since, verification }: Costs): string {
 const share = (part: number, total: number): string =>
   total > 0 ? `${withThousands(Math.round((part / total) * 1000) / 10)} %` : '';
 
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
-
 function syncTable({ syncs, total }: Costs, channel: Channel): string {
   const ledgerPoints = syncs.reduce((sum, it) => sum + it.ledgerPoints, 0);
   const last = { ...total, sync: 'total', endpoint: '', ledgerPoints };
-  return tableOf(
-    [...syncs, last],
-    [
-      column('sync', (it) => it.sync),
-      column('endpoint', (it) => it.endpoint),
-      figure('requests', (it) => it.requests),
-      figure('points', (it) => it.points),
-      figure('share', (it) => (it === last ? '' : share(it.points, total.points))),
-      figure('for failed', (it) => it.failedPoints),
-      figure('by ledger', (it) => it.ledgerPoints),
-    ],
-    channel,
-  );
+  return tableOf([...syncs, last], channel, [
+    ...fields('sync', 'endpoint'),
+    ...figures('requests', 'points'),
+    figure('share', (it) => (it === last ? '' : share(it.points, total.points))),
+    figure('for failed', (it) => it.failedPoints),
+    figure('by ledger', (it) => it.ledgerPoints),
+  ]);
 }
 
-const yieldTable = ({ syncs }: Costs, channel: Channel): string =>
-  tableOf(
-    syncs.filter(({ answers }) => answers > 0),
-    [
-      column('sync', (it) => it.sync),
-      column('endpoint', (it) => it.endpoint),
-      figure('loaded', (it) => it.loaded),
-      figure('each', (it) => it.pointsPerLoaded),
-      figure('new rows', (it) => it.newRows),
-      figure('each', (it) => it.pointsPerNewRow),
-      figure('for nothing new', (it) => it.nothingNewPoints),
-      figure('share', (it) => share(it.nothingNewPoints, it.answerPoints)),
-    ],
-    channel,
-  );
+function yieldTable({ syncs }: Costs, channel: Channel): string {
+  const answered = syncs.filter(({ answers }) => answers > 0);
+  return tableOf(answered, channel, [
+    ...fields('sync', 'endpoint'),
+    figure('loaded', (it) => it.loaded),
+    figure('each', (it) => it.pointsPerLoaded),
+    figure('new rows', (it) => it.newRows),
+    figure('each', (it) => it.pointsPerNewRow),
+    figure('for nothing new', (it) => it.nothingNewPoints),
+    figure('share', (it) => share(it.nothingNewPoints, it.answerPoints)),
+  ]);
+}
 
 function sumsTable<T extends CostSums>(
   name: string,
@@ -115,18 +115,13 @@ function sumsTable<T extends CostSums>(
   channel: Channel,
 ): string {
   const all = sums.reduce((total, it) => total + it.points, 0);
-  return tableOf(
-    sums,
-    [
-      column(name, nameOf),
-      figure('requests', (it) => it.requests),
-      figure('points', (it) => it.points),
-      figure('share', (it) => share(it.points, all)),
-      figure('failed', (it) => it.failedRequests),
-      figure('for failed', (it) => it.failedPoints),
-    ],
-    channel,
-  );
+  return tableOf(sums, channel, [
+    column(name, nameOf),
+    ...figures('requests', 'points'),
+    figure('share', (it) => share(it.points, all)),
+    figure('failed', (it) => it.failedRequests),
+    figure('for failed', (it) => it.failedPoints),
+  ]);
 }
 
 function dayTable({ days, balances }: Costs, channel: Channel): string {
@@ -134,17 +129,12 @@ function dayTable({ days, balances }: Costs, channel: Channel): string {
   const [own, another] = balances.filter(({ isOurs }) => isOurs);
   const left = new Map(another ? [] : own?.days.map(({ date, pointsLeft }) => [date, pointsLeft]));
   const isKnown = [...left.values()].some((it) => it !== null);
-  const text = tableOf(
-    days.slice(-MOST_DAYS),
-    [
-      column('day', (it) => it.date),
-      figure('requests', (it) => it.requests),
-      figure('points', (it) => it.points),
-      figure('for failed', (it) => it.failedPoints),
-      ...(isKnown ? [figure('points left', ({ date }: { date: string }) => left.get(date) ?? null)] : []),
-    ],
-    channel,
-  );
+  const text = tableOf(days.slice(-MOST_DAYS), channel, [
+    column('day', (it) => it.date),
+    ...figures('requests', 'points'),
+    figure('for failed', (it) => it.failedPoints),
+    ...(isKnown ? [figure('points left', ({ date }: { date: string }) => left.get(date) ?? null)] : []),
+  ]);
   const more = days.length - MOST_DAYS;
   return `${text}${more > 0 ? `and ${withNoun(more, 'day')} before; --csv and --json have all\n` : ''}`;
 }
@@ -156,37 +146,29 @@ function runTable({ runs }: Costs, channel: Channel): string {
     .filter((it) => costOf(it) > 0)
     .toSorted((a, b) => costOf(b) - costOf(a))
     .slice(0, MOST_RUNS);
-  return tableOf(
-    dearest,
-    [
-      column('run', (it) => it.runId),
-      column('sync', (it) => it.sync),
-      column('day', (it) => dayOf(it.startedAt)),
-      column('state', (it) => it.state.replaceAll('_', ' ')),
-      figure('points', costOf),
-      figure('quoted', (it) => it.quotedPoints),
-      figure('items loaded', (it) => it.loaded),
-      figure('new rows', (it) => it.newRows),
-    ],
-    channel,
-  );
+  return tableOf(dearest, channel, [
+    column('run', (it) => it.runId),
+    column('sync', (it) => it.sync),
+    column('day', (it) => dayOf(it.startedAt)),
+    column('state', (it) => it.state.replaceAll('_', ' ')),
+    figure('points', costOf),
+    figure('quoted', (it) => it.quotedPoints),
+    figure('items loaded', (it) => it.loaded),
+    figure('new rows', (it) => it.newRows),
+  ]);
 }
 
-const priceTable = (prices: readonly EndpointPrice[], channel: Channel): string =>
-  tableOf(
-    prices.filter(({ samples, points }) => samples > 0 || points !== 0),
-    [
-      column('endpoint', (it) => it.endpoint),
-      column('price', priceInWords),
-      column('confidence', (it) => CONFIDENCE[it.sure]),
-      figure('low', (it) => it.low),
-      figure('median', (it) => it.median),
-      figure('high', (it) => it.high),
-      figure('spread', (it) => (it.samples > 0 ? share(it.deviation, 1) : '')),
-      figure('samples', (it) => it.samples),
-    ],
-    channel,
-  );
+function priceTable(prices: readonly EndpointPrice[], channel: Channel): string {
+  const known = prices.filter(({ samples, points }) => samples > 0 || points !== 0);
+  return tableOf(known, channel, [
+    column('endpoint', (it) => it.endpoint),
+    column('price', priceInWords),
+    column('confidence', (it) => CONFIDENCE[it.sure]),
+    ...figures('low', 'median', 'high'),
+    figure('spread', (it) => (it.samples > 0 ? share(it.deviation, 1) : '')),
+    figure('samples', (it) => it.samples),
+  ]);
+}
 
 function priceInWords({ by, per, points }: EndpointPrice): string {
   if (by === null || points === null) return 'varies without a known rule';
@@ -195,35 +177,26 @@ function priceInWords({ by, per, points }: EndpointPrice): string {
   return `${withThousands(points)} per ${items} ${by === 'asked' ? 'requested' : 'returned'}`;
 }
 
-const balanceTable = (balances: readonly BalanceForecast[], now: Date, channel: Channel): string =>
-  tableOf(
-    balances.filter(({ pointsLeft }) => pointsLeft !== null),
-    [
-      column('token', (it) => it.token),
-      column('ours', (it) => (it.isOurs ? 'yes' : 'no')),
-      figure('points left', (it) => it.pointsLeft),
-      figure('reported', ({ toldAt }) => toldAt && `${duration(Math.max(0, now.getTime() - toldAt.getTime()))} ago`),
-      figure('a day (7 days)', (it) => Math.round(it.pointsPerDay7 * 10) / 10),
-      figure('a day (30 days)', (it) => Math.round(it.pointsPerDay30 * 10) / 10),
-      column('run out on', ({ runsOutAt7 }) => (runsOutAt7 ? dayOf(runsOutAt7) : 'never')),
-    ],
-    channel,
-  );
+function balanceTable(balances: readonly BalanceForecast[], now: Date, channel: Channel): string {
+  const known = balances.filter(({ pointsLeft }) => pointsLeft !== null);
+  return tableOf(known, channel, [
+    column('token', (it) => it.token),
+    column('ours', (it) => (it.isOurs ? 'yes' : 'no')),
+    figure('points left', (it) => it.pointsLeft),
+    figure('reported', ({ toldAt }) => toldAt && `${duration(Math.max(0, now.getTime() - toldAt.getTime()))} ago`),
+    figure('a day (7 days)', (it) => Math.round(it.pointsPerDay7 * 10) / 10),
+    figure('a day (30 days)', (it) => Math.round(it.pointsPerDay30 * 10) / 10),
+    column('run out on', ({ runsOutAt7 }) => (runsOutAt7 ? dayOf(runsOutAt7) : 'never')),
+  ]);
+}
 
 function failureTable({ failures }: Costs, channel: Channel): string {
-  const text = tableOf(
-    failures.slice(0, MOST_FAILURES),
-    [
-      column('sync', (it) => it.sync),
-      column('endpoint', (it) => it.endpoint),
-      column('kind', (it) => it.kind),
-      column('status', (it) => it.status ?? ''),
-      figure('requests', (it) => it.requests),
-      figure('points', (it) => it.points),
-      column('error', (it) => it.error ?? ''),
-    ],
-    channel,
-  );
+  const text = tableOf(failures.slice(0, MOST_FAILURES), channel, [
+    ...fields('sync', 'endpoint', 'kind'),
+    column('status', (it) => it.status ?? ''),
+    ...figures('requests', 'points'),
+    column('error', (it) => it.error ?? ''),
+  ]);
   const more = failures.length - MOST_FAILURES;
   return `${text}${more > 0 ? `and ${withThousands(more)} more kinds; --json has all\n` : ''}`;
 }
@@ -233,16 +206,12 @@ function savingTable({ savings }: Costs, channel: Channel): string {
   const syncs = [...Map.groupBy(savings, ({ sync }) => sync)]
     .filter(([, found]) => found.some((it) => it.savedPoints > 0))
     .map(([sync, found]) => ({ sync, found, at: new Map(found.map((it) => [it.maxAgeDays, it])) }));
-  return tableOf(
-    syncs,
-    [
-      column('sync', (it) => it.sync),
-      figure('points', ({ found }) => found[0]?.points ?? null),
-      ...ages.flatMap((days) => [
-        figure(`saved by ${days}d`, ({ at }: (typeof syncs)[number]) => at.get(days)?.savedPoints ?? null),
-        figure('late answers', ({ at }: (typeof syncs)[number]) => at.get(days)?.lateAnswers ?? null),
-      ]),
-    ],
-    channel,
-  );
+  return tableOf(syncs, channel, [
+    column('sync', (it) => it.sync),
+    figure('points', ({ found }) => found[0]?.points ?? null),
+    ...ages.flatMap((days) => [
+      figure(`saved by ${days}d`, ({ at }: (typeof syncs)[number]) => at.get(days)?.savedPoints ?? null),
+      figure('late answers', ({ at }: (typeof syncs)[number]) => at.get(days)?.lateAnswers ?? null),
+    ]),
+  ]);
 }

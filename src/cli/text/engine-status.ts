@@ -23,15 +23,11 @@ export function engineStatusText(status: EngineStatus | undefined, { now, out }:
     ...(givenUp.length > 0 ? ['next: fix the cause, then run sluice schedule --redrive'] : []),
   ];
   const text = lines.flatMap((line) => line.split('\n').map((it) => `${escapeControls(it)}\n`)).join('');
-  const firings = tableOf(
-    schedules,
-    [
-      column('sync', (it) => it.sync),
-      column('schedule', (it) => it.cron),
-      column('time zone', (it) => it.timezone),
-      column('next firing', (it) => it.nextAt ?? 'never'),
-    ],
-    out,
-  );
+  const firings = tableOf(schedules, out, [
+    column('sync', (it) => it.sync),
+    column('schedule', (it) => it.cron),
+    column('time zone', (it) => it.timezone),
+    column('next firing', (it) => it.nextAt ?? 'never'),
+  ]);
   return `\n${text}${firings && `\n${firings}`}`;
 }

@@ -4,7 +4,7 @@ import type { UnverifiedPoints } from '../../ledger/summary.ts';
 import type { Level, Confidence } from '../../plan/pricing/price-book.ts';
 import type { Quote } from '../../plan/pricing/quote.ts';
 import type { Channel } from '../terminal/channel.ts';
-import { column, duration, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
+import { column, duration, fields, figure, tableOf, withNoun, withThousands } from '../terminal/print.ts';
 
 /** The result of a plan: quotes, the balance, and the prices behind the quotes. */
 export interface Planned {
@@ -82,21 +82,16 @@ export function planText(planned: Planned, options: PlanTextOptions, channel: Ch
   const { syncs, total } = planned;
   const points = (name: 'low' | 'likely' | 'most') =>
     figure(name, (it: Quote) => `${withThousands(it[name])}${it.mayGrow ? '+' : ''}`);
-  const quotes = tableOf(
-    [...syncs, { sync: 'total', endpoint: '', ...total }],
-    [
-      column('sync', (it) => it.sync),
-      column('endpoint', (it) => it.endpoint),
-      figure('fresh', (it) => it.fresh),
-      figure('to send', (it) => it.requests - it.fresh),
-      points('low'),
-      points('likely'),
-      points('most'),
-      column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.sure] : '')),
-      figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
-    ],
-    channel,
-  );
+  const quotes = tableOf([...syncs, { sync: 'total', endpoint: '', ...total }], channel, [
+    ...fields('sync', 'endpoint'),
+    figure('fresh', (it) => it.fresh),
+    figure('to send', (it) => it.requests - it.fresh),
+    points('low'),
+    points('likely'),
+    points('most'),
+    column('confidence', (it) => (it.most > 0 ? CONFIDENCE[it.sure] : '')),
+    figure('least time', (it) => (it.leastMs === 0 ? '' : duration(it.leastMs))),
+  ]);
   const lines = [sentence(syncs, total), ...moneyLines(planned, options), ...notes(syncs, total, options)];
   return `${quotes}${lines.join('\n')}\n`;
 }

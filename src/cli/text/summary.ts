@@ -23,18 +23,14 @@ export function summaryText(summary: Summary, channel: Channel): string {
     ...syncs.map((it) => ({ ...it, values: valuesOf((name) => it[name]), end: stateOf(it) })),
     { sync: 'total', values: valuesOf(sum), tookMs, end: `exit ${summary.exitCode}` },
   ];
-  const figures = tableOf(
-    rows,
-    [
-      column('sync', (it) => it.sync),
-      ...counts.map((name) =>
-        figure(name === 'inDoubt' ? 'in doubt' : name, ({ values }: (typeof rows)[number]) => values.get(name) ?? 0),
-      ),
-      figure('time', (it) => duration(it.tookMs)),
-      column('state', (it) => it.end),
-    ],
-    channel,
-  );
+  const figures = tableOf(rows, channel, [
+    column('sync', (it) => it.sync),
+    ...counts.map((name) =>
+      figure(name === 'inDoubt' ? 'in doubt' : name, ({ values }: (typeof rows)[number]) => values.get(name) ?? 0),
+    ),
+    figure('time', (it) => duration(it.tookMs)),
+    column('state', (it) => it.end),
+  ]);
   return [
     figures,
     score(syncs),
