@@ -429,13 +429,13 @@ it.each([
   expect(payloadOf(state, (text) => text).text).toBe(`sluice: pages: failed: ${said}`);
 });
 
-it('a test is told as an alert is', async () => {
+it('a test alert is delivered like any other alert', async () => {
   const [webhook] = channelsOf(settings({ webhook: new Secret(hooks.url) }), effects());
   expect(await webhook?.send(testPayload(NOW))).toEqual({ ok: true });
   expect(hooks.taken[0]?.body).toMatchObject({ v: 1, kind: 'test' });
 });
 
-it('no secret is in what is told', () => {
+it('an alert contains no secret', () => {
   const redact = createRedactor([CANARY]).redact;
   const state = {
     sync: CANARY,

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { openReadWriteLock } from '../../src/async/read-write-lock.ts';
 
-it('lets works go together, and others alone, in the order of asking, whatever fails', async () => {
+it('the lock runs shared work together and exclusive work alone, in the order of the calls, whatever fails', async () => {
   const turns = openReadWriteLock();
   const log: string[] = [];
   const open = new Map<string, PromiseWithResolvers<void>>();
@@ -52,7 +52,7 @@ it('lets works go together, and others alone, in the order of asking, whatever f
   ]);
 });
 
-it('holds nothing of what works returned', async () => {
+it('the lock keeps no result of the work that it ran', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const turns = openReadWriteLock();

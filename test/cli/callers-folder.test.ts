@@ -17,11 +17,11 @@ it.each([
     undefined,
   ],
   ['a shell', {}, undefined],
-])('asked by %s', (_, env, folder) => {
+])('the folder of the caller is found when the program is started by %s', (_, env, folder) => {
   expect(callersFolder(env)).toBe(folder);
 });
 
-it('a config is found there', async () => {
+it('a config is found in the caller’s folder', async () => {
   const folder = await temporaryFolder();
   const env = { ...byNpm, INIT_CWD: folder.path };
   const made = await run(['init', 'webparser.parse', '--dir', 'shop'], { cwd: packageFolder(), env });

@@ -49,7 +49,7 @@ const syncs = (
 });
 const pages = syncs({ name: 'pages', endpoint: 'webparser.parse' });
 
-it('is nothing when all is well', () => {
+it('no advice is given when all is well', () => {
   expect(adviceOf(costs(), pages, NOW)).toEqual([]);
 });
 
@@ -71,7 +71,7 @@ it.each([
     'max_age: 30d for pages: it would have saved 30 more of 200 points',
     syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
   ],
-] as const)('of ages is %s', (_what, savings, told, config = pages) => {
+] as const)('the advised age is %s', (_what, savings, told, config = pages) => {
   expect(adviceOf(costs({ savings }), config, NOW)).toEqual([expect.stringContaining(told)]);
 });
 
@@ -89,11 +89,11 @@ it.each([
     syncs({ name: 'pages', endpoint: 'webparser.parse', maxAgeMs: 7 * 86_400_000 }),
   ],
   ['of a sync that is gone', [saving(7, 60)], syncs()],
-])('is no age %s', (_what, savings, config) => {
+])('no age is advised %s', (_what, savings, config) => {
   expect(adviceOf(costs({ savings }), config, NOW)).toEqual([]);
 });
 
-it('warns of points that run out within a month, by our own tokens alone', () => {
+it('the advice warns of points that run out within a month, counting our own tokens alone', () => {
   const at = new Date('2026-04-20T12:00:00Z');
   const told = (more: Partial<BalanceForecast>) => adviceOf(costs({ balances: [{ ...balance, ...more }] }), pages, NOW);
   expect(told({ runsOutAt7: at })).toEqual([
@@ -106,7 +106,7 @@ it('warns of points that run out within a month, by our own tokens alone', () =>
   expect(told({ runsOutAt7: null })).toEqual([]);
 });
 
-it('says how to read a log that is missing or old', () => {
+it('the advice says how to read a log that is missing or old', () => {
   const reader = syncs({ name: 'spend', endpoint: 'token.requests' });
   const owed: SyncCosts = {
     ...sums,
@@ -136,7 +136,7 @@ it('says how to read a log that is missing or old', () => {
   ]);
 });
 
-it('counts what was charged for nothing', () => {
+it('the advice counts points that were charged for nothing', () => {
   const failure = {
     sync: 'pages',
     endpoint: 'e',

@@ -11,7 +11,7 @@ const open = embeddedWarehouses();
 const ended = (endpoint: string, loaded: number, next: string | null = null): SyncSummary =>
   ({ endpoint, loaded, next }) as SyncSummary;
 
-it('looks at the table of the sync that brought most', async () => {
+it('the offered query reads the table of the sync that loaded most', async () => {
   const warehouse = await open();
   for (const { name } of catalog) {
     const look = await nextStepLine({ exitCode: 0, syncs: [ended('token.requests', 1), ended(name, 2)] });
@@ -20,7 +20,7 @@ it('looks at the table of the sync that brought most', async () => {
   }
 });
 
-it('says so when nothing is new, and leaves the word to the summary when that has a next step', async () => {
+it('the offer says so when nothing is new, and is left out when the summary has a next step', async () => {
   expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 0)] })).toContain('nothing is new');
   expect(await nextStepLine({ exitCode: 0, syncs: [ended('pronet.group', 3, 'Raise count.')] })).toBe('');
   expect(await nextStepLine({ exitCode: 4, syncs: [ended('pronet.group', 3)] })).toBe('');

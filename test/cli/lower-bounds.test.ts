@@ -9,7 +9,7 @@ const bound = (day: number, filters: unknown = { date_from: `2024-01-0${day}` })
   reason: 'as many items as asked for',
 });
 
-it('has a line for each, at most five, and how many more there are', () => {
+it('the text of lower bounds has a line for each of at most five, and the number of the rest', () => {
   expect(lowerBoundLines([], 0)).toEqual([]);
   expect(lowerBoundLines([bound(1)], 1)).toEqual([
     'lower bound: filings {"date_from":"2024-01-01"}: 1,100 returned, as many items as asked for\n',
@@ -22,14 +22,14 @@ it('has a line for each, at most five, and how many more there are', () => {
   expect(many.at(-1)).toBe('and 35 more lower bounds\n');
 });
 
-it('leaves out what was not asked for', () => {
+it('the text of lower bounds omits filters that were not set', () => {
   const filters = { date_from: '2024-01-01', title: '', cik: null, filing_types: [], exact: false };
   expect(lowerBoundLines([bound(1, filters)], 1)).toEqual([
     'lower bound: filings {"date_from":"2024-01-01","exact":false}: 1,100 returned, as many items as asked for\n',
   ]);
 });
 
-it('is cut where filters are long, and harmless to a terminal', () => {
+it('the text of lower bounds is cut where filters are long, and is harmless to a terminal', () => {
   const [line = ''] = lowerBoundLines([bound(1, { title: `\u001b[31m${'x'.repeat(500)}` })], 1);
   expect(line.length).toBeLessThan(220);
   expect(line).not.toContain('\u001b');

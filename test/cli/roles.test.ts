@@ -54,7 +54,7 @@ describe('schedule --explain', () => {
   });
 });
 
-it('status --watch tells it again until it is stopped, in place of the last at a terminal', async () => {
+it('status --watch prints the status again until it is stopped, in place of the last one at a terminal', async () => {
   const stop = new AbortController();
   const waits: number[] = [];
   const sleep = async (ms: number): Promise<void> => {
@@ -78,7 +78,7 @@ it.each([
   [['worker'], { DATABASE_URL: 'postgres://127.0.0.1:1/none' }, 3, 'SLUICE_SERVICE_TOKEN'],
   [['schedule', '--calls', '0'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--calls'],
   [['schedule', '--listen', 'nowhere'], { SLUICE_SERVICE_TOKEN: 'some-token' }, 2, '--listen'],
-] as const)('%j is refused', async (words, env, code, says) => {
+] as const)('the command %j is refused', async (words, env, code, says) => {
   const ran = await sluice(words, env);
   expect({ code: ran.code, out: ran.out }).toEqual({ code, out: '' });
   expect(ran.err).toContain(says);

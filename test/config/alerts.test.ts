@@ -6,7 +6,7 @@ const SYNCS = '  a: { endpoint: token.requests }\n';
 const of = (alerts: string): string => `${HEAD}${SYNCS}alerts: ${alerts}\n`;
 const CANARY = 'https://hooks.example.com/canary?x=1';
 
-it('are read, with what holds where nothing is said', async () => {
+it('alerts are read, with defaults for what is not set', async () => {
   const { alerts } = await load(of('{ webhook: "${HOOK}" }'), { HOOK: CANARY });
   expect(alerts?.webhook?.reveal()).toBe(CANARY);
   expect(JSON.stringify(alerts)).not.toContain('canary');
@@ -26,13 +26,13 @@ it('are read, with what holds where nothing is said', async () => {
   });
 });
 
-it('take the webhook from a file', () =>
+it('alerts take the webhook from a file', () =>
   inFolder({ 'sluice.yaml': of('{ webhook: "${HOOK}" }'), hook: `${CANARY}\n` }, async (folder) => {
     const { alerts } = await loadConfig(`${folder}/sluice.yaml`, { HOOK_FILE: `${folder}/hook` });
     expect(alerts?.webhook?.reveal()).toBe(CANARY);
   }));
 
-it('are none without a webhook or a command, and an unset variable is no webhook', async () => {
+it('alerts are off without a webhook or a command, and an unset variable is no webhook', async () => {
   expect((await load(of('{ webhook: "${HOOK}" }'))).alerts).toBeUndefined();
   expect((await load(of('{ webhook: "${HOOK}" }'), { HOOK: '' })).alerts).toBeUndefined();
   expect((await load(of('{ quarantine: 3 }'))).alerts).toBeUndefined();
@@ -67,7 +67,7 @@ it.each([
     '{ command: [notify, "--url=${GOOD}"], webhook: "${GOOD}" }',
     '5:29: a word of the command contains a secret, which other users of the machine could read; let the program read the secret itself',
   ],
-])('refuse %s in its place, without the secret', async (alerts, problem) => {
+])('alerts refuse %s with its place, without the secret', async (alerts, problem) => {
   const problems = await told(of(alerts), { HOOK: 'canary', GOOD: CANARY });
   expect(problems).toEqual([problem]);
   expect(problems.join()).not.toContain('canary');

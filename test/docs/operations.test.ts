@@ -22,7 +22,7 @@ function rowsBelow(head: string): string[][] {
   );
 }
 
-it('tells every metric as it is declared', () => {
+it('the operations page describes every metric as it is declared', () => {
   const declared = Object.entries(metrics).map(([name, { help, labels }]) => [
     `\`${name}\``,
     name === DURATION ? 'histogram' : 'gauge',
@@ -32,7 +32,7 @@ it('tells every metric as it is declared', () => {
   expect(rowsBelow('| metric | type | labels | says |')).toEqual(declared);
 });
 
-it('tells every kind of alert and every field of a payload', () => {
+it('the operations page describes every kind of alert and every field of a payload', () => {
   const kinds = rowsBelow('| kind | is raised when | is over when |').map(([kind]) => kind);
   expect(kinds.toSorted()).toEqual(ALERT_KINDS.map((it) => `\`${it}\``).toSorted());
   const fields = rowsBelow('| field | holds |').map(([field]) => field);

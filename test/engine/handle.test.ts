@@ -79,7 +79,7 @@ it('a run that ended before its worker could say so is not run again, and its ch
   expect(scene.arrived()).toHaveLength(2);
 });
 
-it('a run that its worker did not come to the end of is carried on', async () => {
+it('a run that its worker did not finish is continued', async () => {
   const scene = await sceneIn(await withJobs(), {});
   const first = await work(scene, syncJob('groups'));
   expect(scene.arrived()).toHaveLength(2);
@@ -89,7 +89,7 @@ it('a run that its worker did not come to the end of is carried on', async () =>
   expect(scene.arrived()).toHaveLength(0);
 });
 
-it('of a run that was concluded by the worker of its last chunk the children begin, but not twice', async () => {
+it('the children of a run that the worker of its last chunk concluded start once', async () => {
   const scene = await sceneIn(await withJobs(), {});
   const first = await work(scene, syncJob('groups'));
   await select(
@@ -104,7 +104,7 @@ it('of a run that was concluded by the worker of its last chunk the children beg
   expect(await followed(scene, second.outcome)).toEqual([]);
 });
 
-it('of a run that others concluded before the job of a chunk was settled the children begin, but not twice', async () => {
+it('the children of a run that another process concluded before the job of a chunk was settled start once', async () => {
   const scene = await sceneIn(await withJobs(), {});
   await work(scene, syncJob('groups'));
   const [run] = await select<{ id: string }>(
@@ -121,7 +121,7 @@ it('of a run that others concluded before the job of a chunk was settled the chi
   expect(await followed(scene, again.outcome)).toEqual([]);
 });
 
-it('trouble that passes is tried again from the beginning, and not taken for done', async () => {
+it('a job with a transient error is tried again from the beginning, and does not count as done', async () => {
   const scene = await sceneIn(await withJobs(), { respond: () => ({ status: 503, body: { detail: 'away' } }) });
   const { outcome } = await work(scene, { ...syncJob('groups'), since: '' });
   expect(await followed(scene, outcome)).toMatchObject([{ queue: 'sync', data: { sync: 'groups', tries: 1 } }]);

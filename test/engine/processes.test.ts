@@ -209,47 +209,51 @@ describe('clocks and workers', () => {
 });
 
 if (hasBinaries())
-  it('recover from a database that is stopped and comes back, and buy nothing twice', PATIENT, async () => {
-    // What it acknowledged it still knows after a crash; a disk is not what is tried.
-    const server = await startEmbedded(LOCALE, { fsync: 'off', full_page_writes: 'off', max_connections: '100' });
-    const own = groundOn(server.url);
-    let arrived = 0;
-    const onArrival = (): Promise<void> => {
-      arrived += 1;
-      return wait(CALL_MS);
-    };
-    try {
-      const stage = await openStage(own, { kind: 'postgres', configOf: config, onArrival });
+  it(
+    'schedulers and workers recover from a database that is stopped and comes back, and buy nothing twice',
+    PATIENT,
+    async () => {
+      // What it acknowledged it still knows after a crash; a disk is not what is tried.
+      const server = await startEmbedded(LOCALE, { fsync: 'off', full_page_writes: 'off', max_connections: '100' });
+      const own = groundOn(server.url);
+      let arrived = 0;
+      const onArrival = (): Promise<void> => {
+        arrived += 1;
+        return wait(CALL_MS);
+      };
       try {
-        await prime(stage);
-        const all = ['schedule', 'schedule', 'worker', 'worker'].map((role) =>
-          stage.startSluice(role, '--chunk', '15'),
-        );
-        const more = async (requests: number): Promise<true | undefined> => {
-          for (const { code } of await Promise.all(all.map(({ ended: it }) => Promise.race([it, NOT_YET]))))
-            expect(code).toBeUndefined();
-          return arrived >= requests ? true : undefined;
-        };
-        await until(() => more(20));
-        await server.restart('fast', 500);
-        await until(() => more(60));
-        await server.restart('immediate', 2_000);
-        await allEnded(stage);
-        await stopAll(all);
+        const stage = await openStage(own, { kind: 'postgres', configOf: config, onArrival });
+        try {
+          await prime(stage);
+          const all = ['schedule', 'schedule', 'worker', 'worker'].map((role) =>
+            stage.startSluice(role, '--chunk', '15'),
+          );
+          const more = async (requests: number): Promise<true | undefined> => {
+            for (const { code } of await Promise.all(all.map(({ ended: it }) => Promise.race([it, NOT_YET]))))
+              expect(code).toBeUndefined();
+            return arrived >= requests ? true : undefined;
+          };
+          await until(() => more(20));
+          await server.restart('fast', 500);
+          await until(() => more(60));
+          await server.restart('immediate', 2_000);
+          await allEnded(stage);
+          await stopAll(all);
 
-        expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
-        const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
-        const stops = await looking(stage.place.url, stopsOf);
-        expect({ stops, violations, differing }).toEqual({ stops: [], violations: [], differing: [] });
-        expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
+          expect(await looking(stage.place.url, ended)).toEqual(SYNCS);
+          const { violations, differing, figures } = await stage.judge(0, await oracleOnce());
+          const stops = await looking(stage.place.url, stopsOf);
+          expect({ stops, violations, differing }).toEqual({ stops: [], violations: [], differing: [] });
+          expect(figures).toMatchObject({ sentAgainAfterStored: 0, inDoubt: 0, askedAgain: 0 });
+        } finally {
+          await stage.close();
+        }
+        await own.end();
       } finally {
-        await stage.close();
+        await server.stop();
       }
-      await own.end();
-    } finally {
-      await server.stop();
-    }
-  });
+    },
+  );
 
 /** What a process that goes on has come to. */
 const NOT_YET = Promise.resolve({ code: undefined });

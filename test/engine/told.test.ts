@@ -42,7 +42,9 @@ appendFileSync('told', [kind, state, sync].join(' ') + '\\n');`;
 /** An answer by whose text a metric with an input as its label would be known. */
 const CANARY = 'canary-input';
 
-it('tell how they are, what their runs came to, and once whom it concerns', { timeout: 400_000 }, async () => {
+it('the roles report their health and the results of their runs, and send each alert once', {
+  timeout: 400_000,
+}, async () => {
   const folder = await temporaryFolder();
   const hooks = await openHooks();
   const database = await freshDatabase(await postgresTemplate());

@@ -272,7 +272,7 @@ describe('the token', () => {
 });
 
 it.each(['', 'localhost:80', 'ftp://x', 'http://user:pass@x', 'http://x?y=1', 'http://x/#y'])(
-  'refuses the url %j',
+  'the client refuses the url %j',
   (url) => {
     const open = () => openClient({ url, token: new Secret(TOKEN), connections: 1, now: () => new Date() });
     expect(open).toThrow(UsageError);

@@ -20,7 +20,7 @@ const config = (more = ''): string => groupsConfig(REQUESTS, more);
 const shared = (scene: Scene, yaml: string) => sharedAs(scene, yaml, { chunkSize: CHUNK });
 const respond = oneGroup;
 
-it('is concluded once, by whoever ends its last chunk, whatever the order', async () => {
+it('a shared run is concluded once, by the worker of its last chunk, whatever the order', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   expect(orders.map(({ chunk }) => chunk)).toEqual([0, 1, 2]);
@@ -38,7 +38,7 @@ it('is concluded once, by whoever ends its last chunk, whatever the order', asyn
   expect(scene.arrived()).toHaveLength(REQUESTS);
 });
 
-it('is over for a worker that looked at a chunk before its end: no lease begins anew', async () => {
+it('a shared run is over for a worker that read a chunk before its end: no lease starts again', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   const run = orders[0]?.runId ?? '';
@@ -61,7 +61,7 @@ it('is over for a worker that looked at a chunk before its end: no lease begins 
   expect(await work(orders[1])).toEqual({ as: 'void' });
 });
 
-it('keeps to a limit in points over all its chunks', async () => {
+it('a shared run keeps to a limit in points over all its chunks', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config('budget: { per_run: 6 }'));
 
@@ -77,7 +77,7 @@ it('keeps to a limit in points over all its chunks', async () => {
   expect(askedAgain(scene.sandbox.requests().filter(({ endpoint }) => endpoint === 'pronet.group')).size).toBe(0);
 });
 
-it('has leases of its own each time it is shared', async () => {
+it('a shared run has new leases each time it is shared', async () => {
   const scene = await sceneIn(await open(), { respond });
   await sql`create table public.taken as select name, holder, token from sluice_ops.leases`.execute(scene.warehouse.db);
   await sql`create function public.note() returns trigger language plpgsql as
@@ -105,7 +105,7 @@ it('has leases of its own each time it is shared', async () => {
   expect(await select(scene.warehouse, "select name from sluice_ops.leases where name like 'chunk:%'")).toEqual([]);
 });
 
-it('asks for nobody whom another chunk bought under another spelling of the same name', async () => {
+it('a shared run requests no one whom another chunk bought under another spelling of the same name', async () => {
   const scene = await sceneIn(await open());
   const bare = { with_creation_date: false, with_similar_users: false, with_posts: false };
   const users = [0, 1, 2, 3].map((at) => scene.sandbox.world.photoshare.item(at, bare, String, 1));
@@ -121,7 +121,7 @@ syncs: { users: { endpoint: photoshare.user, max_age: 1d, for_each: { user: ${JS
   expect(scene.arrived()).toEqual([]);
 });
 
-it('of which a plain sync took the lease over is not worked at any more', async () => {
+it('a shared run whose lease a plain sync took over is not processed any more', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   await expect(scene.sync(config())).resolves.toMatchObject({ exitCode: 7 });
@@ -132,7 +132,7 @@ it('of which a plain sync took the lease over is not worked at any more', async 
   expect(scene.sandbox.requests()).toHaveLength(REQUESTS);
 });
 
-it('has one worker at a chunk, and one that wakes up late loads nothing', async () => {
+it('a shared run has one worker for a chunk, and a worker that wakes up late loads nothing', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   const ops = operationsOf(scene.warehouse);
@@ -165,7 +165,7 @@ it('has one worker at a chunk, and one that wakes up late loads nothing', async 
   expect(await select(scene.warehouse, 'select count(*)::int as n from sluice.pronet_groups')).toEqual([{ n: CHUNK }]);
 });
 
-it('rests while the tables are built anew', async () => {
+it('a shared run pauses while the tables are rebuilt', async () => {
   const scene = await sceneIn(await open(), { respond });
   const { orders, work } = await shared(scene, config());
   await expireLeases(scene.warehouse);

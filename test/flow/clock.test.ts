@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import { HEARTBEAT_MS } from '../../src/ledger/lease.ts';
 import { clockFrom } from './clock.ts';
 
-it('wakes whoever sleeps for as long as a heartbeat without being one', async () => {
+it('the clock wakes a sleeper that waits as long as a heartbeat but is none', async () => {
   const clock = clockFrom();
   const before = clock.now().getTime();
   await clock.sleep(HEARTBEAT_MS, new AbortController().signal);
   expect([clock.now().getTime() - before, clock.slept]).toEqual([HEARTBEAT_MS, [HEARTBEAT_MS]]);
 });
 
-it('lets a heartbeat wait until it is stopped', async () => {
+it('the clock lets a heartbeat wait until it is stopped', async () => {
   const clock = clockFrom();
   const before = clock.now().getTime();
   const stopped = new AbortController();

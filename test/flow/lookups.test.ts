@@ -32,7 +32,7 @@ async function rowsRead({ db }: Warehouse): Promise<number> {
   return Number(rows[0]?.read);
 }
 
-it('reads for an answer of a large run no more of the ledger than for one of a small run', async () => {
+it('an answer of a large run reads no more of the ledger than an answer of a small run', async () => {
   const read = async (requests: number): Promise<number> => {
     const warehouse = await open();
     const { run } = await runsOf(warehouse, 'pronet.post.reposts', requests, 32);

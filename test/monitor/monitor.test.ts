@@ -275,7 +275,7 @@ const never: MonitoredProcess = {
   sleep: forever,
 };
 
-it('is not disturbed by what is no request', async () => {
+it('the monitor is not disturbed by bytes that are not a request', async () => {
   const monitor = await start(never);
   const { port, hostname } = new URL(monitor.url);
   for (const bytes of ['\u0016\u0003\u0001', 'GET / HTTP/9\r\n\r\n', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`]) {
@@ -287,14 +287,14 @@ it('is not disturbed by what is no request', async () => {
   expect((await ask(monitor, '/healthz')).status).toBe(200);
 });
 
-it('listens on loopback alone, unless asked otherwise', async () => {
+it('the monitor listens on loopback alone by default', async () => {
   const monitor = await start(never, '[::1]:0');
   expect(monitor.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   expect((await ask(monitor, '/healthz')).status).toBe(200);
   expect(await startMonitor('off', never, () => undefined)).toBeUndefined();
 });
 
-it('says so when the address is taken: an error where it was asked for, a notice where it is the usual one', async () => {
+it('the monitor reports a taken address: an error if the address was set, a notice if it is the default', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -324,7 +324,7 @@ it.each([
   '[x]:1',
   'a b:1',
   '127.0.0.1:1/x',
-])('refuses %j as an address', async (listen) => {
+])('the monitor refuses %j as an address', async (listen) => {
   await expect(startMonitor(listen, never, () => undefined)).rejects.toMatchObject({ exitCode: 2 });
 });
 

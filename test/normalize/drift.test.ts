@@ -8,7 +8,7 @@ const drift = (items: unknown, endpoint = 'microblog.user') => {
 };
 const valid = { rest_id: '1', internal_id: 'i', name: 'n', alias: 'a', url: 'u' };
 
-it('counts each place once for every item that differs there', () => {
+it('drift counts each place once for every item that differs there', () => {
   const items = [
     { ...valid, new_field: 'secret' },
     { ...valid, new_field: 1 },
@@ -24,7 +24,7 @@ it('counts each place once for every item that differs there', () => {
   expect(JSON.stringify(drift(items))).not.toContain('secret');
 });
 
-it('names lists without positions, and what is nested by the field it is nested in', () => {
+it('drift names lists without positions, and a nested field by the field that contains it', () => {
   const post = { urn: { type: 'activity', value: '1' }, url: 'u' };
   const items = [
     {
@@ -48,7 +48,7 @@ it('names lists without positions, and what is nested by the field it is nested 
   ]);
 });
 
-it('counts an entity that is seen in two tables once', () => {
+it('drift counts an entity that appears in two tables once', () => {
   const items = [
     {
       urn: { type: 'activity', value: '1' },
@@ -62,7 +62,7 @@ it('counts an entity that is seen in two tables once', () => {
   ]);
 });
 
-it('takes an exact number sent as text, and text sent as a number, for values that differ', () => {
+it('drift counts an exact number sent as text, and text sent as a number, as values that differ', () => {
   expect(drift([{ ...valid, name: 7, follower_count: '9' }]).map(({ path, kind }) => `${path} ${kind}`)).toEqual([
     'name wrong type',
     'follower_count wrong type',
@@ -70,7 +70,7 @@ it('takes an exact number sent as text, and text sent as a number, for values th
   expect(drift([{ ...valid, follower_count: 9, description: null, location: '', created_at: 0 }])).toEqual([]);
 });
 
-it('stays small whatever the service makes up', () => {
+it('drift stays small whatever the service sends', () => {
   const made = Object.fromEntries(Array.from({ length: 2000 }, (_, index) => [`field ${index}`, index]));
   const found = drift([{ ...valid, ...made, [`${'x'.repeat(5000)}\ud83d\ude00`]: 1 }]);
   expect(found.length).toBeLessThanOrEqual(501);

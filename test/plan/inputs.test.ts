@@ -475,7 +475,7 @@ describe('an age of an input', () => {
   });
 });
 
-it('gives every text that a CSV can hold back as it was', async () => {
+it('a CSV file of inputs returns every text as it was', async () => {
   const cell = fc.string({
     unit: fc.constantFrom('a', ',', '"', '\n', ' ', '\t', ';', 'é', '🜚', '\\', "'"),
     minLength: 1,

@@ -136,7 +136,7 @@ describe('a task', () => {
   });
 });
 
-it.each(['yesterday', '2024-02-30', '2024-1-1', ''])('refuses %j for a day', (day) => {
+it.each(['yesterday', '2024-02-30', '2024-1-1', ''])('the plan refuses %j for a day', (day) => {
   expect(() => planTasks(syncOf('token.requests'), [{}], { today: TODAY, to: day })).toThrow(
     `a: --to is "${day}"; allowed is a day of the calendar written YYYY-MM-DD`,
   );

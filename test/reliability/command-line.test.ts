@@ -21,7 +21,7 @@ test.each([
   [['--seed', 'x'], '--seed must be an integer.'],
   [['--share', '0'], '--share must be above 0 and at most 1.'],
   [['--share', '2'], '--share must be above 0 and at most 1.'],
-])('%j is refused before a scenario starts', (words, why) => {
+])('the command line %j is refused before a scenario starts', (words, why) => {
   const { status, stderr } = run(...words);
   expect(status).toBe(1);
   expect(stderr).toContain(why);

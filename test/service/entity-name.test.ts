@@ -121,7 +121,7 @@ describe('a name in an answer', () => {
   });
 });
 
-it('looks alike where it holds the same handle', () => {
+it('a name looks like another name with the same handle', () => {
   const alike = ['alice', '@Alice', 'https://www.photos.example/alice/?hl=en', 'photos.example/alice'];
   expect(new Set(alike.map(normalizedName))).toEqual(new Set(['alice']));
   const groups = ['urn:li:group:1001', 'group:1001', '1001', 'https://pronet.example/groups/1001/'];

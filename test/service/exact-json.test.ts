@@ -41,7 +41,7 @@ const json = fc.letrec<{ value: string }>((tie) => ({
 /** Beside a number that no double holds, every number is looked at. */
 const LONG = '1234567890123456789.5';
 
-it('looks at every number that may lose digits', () => {
+it('the parser checks every number that may lose digits', () => {
   fc.assert(
     fc.property(json, (value) => {
       const [looked] = parseExact(`[${value},${LONG}]`) as unknown[];

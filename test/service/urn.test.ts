@@ -8,7 +8,7 @@ it.each([
   [' activity:7123456789012345678 ', 'activity', '7123456789012345678'],
   ['urn:li:ugcPost:(a,b):c', 'ugcPost', '(a,b):c'],
   ['fsd_profile:ACoAA-_x', 'fsd_profile', 'ACoAA-_x'],
-])('%j names a URN', (written, type, value) => {
+])('the text %j names a URN', (written, type, value) => {
   expect(urnOf(written)).toEqual({ type, value });
 });
 
@@ -23,7 +23,7 @@ it.each([
   '1type:abc',
   'fsd profile:abc',
   'fsd_profile:a b',
-])('%j names none', (written) => {
+])('the text %j names no URN', (written) => {
   expect(urnOf(written)).toBeUndefined();
 });
 

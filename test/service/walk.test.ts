@@ -130,13 +130,13 @@ describe.each(KINDS)('a log that is %s', (_, kind) => {
   });
 });
 
-it('keeps the question through the walk and changes the cursor alone', () => {
+it('a walk keeps the question and changes the cursor alone', () => {
   const request = { limit: 2, start_time: '2026-11-19T00:00:00Z', end_time: '2026-11-21T00:00:00Z' };
   const items = page(logOf(1, 2, 3), { order: 'ascending', edge: 'inclusive' }, request);
   expect(logWalk.follow([{ request, items }], {})).toEqual({ requests: [{ ...request, cursor: written(1) }] });
 });
 
-it('ends on a page in which nothing can be read', () => {
+it('a walk ends at a page that cannot be read', () => {
   for (const items of [[null], ['x'], [{}], [{ id: 1, started_at: written(1) }], [{ id: 'a', started_at: 'soon' }]]) {
     expect(logWalk.follow([{ request: { limit: 10 }, items }], {})).toEqual({ requests: [] });
   }

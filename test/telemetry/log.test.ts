@@ -66,7 +66,7 @@ describe('plain', () => {
   });
 });
 
-it.each(['json', 'plain'] as const)('tells nothing below its level (%s)', (style) => {
+it.each(['json', 'plain'] as const)('the log writes nothing below its level (%s)', (style) => {
   const { log, lines } = logged(style, 'warn');
   log.debug('a');
   log.info('b');

@@ -56,7 +56,7 @@ async function startPooler(server: string): Promise<{ readonly port: number; rea
   return { port: (listener.address() as AddressInfo).port, cancels: () => cancels };
 }
 
-it.each(['without TLS', 'with TLS'])('is stopped at the server %s', async (how) => {
+it.each(['without TLS', 'with TLS'])('a query is stopped at the server %s', async (how) => {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   const pooler = await startPooler(database.url);
@@ -88,7 +88,7 @@ it.each(['without TLS', 'with TLS'])('is stopped at the server %s', async (how) 
   expect(pooler.cancels()).toBe(1);
 });
 
-it('is stopped when the time is up that its user has, and says so', async () => {
+it('a query is stopped when its user’s time limit is over, and says so', async () => {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   const url = new URL(database.url);

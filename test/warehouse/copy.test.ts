@@ -40,7 +40,7 @@ const anyRow = fc.tuple(
   fc.option(fc.bigInt({ min: -(2n ** 62n), max: 2n ** 62n })),
 );
 
-it('arrive as they are', async () => {
+it('copied rows arrive unchanged', async () => {
   const { copySets, all, empty } = await withTable();
   await fc.assert(
     fc.asyncProperty(fc.array(anyRow, { minLength: 1, maxLength: 20 }), fc.nat({ max: 3 }), async (rows, inKey) => {
@@ -66,7 +66,7 @@ it('arrive as they are', async () => {
   );
 });
 
-it('tell why they were refused, and leave the connection as it was', async () => {
+it('copied rows that are refused report why, and leave the connection as it was', async () => {
   const { warehouse, copyAll, all } = await withTable();
   const refused = await copyAll([
     [1, 'a', true, 1],
@@ -88,14 +88,14 @@ it('tell why they were refused, and leave the connection as it was', async () =>
   expect(await all()).toEqual([{ place: '2', text: 'c', flag: null, count: '7' }]);
 });
 
-it('arrive when they are many megabytes', async () => {
+it('copied rows of many megabytes arrive', async () => {
   const { copyAll, all } = await withTable();
   const rows = Array.from({ length: 200 }, (_, place) => [place, 'x'.repeat(50_000), null, null]);
   await copyAll(rows);
   expect((await all()).map(({ text }) => String(text).length)).toEqual(rows.map(() => 50_000));
 });
 
-it('end with an error when the connection is lost meanwhile', async () => {
+it('copied rows end with an error when the connection is lost meanwhile', async () => {
   const { warehouse, copyAll } = await withTable();
   const { db, schema } = warehouse;
   const holder = await db.startTransaction().execute();

@@ -53,13 +53,13 @@ it('a statement that fails gives its connection to the next', async () => {
   expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled']);
 });
 
-it('a process without one of its own is told so', async () => {
+it('a process without a connection of its own gets an error that says so', async () => {
   const { open } = await limitedTo(1);
   await open();
   await expect(open()).rejects.toMatchObject({ exitCode: 5, message: 'The database has no connection left.' });
 });
 
-it('a run takes what there is', async () => {
+it('a run uses the connections that it gets', async () => {
   const { open } = await limitedTo(2);
   const warehouse = await open();
   await ensureSchema(warehouse);

@@ -56,15 +56,15 @@ async function pooler(server: string): Promise<string> {
   return url.href;
 }
 
-it('a statement that asks for it is planned once a connection', async () => {
+it('a statement that is marked for it is planned once a connection', async () => {
   expect(await plansKept(inject('postgresUrl'), PLANNED_ONCE)).toEqual({ plans: 1, answers: [1, 2] });
 });
 
-it('any other is planned each time', async () => {
+it('any other statement is planned each time', async () => {
   expect(await plansKept(inject('postgresUrl'), '')).toEqual({ plans: 0, answers: [1, 2] });
 });
 
-it('behind a pooler none is, since the next may reach another session', async () => {
+it('no statement is planned once behind a pooler, as the next one may reach another session', async () => {
   const url = await pooler(inject('postgresUrl'));
   expect(await plansKept(url, PLANNED_ONCE)).toEqual({ plans: 0, answers: [1, 2] });
 });
