@@ -1,13 +1,41 @@
-/** Begins with the files that start processes: they last longest, and one that began last would run alone at the end. */
+/**
+ * Begins with the files that take longest: one that began last would run alone at the end. First come the files that
+ * take half a minute or more by themselves, then the others that start processes, since these often wait.
+ */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+const LONGEST = [
+  'flow/any-statement',
+  'flow/any-statement-of-chunks',
+  'flow/any-statement-continued',
+  'reliability/kills',
+  'engine/processes',
+  'journeys/clocks',
+  'docs/tutorial',
+  'flow/forget',
+  'cli/secrets',
+  'docs/readme',
+  'reliability/faults',
+  'reliability/starts',
+  'engine/jobs',
+  'journeys/killed',
+  'journeys/first-errors',
+  'journeys/true-points',
+].map((name) => `/test/${name}.test.ts`);
+
 const OF_PROCESSES = /\/test\/(?:reliability|engine|docs|journeys|deploy|cli)\//;
+
+/** The place of a file in the order; files with the same number keep the order that vitest gives them. */
+function placeOf({ moduleId }: TestSpecification): number {
+  const among = LONGEST.findIndex((name) => moduleId.endsWith(name));
+  if (among >= 0) return among;
+  return LONGEST.length + (OF_PROCESSES.test(moduleId) ? 0 : 1);
+}
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification): boolean => OF_PROCESSES.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return sorted.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 }
