@@ -5,10 +5,10 @@ import { expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { makeDue } from '../engine/due.ts';
 import { SMALL } from '../flow/scene.ts';
 import { looking } from '../reliability/ground.ts';
+import { copyEmbedded } from '../support/templates.ts';
 import { runHere } from './here.ts';
 import { type Ran, run, type Running, start, temporaryFolder } from './program-run.ts';
 
@@ -48,8 +48,8 @@ it('query, status, costs and report go through it, and what would write is refus
   const begin = (): Running => start(['schedule', '--listen', 'off'], { cwd: folder.path, env });
   const running: Running[] = [];
   try {
+    await copyEmbedded(data);
     await looking(`embedded:${data}`, async (warehouse) => {
-      await ensureSchema(warehouse);
       await makeDue(warehouse, await loadConfig(file, env));
     });
     const first = begin();

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { run, start, temporaryFolder } from './program-run.ts';
 import { openHooks } from '../alerts/hooks.ts';
+import { copyEmbedded } from '../support/templates.ts';
 
 const TOKEN = 'canary-token-77';
 
@@ -36,6 +37,7 @@ it('query, status, costs, report, check and quarantine answer beside a running s
       HOME: folder.path,
     };
     const options = { cwd: folder.path, env };
+    await copyEmbedded(join(folder.path, '.sluice'));
     const sync = start(['sync', '--verbose'], options);
     await Promise.race([isAsked, sync.ended.then((it) => expect.unreachable(it.err))]);
 

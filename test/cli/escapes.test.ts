@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/world/known.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { runHere } from './here.ts';
 import { temporaryFolder } from './program-run.ts';
 
@@ -28,7 +29,7 @@ let database: FreshDatabase;
 let sandbox: Sandbox;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  database = await freshDatabase();
+  database = await freshDatabase(await postgresTemplate());
   sandbox = await serveSandbox({
     respond: ({ endpoint, body }) => {
       if (endpoint === 'microblog.user') {

@@ -7,6 +7,7 @@ import { lostAnswerLines } from '../../src/cli/text/lost-answer-lines.ts';
 import type { LostAnswerSummary, Summary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { runHere } from './here.ts';
 import type { Ran } from './program-run.ts';
 
@@ -20,7 +21,7 @@ describe('sync and status', () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-lost-'));
-    database = await freshDatabase();
+    database = await freshDatabase(await postgresTemplate());
     sandbox = await serveSandbox({
       token: 'sandbox-token',
       faults: [{ on: { endpoint: 'pronet.group', nth: 2 }, do: { kind: 'cut', afterBytes: 5 } }],

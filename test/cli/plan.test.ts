@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { runHere } from './here.ts';
 import { temporaryFolder } from './program-run.ts';
 
@@ -10,7 +11,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let database: FreshDatabase;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  database = await freshDatabase();
+  database = await freshDatabase(await postgresTemplate());
 });
 afterAll(async () => {
   await database.drop();

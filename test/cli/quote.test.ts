@@ -9,6 +9,7 @@ import type { QuotedPoints, SyncSummary } from '../../src/ledger/summary.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { keptChannel } from './channels.ts';
 import { freshDatabase } from '../support/database.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { runHere } from './here.ts';
 
 const TOKEN = 'sandbox-token';
@@ -18,8 +19,14 @@ const STARTED = Date.now();
 const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - STARTED);
 
 const KINDS: readonly (readonly [string, (folder: string) => Promise<{ url: string; drop: () => Promise<void> }>])[] = [
-  ['embedded', (folder) => Promise.resolve({ url: `embedded:${join(folder, 'data')}`, drop: () => Promise.resolve() })],
-  ['postgres', () => freshDatabase()],
+  [
+    'embedded',
+    async (folder) => {
+      await copyEmbedded(join(folder, 'data'));
+      return { url: `embedded:${join(folder, 'data')}`, drop: () => Promise.resolve() };
+    },
+  ],
+  ['postgres', async () => freshDatabase(await postgresTemplate())],
 ];
 
 describe.each(KINDS)('plan (%s)', (_, made) => {

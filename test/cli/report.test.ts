@@ -5,10 +5,10 @@ import { load } from 'cheerio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { sourceFiles } from '../architecture/imports.ts';
 import { enterHistory } from '../report/history.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { realEffects, SCHEMA } from '../support/warehouse.ts';
 import { runHere } from './here.ts';
 import { temporaryFolder } from './program-run.ts';
@@ -24,12 +24,12 @@ let database: FreshDatabase;
 let addresses: Readonly<Record<string, string>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  database = await freshDatabase();
+  database = await freshDatabase(await postgresTemplate());
+  await copyEmbedded(join(folder.path, 'warehouse'));
   await writeFile(join(folder.path, 'sluice.yaml'), CONFIG);
   addresses = { embedded: `embedded:${join(folder.path, 'warehouse')}`, postgres: database.url };
   for (const url of Object.values(addresses)) {
     const warehouse = await openWarehouse({ url: new Secret(url), schema: SCHEMA }, realEffects);
-    await ensureSchema(warehouse);
     await enterHistory(warehouse, new Date());
     await warehouse.close();
   }

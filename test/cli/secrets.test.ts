@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { Secret } from '../../src/config/values/secret.ts';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { operationsTables } from '../../src/warehouse/schema/operations.ts';
 import { select } from '../flow/rows.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { runHere } from './here.ts';
 import { type Leak, leaks, PASSWORD, SPELLINGS, TOKEN } from './leaks.ts';
@@ -17,7 +17,8 @@ import { run, temporaryFolder } from './program-run.ts';
 
 function expectNoSecret(text: string, where: string): void {
   for (const spelling of SPELLINGS) expect(text.includes(spelling), `${spelling} in ${where}`).toBe(false);
-  expect({ where, at: text.search(/canary/i), text: /.{0,60}canary.{0,60}/i.exec(text)?.[0] }).toEqual({
+  const at = text.search(/canary/i);
+  expect({ where, at, text: at < 0 ? undefined : text.slice(Math.max(0, at - 60), at + 66) }).toEqual({
     where,
     at: -1,
     text: undefined,
@@ -36,9 +37,8 @@ let warehouse: Warehouse;
 let refusing: Server;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  database = await freshDatabase();
+  database = await freshDatabase(await postgresTemplate());
   warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
-  await ensureSchema(warehouse);
   // A pooler that repeats what it was told to connect to.
   refusing = createServer((socket) => {
     const said = `no route to postgres://user:${encodeURIComponent(PASSWORD)}@inner/w (${PASSWORD})`;
@@ -164,6 +164,7 @@ describe('the program itself', () => {
       respond: () => ({ status: 401, body: { detail: `refused ${TOKEN} and ${encodeURIComponent(TOKEN)}` } }),
     });
     onTestFinished(() => sandbox.close());
+    await copyEmbedded(join(folder.path, '.sluice'));
     await writeFile(join(folder.path, 'token'), `${TOKEN}\n`);
     await writeFile(join(folder.path, 'sluice.yaml'), CONFIG);
     const ran = await run(['sync', '--json', '--verbose'], {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, serveSandbox } from '../../src/sandbox/serve.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { run, start, temporaryFolder } from './program-run.ts';
 
 describe('the sandbox', () => {
@@ -34,7 +35,7 @@ describe('a sync', () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    database = await freshDatabase();
+    database = await freshDatabase(await postgresTemplate());
     let tell: () => void = () => undefined;
     let held = Promise.withResolvers<void>();
     const next = (): void => {

@@ -3,11 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { Secret } from '../../src/config/values/secret.ts';
-import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
-import { realEffects } from '../support/warehouse.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import type { GateCall, GateOrder } from './limiter-process.ts';
 
 const IN_FLIGHT = 3;
@@ -18,11 +15,8 @@ const EXPIRES_MS = 12_000;
 const LATE_MS = 150;
 
 async function migratedDatabase(): Promise<string> {
-  const database = await freshDatabase();
+  const database = await freshDatabase(await postgresTemplate());
   onTestFinished(() => database.drop());
-  const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
-  await ensureSchema(warehouse);
-  await warehouse.close();
   return database.url;
 }
 
@@ -56,7 +50,7 @@ function mostAtOnce(spans: readonly (readonly [number, number])[]): number {
   return most;
 }
 
-it('holds over eight processes, of which one is killed', async () => {
+it('the limit holds over eight processes, of which one is killed', async () => {
   const warehouseUrl = await migratedDatabase();
   const order = { warehouseUrl, inFlight: IN_FLIGHT, perSecond: PER_SECOND, forMs: FOR_MS, callMs: 100, callers: 2 };
   // It has a call under way when it is killed.

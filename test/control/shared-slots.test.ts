@@ -9,8 +9,8 @@ import {
   type SlotSource,
 } from '../../src/control/limiter/shared-slots.ts';
 import { openWarehouse, type Warehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { postgresWarehouses, realEffects, SCHEMA } from '../support/warehouse.ts';
 
 const sharingOf = ({ sharing }: SlotSource) => {
@@ -204,13 +204,12 @@ describe('the rows of a gate', () => {
 });
 
 it('statements of a gate wait for no disk, and others on the same connection do', async () => {
-  const database = await freshDatabase();
+  const database = await freshDatabase(await postgresTemplate());
   onTestFinished(() => database.drop());
   // The tests' own server waits for nothing.
   const url = new Secret(`${database.url}?options=${encodeURIComponent('-c synchronous_commit=on')}`);
   const warehouse = await openWarehouse({ url, schema: SCHEMA }, realEffects);
   onTestFinished(() => warehouse.close());
-  await ensureSchema(warehouse);
   const source = await openSharedSlots(warehouse, { name: 'g', holder: 'one', inFlight: 3, intervalMs: 1 });
   const number = async (text: string): Promise<number> => {
     const { rows } = await sql<{ at: string }>`select ${sql.raw(text)} - '0/0'::pg_lsn as at`.execute(warehouse.db);
@@ -234,7 +233,7 @@ it('statements of a gate wait for no disk, and others on the same connection do'
   expect(await unwritten(() => write.execute(warehouse.db))).toBe(0);
 });
 
-it('a gate’s name tells service and token apart, and nothing of either', () => {
+it('the name of a limiter differs by service and token, and reveals neither', () => {
   const name = limiterName('https://service.example/v1', 'secret-token');
   expect(name).toMatch(/^[0-9a-f]{32}$/);
   expect(limiterName('HTTPS://SERVICE.example/v1', 'secret-token')).toBe(name);

@@ -1,14 +1,14 @@
 /** The disk of an embedded warehouse fills up, or its folder goes away, under a running sync: nothing is bought twice. */
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/config/values/secret.ts';
 import { openSpool } from '../../src/recovery/spool/files.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { spoolFiles } from '../support/spool-files.ts';
+import { copyEmbedded } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import { door } from '../control/limiter-calls.ts';
 import { select } from './rows.ts';
@@ -41,21 +41,11 @@ const opened = async (folder: string, freeBytes: () => number) => {
   return warehouse;
 };
 
-/** A warehouse with the schema and no rows, which is copied for each test. */
-const template = (async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
-  const warehouse = await openWarehouse({ url: new Secret(`embedded:${folder}`), schema: 'sluice' }, realEffects);
-  await ensureSchema(warehouse);
-  await warehouse.close();
-  return folder;
-})();
-afterAll(async () => rm(await template, { recursive: true, force: true }));
-
 async function groundOf(): Promise<Ground> {
   const parent = await mkdtemp(join(tmpdir(), 'sluice-disk-'));
   onTestFinished(() => rm(parent, { recursive: true, force: true }));
   const folder = join(parent, 'warehouse');
-  await cp(await template, folder, { recursive: true });
+  await copyEmbedded(folder);
   const three = door();
   const state: Pick<Ground, 'free' | 'onRequest'> = { free: PLENTY, onRequest: () => undefined };
   const warehouse = await opened(folder, () => state.free);

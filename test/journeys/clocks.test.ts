@@ -16,7 +16,7 @@ import { expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { SMALL } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
-import { postgresTemplate } from '../support/templates.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 
 const AHEAD_MS = 400 * DAY_MS;
@@ -43,6 +43,7 @@ async function opened(
   onTestFinished(() => folder.remove());
   const database = kind === 'postgres' ? await freshDatabase(await postgresTemplate()) : undefined;
   if (database) onTestFinished(() => database.drop());
+  else await copyEmbedded(join(folder.path, 'warehouse'));
   const sandbox = await serveSandbox({ size: { ...SMALL, filings: 50 }, respond });
   onTestFinished(() => sandbox.close());
   const file = join(folder.path, 'sluice.yaml');

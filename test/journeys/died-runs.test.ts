@@ -15,7 +15,7 @@ import { expireLeases } from '../flow/crash.ts';
 import { select } from '../flow/rows.ts';
 import { SMALL } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
-import { postgresTemplate } from '../support/templates.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { postgresWarehouses, realEffects } from '../support/warehouse.ts';
 
 const USERS = ['ada', 'bob', 'cleo', 'dan'];
@@ -43,6 +43,7 @@ it.each(['postgres', 'embedded'] as const)(
     const folder = await temporaryFolder();
     const hooks = await openHooks();
     const database = kind === 'postgres' ? await freshDatabase(await postgresTemplate()) : undefined;
+    if (!database) await copyEmbedded(join(folder.path, 'warehouse'));
     let calls = 0;
     const third = Promise.withResolvers<void>();
     const freed = Promise.withResolvers<void>();

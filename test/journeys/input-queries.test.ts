@@ -8,7 +8,7 @@ import { runHere } from '../cli/here.ts';
 import { start, temporaryFolder } from '../cli/program-run.ts';
 import { SMALL } from '../flow/scene.ts';
 import { execute, freshDatabase } from '../support/database.ts';
-import { postgresTemplate } from '../support/templates.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 
 const head = `service: { url: "\${SLUICE_SERVICE_URL}", token: "\${SLUICE_SERVICE_TOKEN}", in_flight: 1, requests_per_second: 100000 }
 warehouse: { url: "\${DATABASE_URL}" }
@@ -70,6 +70,7 @@ describe.each(['postgres', 'embedded'] as const)('queries of for_each (%s)', (ki
   if (kind === 'embedded') {
     it('are checked through the process that has the warehouse', { timeout: 240_000 }, async () => {
       const { here, file, env, folder } = await opened();
+      await copyEmbedded(join(folder.path, 'warehouse'));
       expect((await here(head, 'plan')).code).toBe(0);
       const schedule = start(['schedule', '--config', file, '--listen', 'off'], { cwd: folder.path, env });
       await schedule.said('err', 'schedule is ready');

@@ -13,6 +13,7 @@ import { expireLeases } from '../flow/crash.ts';
 import { rowsOf, states } from '../flow/rows.ts';
 import { askedAgain, only, sceneIn, service } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
+import { copyEmbedded, postgresTemplate } from '../support/templates.ts';
 import { postgresWarehouses, realEffects } from '../support/warehouse.ts';
 import type { Order } from './killed-sync.ts';
 
@@ -47,11 +48,12 @@ async function run(order: Order): Promise<Ended> {
 async function embedded(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-killed-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return `embedded:${folder}`;
+  await copyEmbedded(join(folder, 'warehouse'));
+  return `embedded:${join(folder, 'warehouse')}`;
 }
 
 async function postgres(): Promise<string> {
-  const database = await freshDatabase();
+  const database = await freshDatabase(await postgresTemplate());
   onTestFinished(() => database.drop());
   return database.url;
 }

@@ -6,6 +6,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../cli/here.ts';
 import { BUSY } from '../flow/filings.ts';
 import { SMALL } from '../flow/scene.ts';
+import { freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import type { SandboxOptions } from '../../src/sandbox/options.ts';
 
@@ -28,9 +30,11 @@ async function setUp(yaml: string, options: SandboxOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-splits-'));
   const started = Date.now();
   const now = (): Date => new Date(Date.parse('2026-05-04T12:00:00Z') + Date.now() - started);
+  const database = await freshDatabase(await postgresTemplate());
   const sandbox = await serveSandbox({ seed: 7, size: { ...SMALL, ...BUSY }, token: 'sandbox-token', now, ...options });
   onTestFinished(async () => {
     await sandbox.close();
+    await database.drop();
     await rm(folder, { recursive: true });
   });
   const write = (syncs: string): Promise<void> =>
@@ -45,7 +49,7 @@ ${syncs}`,
     SLUICE_CONFIG: join(folder, 'sluice.yaml'),
     SLUICE_SERVICE_URL: sandbox.url,
     SLUICE_SERVICE_TOKEN: 'sandbox-token',
-    DATABASE_URL: `embedded:${join(folder, 'data')}`,
+    DATABASE_URL: database.url,
     CI: '1',
   };
   const run = (...words: string[]) => runHere(words, { env, now });

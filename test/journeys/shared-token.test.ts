@@ -7,9 +7,9 @@ import { Secret } from '../../src/config/values/secret.ts';
 import type { Summary } from '../../src/ledger/summary.ts';
 import { serveSandbox } from '../../src/sandbox/serve.ts';
 import { openWarehouse } from '../../src/warehouse/connect/connect.ts';
-import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { only, service } from '../flow/scene.ts';
 import { freshDatabase } from '../support/database.ts';
+import { postgresTemplate } from '../support/templates.ts';
 import { realEffects } from '../support/warehouse.ts';
 import type { Order } from './killed-sync.ts';
 
@@ -44,11 +44,10 @@ async function run(order: Order): Promise<Summary> {
 }
 
 it('processes with one token keep to its calls, its pace and its points together', async () => {
-  const database = await freshDatabase();
+  const database = await freshDatabase(await postgresTemplate());
   onTestFinished(() => database.drop());
   const warehouse = await openWarehouse({ url: new Secret(database.url), schema: 'sluice' }, realEffects);
   onTestFinished(() => warehouse.close());
-  await ensureSchema(warehouse);
   const arrivals: number[] = [];
   const sandbox = await serveSandbox({
     respond: async ({ number }) => {

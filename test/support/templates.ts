@@ -1,6 +1,6 @@
 /** What a whole test run makes once and each test file copies: a migrated warehouse of either kind. */
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { constants, cp, link, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { Kysely, PGliteDialect } from 'kysely';
@@ -14,6 +14,8 @@ import { execute, freshDatabase } from './database.ts';
 
 /** The schema that a template holds. */
 export const SCHEMA = 'sluice';
+
+const effects = { now: () => new Date(), sleep: () => Promise.resolve() };
 
 /** The data of an embedded warehouse, to open others from; made by the first file that asks. */
 export async function embeddedTemplate(migrated: boolean): Promise<Blob> {
@@ -40,16 +42,38 @@ async function dataOf(migrated: boolean): Promise<Blob> {
   return data;
 }
 
+/**
+ * Puts a migrated embedded warehouse without rows into a folder that does not exist yet. Creating one takes 3 s of
+ * processor time, copying one a tenth of that.
+ */
+export async function copyEmbedded(folder: string): Promise<void> {
+  await cp(await embeddedFolder(), folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
+}
+
+/** The folder that the copies are made of; the first file that needs one creates it. */
+async function embeddedFolder(): Promise<string> {
+  const kept = join(inject('templates').folder, 'warehouse');
+  if (await stat(kept).catch(() => undefined)) return kept;
+  const unfinished = await mkdtemp(`${kept}.`);
+  const warehouse = await openWarehouse({ url: new Secret(`embedded:${unfinished}`), schema: SCHEMA }, effects);
+  await ensureSchema(warehouse);
+  await warehouse.close();
+  try {
+    await rename(unfinished, kept);
+  } catch (error) {
+    await rm(unfinished, { recursive: true });
+    if ((error as { code?: string }).code !== 'ENOTEMPTY') throw error;
+  }
+  return kept;
+}
+
 /** The name of a migrated database on the run's Postgres that nobody is connected to; made by the first file that asks. */
 export async function postgresTemplate(): Promise<string> {
   const { database } = inject('templates');
   const server = inject('postgresUrl');
   if (await exists(server, database)) return database;
   const made = await freshDatabase();
-  const warehouse = await openWarehouse(
-    { url: new Secret(made.url), schema: SCHEMA },
-    { now: () => new Date(), sleep: () => Promise.resolve() },
-  );
+  const warehouse = await openWarehouse({ url: new Secret(made.url), schema: SCHEMA }, effects);
   await ensureSchema(warehouse);
   await warehouse.close();
   try {
