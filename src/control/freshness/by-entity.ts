@@ -1,7 +1,7 @@
 /** Finds what is known about an entity under any of its names: the names, and the stored answers about it. */
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
-import { type EntityName, NAME_KINDS, type NameKind } from '../../service/names/entity-name.ts';
-import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { type EntityName, NAME_KINDS } from '../../service/names/entity-name.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { Received } from '../../ledger/fresh-answers.ts';
 import { isNewer, LAST_SEEN_LAG, anyKindOf, otherNamesOfEntity, othersWithName } from './identities.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -49,15 +49,14 @@ export async function namesOfEntities(
   for (let start = 0; start < lookups.length; start += CHUNK) {
     const part = lookups
       .slice(start, start + CHUNK)
-      .flatMap(({ names, since }, at) =>
-        names.map(({ kind, name }) => ({ place: start + at, kind, name, since: since.toISOString() })),
-      );
+      .flatMap(({ names, since }, index) => names.map((it) => ({ ...it, place: start + index, since })));
     if (part.length === 0) continue;
-    const source = sql<{ place: string; kind: NameKind; name: string; since: Date }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ place }) => place))}::bigint[],
-      ${arrayLiteral(part.map(({ kind }) => kind))}::text[],
-      ${arrayLiteral(part.map(({ name }) => name))}::text[],
-      ${arrayLiteral(part.map(({ since }) => since))}::timestamptz[]) as u(place, kind, name, since))`;
+    const source = rowsFrom(part, {
+      place: ['bigint', ({ place }) => place],
+      kind: ['text', ({ kind }) => kind],
+      name: ['text', ({ name }) => name],
+      since: ['timestamptz', ({ since }) => since],
+    });
     const rows = await ops
       .selectFrom(source.as('t'))
       .innerJoinLateral(
@@ -104,24 +103,16 @@ export async function freshAnswersByEntity(
   const found = new Map<number, string>();
   for (let start = 0; start < candidates.length; start += CHUNK) {
     const part = candidates.slice(start, start + CHUNK);
-    const source = sql<{
-      place: string;
-      request_key: string;
-      kind: NameKind;
-      name: string;
-      entity: string;
-      current: boolean;
-      since: Date;
-      until: Date;
-    }>`(select * from unnest(
-      ${arrayLiteral(part.map(({ place }) => place))}::bigint[],
-      ${arrayLiteral(part.map(({ requestKey }) => requestKey))}::text[],
-      ${arrayLiteral(part.map(({ name }) => name.kind))}::text[],
-      ${arrayLiteral(part.map(({ name }) => name.name))}::text[],
-      ${arrayLiteral(part.map(({ name }) => name.entity))}::text[],
-      ${arrayLiteral(part.map(({ name }) => name.current))}::boolean[],
-      ${arrayLiteral(part.map(({ since }) => since.toISOString()))}::timestamptz[],
-      ${arrayLiteral(part.map(({ until }) => until.toISOString()))}::timestamptz[]) as u(place, request_key, kind, name, entity, current, since, until))`;
+    const source = rowsFrom(part, {
+      place: ['bigint', ({ place }) => place],
+      request_key: ['text', ({ requestKey }) => requestKey],
+      kind: ['text', ({ name }) => name.kind],
+      name: ['text', ({ name }) => name.name],
+      entity: ['text', ({ name }) => name.entity],
+      current: ['boolean', ({ name }) => name.current],
+      since: ['timestamptz', ({ since }) => since],
+      until: ['timestamptz', ({ until }) => until],
+    });
     const rows = await ops
       .selectFrom(source.as('c'))
       .innerJoinLateral(

@@ -9,6 +9,7 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { NamedEntity } from '../../normalize/identify.ts';
 import type { NameKind } from '../../service/names/entity-name.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
+import { rowsFrom } from '../../warehouse/sql/rows-from.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
 import type { StoredAnswer } from '../../ledger/answers.ts';
 
@@ -40,18 +41,17 @@ export interface NamedAnswer {
 export async function learnNames(ops: Ops, named: readonly NamedAnswer[]): Promise<void> {
   const observed = nameObservations(named);
   if (observed.length === 0) return;
-  const array = (of: (it: NameObservation) => string | boolean) => sql`${arrayLiteral(observed.map(of))}`;
-  const source = sql<NameObservationRow>`(select * from unnest(
-    ${array(({ resource }) => resource)}::text[],
-    ${array(({ kind }) => kind)}::text[],
-    ${array(({ name }) => name)}::text[],
-    ${array(({ entity }) => entity)}::text[],
-    ${array(({ first }) => first.receivedAt)}::timestamptz[],
-    ${array(({ last }) => last.receivedAt)}::timestamptz[],
-    ${array(({ last }) => last.id)}::bigint[],
-    ${array(({ isOrdered }) => isOrdered)}::boolean[],
-    ${array(({ isRequested: asked }) => asked)}::boolean[]
-  ) as u(resource, kind, name, entity, first_seen_at, last_seen_at, answer_id, is_ordered, asked))`;
+  const source = rowsFrom(observed, {
+    resource: ['text', ({ resource }) => resource],
+    kind: ['text', ({ kind }) => kind],
+    name: ['text', ({ name }) => name],
+    entity: ['text', ({ entity }) => entity],
+    first_seen_at: ['timestamptz', ({ first }) => first.receivedAt],
+    last_seen_at: ['timestamptz', ({ last }) => last.receivedAt],
+    answer_id: ['bigint', ({ last }) => last.id],
+    is_ordered: ['boolean', ({ isOrdered }) => isOrdered],
+    asked: ['boolean', ({ isRequested }) => isRequested],
+  });
   const mustUpdate = sql<boolean>`i.entity is null or t.asked and not i.asked or t.first_seen_at < i.first_seen_at or t.last_seen_at > i.last_seen_at + ${LAST_SEEN_LAG}
     or ${isNewer('t', 'i')} and (
       t.is_ordered or exists ${othersWithName(ops, 'i').where(isNewer('o', 'i'))} or exists ${otherNamesOfEntity(ops, 'i').where(isNewer('o', 'i'))})`;
@@ -113,14 +113,6 @@ interface NameObservation {
   readonly isRequested: boolean;
   /** The name is shared or replaced within this load, so the order of its answers matters. */
   readonly isOrdered: boolean;
-}
-
-interface NameObservationRow extends Pick<NameObservation, 'resource' | 'kind' | 'name' | 'entity'> {
-  readonly first_seen_at: Date;
-  readonly last_seen_at: Date;
-  readonly answer_id: string;
-  readonly is_ordered: boolean;
-  readonly asked: boolean;
 }
 
 function nameObservations(named: readonly NamedAnswer[]): NameObservation[] {
