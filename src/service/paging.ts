@@ -42,6 +42,8 @@ export interface Paging {
   readonly ownFields: readonly string[];
   /** Window paging only: the request fields of the first and last day, and the item fields that show days and kinds. */
   readonly days?: Days;
+  /** The list field in which a minus sign excludes a value, so that one request can ask for all other values. */
+  readonly remainder?: string | undefined;
   /** Never throws. `steps` are one walk, oldest first. Only cursor paging reads more than the last step. */
   readonly follow: (steps: readonly PageStep[], ways: FollowOptions) => Follow;
   /**
@@ -82,21 +84,28 @@ export const singlePage: Paging = { by: 'once', ownFields: [], follow: () => DON
  * An answer capped at `count`, without a second page. If it is full, the request is repeated with a greater count and
  * then in parts, as far as the sync allows.
  */
-export const cappedByCount: Paging = {
+export const cappedBy = (remainder?: string): Paging => ({
   by: 'count',
   ownFields: [],
+  remainder,
   follow: (steps, ways) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;
-    return raised(last.request, ways) ?? splitByFacet(cheapest(facetSplits(last.request, ways.splitBy ?? {})));
+    return (
+      raised(last.request, ways) ?? splitByFacet(cheapest(facetSplits(last.request, ways.splitBy ?? {}, remainder)))
+    );
   },
-};
+});
+
+/** Capped answers of endpoints without a field that excludes values. */
+export const cappedByCount = cappedBy();
 
 /** A date window. If an answer is full, its days are split down to one day, and then by facets. */
-export const window = (fields: Days): Paging => ({
+export const window = (remainder: string | undefined, fields: Days): Paging => ({
   by: 'window',
   ownFields: [],
   days: fields,
+  remainder,
   follow: (steps, ways) => {
     const last = steps.at(-1);
     if (!last || !isFull(last)) return DONE;
@@ -104,7 +113,7 @@ export const window = (fields: Days): Paging => ({
     return (
       raised(last.request, ways) ??
       splitDays(last.request, fields, known, ways) ??
-      splitByFacet(facetSplitsOf(last, fields, known, ways)[0])
+      splitByFacet(facetSplitsOf(last, remainder, known, ways)[0])
     );
   },
   splitBefore: (request, ways) => {
@@ -117,7 +126,7 @@ export const window = (fields: Days): Paging => ({
     const most = Math.max(request['count'], raiseCountTo);
     const { chanceFull } = predictionOf(known.density.guesses(days.from, days.to), most);
     if (days.from < days.to) return chanceFull > 0.5 ? splitDays(request, fields, known, ways, most) : undefined;
-    const [first] = facetSplitsOf({ request, items: [] }, fields, known, ways);
+    const [first] = facetSplitsOf({ request, items: [] }, remainder, known, ways);
     // Parts with a remainder cannot replace the request. If the day is not full after all, one request is enough.
     return first?.complete === true && chanceFull > 1 - 1 / first.requests.length ? splitByFacet(first) : undefined;
   },
@@ -185,14 +194,14 @@ function splitDays(
  */
 function facetSplitsOf(
   { request, items }: PageStep,
-  { remainder }: Days,
+  remainder: string | undefined,
   known: Evidence,
   ways: FollowOptions,
 ): FacetSplit[] {
   const { splitBy = {}, raiseCountTo = 0 } = ways;
   const count = Math.max(Number(request['count']), raiseCountTo);
   const predicted = Math.max(known.expectedItems(request), items.length * AT_LEAST);
-  return facetSplits(request, splitBy, { mix: known.mix, remainder, count, predicted, sample: items });
+  return facetSplits(request, splitBy, remainder, { mix: known.mix, count, predicted, sample: items });
 }
 
 /** Complete splits first, then those with the fewest requests. */

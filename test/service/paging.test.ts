@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { RequestBody } from '../../src/service/request-body.ts';
 import { dayNumber, dayText } from '../../src/day.ts';
 import { Evidence } from '../../src/service/window/evidence.ts';
-import { cappedByCount, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
+import { cappedBy, type Days, dayIn, isFull, singlePage, type Paging, window } from '../../src/service/paging.ts';
 import type { SplitBy } from '../../src/service/window/facet-splits.ts';
 
 const full = (request: RequestBody) => ({
@@ -18,7 +18,8 @@ const AT: Days = {
   day: 'file_date',
   kinds: { forms: 'filing_type', location_codes: 'biz_states' },
 };
-const DAYS = window(AT);
+const DAYS = window('forms', AT);
+const CAPPED = cappedBy('forms');
 
 describe('once', () => {
   it('asks for nothing more', () => {
@@ -40,42 +41,42 @@ describe('counted', () => {
   const splitBy: SplitBy = { location: [berlin, 'Paris'], industry: ['Retail', 'Utilities'] };
 
   it('is done with an answer that is not full', () => {
-    expect(cappedByCount.follow([], { splitBy })).toEqual({ requests: [] });
-    expect(cappedByCount.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
+    expect(CAPPED.follow([], { splitBy })).toEqual({ requests: [] });
+    expect(CAPPED.follow([{ request: { count: 2 }, items: [1] }], { splitBy })).toEqual({ requests: [] });
   });
 
   it('asks by the first facet, then by the next within each part, then says that more may be there', () => {
     const request = { count: 2, title: 'x' };
-    const places = cappedByCount.follow([full(request)], { splitBy });
+    const places = CAPPED.follow([full(request)], { splitBy });
     expect(places.requests).toEqual([
       { ...request, location: [berlin] },
       { ...request, location: ['Paris'] },
     ]);
     expect(places.lowerBound).toMatch(/more values than it is split by/);
-    const industries = cappedByCount.follow([full(places.requests[0] ?? {})], { splitBy });
+    const industries = CAPPED.follow([full(places.requests[0] ?? {})], { splitBy });
     expect(industries.requests).toEqual(
       ['Retail', 'Utilities'].map((industry) => ({ ...request, location: [berlin], industry: [industry] })),
     );
-    const end = cappedByCount.follow([full(industries.requests[1] ?? {})], { splitBy });
+    const end = CAPPED.follow([full(industries.requests[1] ?? {})], { splitBy });
     expect(end).toEqual({ requests: [], lowerBound: expect.stringMatching(/no field left to split/) });
   });
 
   it('divides the values that the question names, not those of the split', () => {
     const request = { count: 1, location: ['Rome', 'Oslo'] };
-    expect(cappedByCount.follow([full(request)], { splitBy }).requests).toEqual([
+    expect(CAPPED.follow([full(request)], { splitBy }).requests).toEqual([
       { count: 1, location: ['Rome'] },
       { count: 1, location: ['Oslo'] },
     ]);
   });
 
   it('without a facet says that more may be there', () => {
-    expect(cappedByCount.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
+    expect(CAPPED.follow([full({ count: 3 })], {})).toEqual({ requests: [], lowerBound: expect.any(String) });
   });
 
   it('divides first by what leaves nothing over, then by what takes the fewest requests', () => {
     const many: SplitBy = { industry: ['A', 'B', 'C'], location: ['Rome', 'Oslo'], title: ['x'] };
     const fieldOf = (request: RequestBody): string[] => {
-      const [first] = cappedByCount.follow([full(request)], { splitBy: many }).requests;
+      const [first] = CAPPED.follow([full(request)], { splitBy: many }).requests;
       return Object.keys(first ?? {}).filter((name) => first?.[name] !== request[name]);
     };
     expect(fieldOf({ count: 1 })).toEqual(['title']);
@@ -85,11 +86,11 @@ describe('counted', () => {
 
   it('asks again with a greater count before it divides, four times as much up to the bound', () => {
     const ways = { splitBy, raiseCountTo: 50 };
-    const counts = (count: number) => cappedByCount.follow([full({ count })], ways).requests.map((it) => it['count']);
+    const counts = (count: number) => CAPPED.follow([full({ count })], ways).requests.map((it) => it['count']);
     expect(counts(10)).toEqual([40]);
     expect(counts(40)).toEqual([50]);
-    expect(cappedByCount.follow([full({ count: 50 })], ways).requests).toHaveLength(2);
-    expect(cappedByCount.follow([full({ count: 60 })], { raiseCountTo: 50 }).lowerBound).toBeDefined();
+    expect(CAPPED.follow([full({ count: 50 })], ways).requests).toHaveLength(2);
+    expect(CAPPED.follow([full({ count: 60 })], { raiseCountTo: 50 }).lowerBound).toBeDefined();
   });
 });
 
@@ -214,7 +215,7 @@ describe('a day', () => {
 describe('forms', () => {
   const splitBy: SplitBy = { forms: ['10-K', '10-Q'] };
   const formsAsked = (forms?: readonly string[]) =>
-    cappedByCount.follow([full({ count: 1, ...(forms && { forms }) })], { splitBy }).requests.map((it) => it['forms']);
+    CAPPED.follow([full({ count: 1, ...(forms && { forms }) })], { splitBy }).requests.map((it) => it['forms']);
 
   it('have a remainder: all that the named ones leave over', () => {
     expect(formsAsked()).toEqual([['10-K'], ['10-Q'], ['-10-K', '-10-Q']]);

@@ -22,13 +22,12 @@ export const secSearchCompanies = endpoint({
   sets: ['forms', 'location_codes'],
   facets: ['forms', 'location_codes'],
   returns: secFiling,
-  paging: window({
+  paging: window('forms', {
     from: 'date_from',
     to: 'date_to',
     timeZone: 'America/New_York',
     day: 'file_date',
     kinds: { forms: 'filing_type', location_codes: 'biz_states' },
-    remainder: 'forms',
   }),
   price: { points: 1 },
 });

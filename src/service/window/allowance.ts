@@ -3,7 +3,7 @@
  * only into parts that together need no more.
  */
 import type { RequestBody } from '../request-body.ts';
-import { type WindowFields, windowOf } from './evidence.ts';
+import { windowOf } from './evidence.ts';
 import { countsUpTo, type Paging, type FollowOptions } from '../paging.ts';
 import { facetsOf, type SplitBy } from './facet-splits.ts';
 
@@ -24,13 +24,13 @@ export function allowanceOf(paging: Paging, request: RequestBody, ways: FollowOp
   const days = window ? window.to - window.from + 1 : 1;
   const allowed = new Map<number | undefined, number>(countsUpTo(count, ways.raiseCountTo).map((it) => [it, days]));
   const [largest] = [...allowed.keys()].slice(-1);
-  return allowed.set(largest, days - 1 + days * ofFacets(request, ways.splitBy ?? {}, paging.days));
+  return allowed.set(largest, days - 1 + days * ofFacets(request, ways.splitBy ?? {}, paging));
 }
 
 /** The requests of a question without days, including the question itself. */
-function ofFacets(request: RequestBody, splitBy: SplitBy, fields: WindowFields | undefined): number {
-  const facets = facetsOf(request, splitBy, fields?.remainder);
-  const mayGroup = fields !== undefined;
+function ofFacets(request: RequestBody, splitBy: SplitBy, { days, remainder }: Paging): number {
+  const facets = facetsOf(request, splitBy, remainder);
+  const mayGroup = days !== undefined;
   // If values do not share parts, complete splits come first, then those with the fewest parts.
   if (!mayGroup) facets.sort((a, b) => (a.complete === b.complete ? a.parts - b.parts : a.complete ? -1 : 1));
   let [requests, narrowest] = [1, 1];

@@ -15,8 +15,6 @@ export interface WindowFields {
   readonly day: string;
   /** Item fields of kinds, by the request's list fields that filter on them. */
   readonly kinds: Readonly<Record<string, string>>;
-  /** The list field in which a minus sign excludes a value, so that one request can ask for all other values. */
-  readonly remainder?: string;
 }
 
 /** An answer as evidence; without items if only their number is known. */

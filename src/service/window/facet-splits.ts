@@ -16,8 +16,6 @@ export interface FacetSplit {
 /** What decides which values share a part. */
 export interface SplitEstimate {
   readonly mix: Mix;
-  /** As in `WindowFields`. */
-  readonly remainder: string | undefined;
   /** The expected number of items of the question. */
   readonly predicted: number;
   /** The most items of an answer. */
@@ -30,19 +28,24 @@ export interface SplitEstimate {
  * The possible splits of a question, in the order of the facets. With an estimate, values share a part as long as it
  * has room; without, each value is a part.
  */
-export function facetSplits(request: RequestBody, splitBy: SplitBy, estimate?: SplitEstimate): FacetSplit[] {
-  return Object.entries(splitBy).flatMap(([field, values]) => splitOf(request, field, values, estimate) ?? []);
+export function facetSplits(
+  request: RequestBody,
+  splitBy: SplitBy,
+  remainder: string | undefined,
+  estimate?: SplitEstimate,
+): FacetSplit[] {
+  return Object.entries(splitBy).flatMap(([field, values]) => {
+    const facet = facetOf(request, field, values, remainder);
+    return facet ? [splitOf(request, field, facet, estimate)] : [];
+  });
 }
 
 function splitOf(
   request: RequestBody,
   field: string,
-  values: readonly unknown[],
+  { cut: parts, rest, excluded, complete }: Facet,
   estimate: SplitEstimate | undefined,
-): FacetSplit | undefined {
-  const facet = facetOf(request, field, values, estimate?.remainder);
-  if (!facet) return undefined;
-  const { cut: parts, rest, excluded, complete } = facet;
+): FacetSplit {
   const groups = estimate
     ? grouped(field, parts, rest, estimate)
     : [...parts.map((value) => [value]), ...(rest ? [[REST]] : [])];
