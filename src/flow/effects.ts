@@ -1,4 +1,4 @@
-/** Time, randomness and identifiers: what the flow needs from outside, passed whole. */
+/** Time, randomness and identifiers: what the flow needs from outside, passed as one object. */
 import type { RetryEffects } from '../warehouse/connect/retry-transient.ts';
 
 export interface Effects extends RetryEffects {

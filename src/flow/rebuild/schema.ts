@@ -4,6 +4,7 @@ import { type Ops, operationsOf } from '../../warehouse/connect/operations-db.ts
 import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { LOCK_WITHIN_MS } from './patiently.ts';
 import { createTables } from '../../warehouse/schema/ddl.ts';
+import { releaseListKeys } from '../../warehouse/migrate/list-keys.ts';
 import { literal } from '../../warehouse/sql/identifiers.ts';
 import { tables } from '../../warehouse/schema/tables.ts';
 import { errorCode } from '../../warehouse/sql/errors.ts';
@@ -33,6 +34,7 @@ export async function createRebuildSchema(
     await ops.insertInto('rebuilds').values({ id, schema_name: name, started_at: now.toISOString() }).execute();
     await sql`set local search_path to ${sql.id(name)}`.execute(tx);
     for (const statement of createTables(tables)) await sql.raw(statement).execute(tx);
+    await releaseListKeys(tx, { schema: name, ops: warehouse.ops });
     return { id, name };
   });
 }

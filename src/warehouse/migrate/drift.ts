@@ -1,6 +1,7 @@
 /** Compares the live schema with the declared one in both directions. */
 import { type Catalog, readCatalog } from './live-schema.ts';
 import { readCommentDrift } from './comments.ts';
+import { listKeyDrift } from './list-keys.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import type { DdlTable } from '../schema/ddl.ts';
 import type { SchemaFinding } from './finding.ts';
@@ -17,6 +18,7 @@ export async function schemaDrift(warehouse: Pick<Warehouse, 'db' | 'schema' | '
     ...areaDrift(warehouse.schema, tables, views, live.analyst),
     ...areaDrift(warehouse.ops, operationsTables, [], live.operations),
     ...(await readCommentDrift(warehouse)),
+    ...(await listKeyDrift(warehouse.db, warehouse)),
   ];
 }
 

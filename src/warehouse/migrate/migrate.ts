@@ -119,14 +119,24 @@ async function migrateTables(
   warehouse: Target,
   direction: 'up' | 'down',
 ): Promise<string[]> {
-  const [{ applyViews, withViewsOutOfTheWay }, { readViewRights, restoreViewRights }, { applyComments }] =
-    await Promise.all([import('./views.ts'), import('./view-rights.ts'), import('./comments.ts')]);
+  const [
+    { applyViews, withViewsOutOfTheWay },
+    { readViewRights, restoreViewRights },
+    { applyComments },
+    { releaseListKeys },
+  ] = await Promise.all([
+    import('./views.ts'),
+    import('./view-rights.ts'),
+    import('./comments.ts'),
+    import('./list-keys.ts'),
+  ]);
   const rights = await readViewRights(trx, warehouse.schema);
   const up = (): Promise<string[]> => runMigrations(trx, warehouse, (migrator) => migrator.migrateToLatest());
   const back = (): Promise<string[]> => runMigrations(trx, warehouse, (migrator) => migrator.migrateDown());
   const go = (work: () => Promise<string[]>) => withViewsOutOfTheWay(trx, warehouse.schema, work);
   if (direction === 'down') await refuseDataLoss(trx, warehouse, () => go(back));
   const done = await go(direction === 'up' ? up : back);
+  await releaseListKeys(trx, warehouse);
   await applyViews(trx, warehouse, { mayLackTables: direction === 'down' });
   await restoreViewRights(trx, warehouse.schema, rights);
   await applyComments(trx, warehouse);
