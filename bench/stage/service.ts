@@ -27,6 +27,7 @@ export interface Span {
 
 export interface Service {
   readonly url: string;
+  readonly pid: number;
   readonly span: () => Promise<Span>;
   readonly stop: () => Promise<void>;
 }
@@ -46,6 +47,7 @@ export async function startService(options: ServeOptions): Promise<Service> {
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
+    pid: child.pid ?? Number.NaN,
     span: async () => (await (await fetch(`${url}/bench/span`)).json()) as Span,
     stop: async () => {
       child.stdin.end();
