@@ -5,6 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { dumpSchema } from '../../src/warehouse/migrate/dump.ts';
 import { ensureSchema, migrate, migrationStatus } from '../../src/warehouse/migrate/migrate.ts';
+import { viewsDigest } from '../../src/warehouse/migrate/views.ts';
+import { VIEWS_DIGEST } from '../../src/warehouse/migrate/views-current.ts';
 import { views, viewsByDependency } from '../../src/warehouse/schema/views/views.ts';
 import { quoted } from '../../src/warehouse/sql/identifiers.ts';
 import { eachWarehouse } from '../support/warehouse.ts';
@@ -51,6 +53,10 @@ it('every view comes after the views that it reads', () => {
   const order = viewsByDependency().map(({ name }) => name);
   expect(order.toSorted()).toEqual(views.map(({ name }) => name).toSorted());
   expect(order.indexOf('run_costs')).toBeGreaterThan(order.indexOf('answer_costs'));
+});
+
+it('the digest in views-current.ts is that of the declared views', () => {
+  expect(VIEWS_DIGEST).toBe(viewsDigest());
 });
 
 eachWarehouse('views', (open, kind) => {

@@ -10,6 +10,7 @@ import { refuseDataLoss } from './data-loss.ts';
 import { LOCK_NOT_AVAILABLE, OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
 import { steps } from './migrations.ts';
 import { runMigrations } from './run-migrations.ts';
+import { UNDEFINED_TABLE, viewsAreCurrent } from './views-current.ts';
 
 type Target = Pick<Warehouse, 'kind' | 'schema' | 'ops' | 'db' | 'isRemote'>;
 
@@ -23,7 +24,6 @@ const RACES = new Set(['23505', '42P06', '42P07', '40P01']);
 const ATTEMPTS = 3;
 /** The table in which the migration library records applied migrations. */
 const APPLIED = 'kysely_migration';
-const UNDEFINED_TABLE = '42P01';
 
 export interface MigrationStatus {
   /** Every migration of this version, in order. */
@@ -38,7 +38,6 @@ export interface MigrationStatus {
 export async function migrationStatus(warehouse: Pick<Target, 'db' | 'schema' | 'ops'>): Promise<MigrationStatus> {
   const status = statusOf(await appliedMigrations(warehouse));
   if (status.state !== 'current') return status;
-  const { viewsAreCurrent } = await import('./views.ts');
   return (await viewsAreCurrent(warehouse.db, warehouse)) ? status : { ...status, state: 'older' };
 }
 

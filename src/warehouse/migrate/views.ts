@@ -1,5 +1,5 @@
 /** Keeps the analyst views equal to their declarations: a view is replaced when the checksum of its query changes. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { views, viewsByDependency } from '../schema/views/views.ts';
@@ -7,12 +7,10 @@ import type { View } from '../schema/views/view.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
 import { errorCode } from '../sql/errors.ts';
 import { quoted } from '../sql/identifiers.ts';
+import { APPLIED_VIEWS, UNDEFINED_TABLE } from './views-current.ts';
 
 type Names = Pick<Warehouse, 'schema' | 'ops'>;
 
-/** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
-const APPLIED = 'applied_views';
-const UNDEFINED_TABLE = '42P01';
 /** The query names a table, column or function that does not exist. */
 const MISSING = [UNDEFINED_TABLE, '42703', '42883'];
 /** The existing columns of the view change. */
@@ -20,18 +18,17 @@ const OTHER_COLUMNS = ['42P16'];
 /** Another object depends on what a statement drops or changes. */
 const DEPENDENTS = ['2BP01', '0A000'];
 
-const checksumOf = ({ query }: View): string => createHash('sha256').update(query).digest('hex');
+const sha256 = (text: string): string => hash('sha256', text);
+const checksumOf = ({ query }: View): string => sha256(query);
 
-/** Whether the views were last created with the present queries. A view that a user dropped is drift, not outdated. */
-export async function viewsAreCurrent(db: QueryExecutorProvider, names: Names): Promise<boolean> {
-  try {
-    const created = await createdViews(db, names);
-    return views.every((it) => created.get(it.name)?.checksum === checksumOf(it));
-  } catch (error) {
-    if (errorCode(error) === UNDEFINED_TABLE) return false;
-    throw error;
-  }
-}
+/** The digest of all declared views, as `VIEWS_DIGEST` must have it. */
+export const viewsDigest = (): string =>
+  sha256(
+    views
+      .map((it) => `${it.name} ${checksumOf(it)}`)
+      .toSorted()
+      .join(','),
+  );
 
 interface CreatedView {
   readonly name: string;
@@ -48,7 +45,7 @@ async function createdViews(
       select from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = ${schema} and c.relname = v.name and c.relkind = 'v'
     ) as exists
-    from ${sql.id(ops, APPLIED)} v`.execute(db);
+    from ${sql.id(ops, APPLIED_VIEWS)} v`.execute(db);
   return new Map(rows.map((it) => [it.name, it]));
 }
 
@@ -122,14 +119,14 @@ async function attempt<T>(
 async function createChecksumTable(trx: QueryExecutorProvider, ops: string): Promise<void> {
   const { rows } = await sql`
     select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${ops} and c.relname = ${APPLIED}`.execute(trx);
+    where n.nspname = ${ops} and c.relname = ${APPLIED_VIEWS}`.execute(trx);
   if (rows.length > 0) return;
-  await sql`create table ${sql.id(ops, APPLIED)} (name text primary key, checksum text not null)`.execute(trx);
+  await sql`create table ${sql.id(ops, APPLIED_VIEWS)} (name text primary key, checksum text not null)`.execute(trx);
 }
 
 async function recordChecksums(trx: QueryExecutorProvider, ops: string, applied: readonly View[]): Promise<void> {
   await sql`
-    insert into ${sql.id(ops, APPLIED)} as v (name, checksum)
+    insert into ${sql.id(ops, APPLIED_VIEWS)} as v (name, checksum)
     select * from unnest(
       ${arrayLiteral(applied.map(({ name }) => name))}::text[], ${arrayLiteral(applied.map(checksumOf))}::text[]
     )
@@ -140,7 +137,7 @@ async function recordChecksums(trx: QueryExecutorProvider, ops: string, applied:
 async function dropUndeclared(trx: QueryExecutorProvider, { schema, ops }: Names): Promise<void> {
   const declared = arrayLiteral(views.map(({ name }) => name));
   const { rows } = await sql<{ name: string }>`
-    delete from ${sql.id(ops, APPLIED)} where name <> all (${declared}::text[]) returning name`.execute(trx);
+    delete from ${sql.id(ops, APPLIED_VIEWS)} where name <> all (${declared}::text[]) returning name`.execute(trx);
   await dropViews(
     trx,
     schema,

@@ -1,0 +1,24 @@
+/** Whether a warehouse has the views of this version. Every start asks this, so it does without their declarations. */
+import { type QueryExecutorProvider, sql } from 'kysely';
+import type { Warehouse } from '../connect/connect.ts';
+import { errorCode } from '../sql/errors.ts';
+
+/** The table with the checksum of each view. It belongs to the migrator, as the table of applied migrations does. */
+export const APPLIED_VIEWS = 'applied_views';
+export const UNDEFINED_TABLE = '42P01';
+
+/** The digest of all declared views; a test compares it with them. */
+export const VIEWS_DIGEST = '3a4097a5a1d2d9ddc048d10720378cd22827e64aa1611f0283df7d3327561b7e';
+
+/** Whether the views were last created with the present queries. A view that a user dropped is drift, not outdated. */
+export async function viewsAreCurrent(db: QueryExecutorProvider, { ops }: Pick<Warehouse, 'ops'>): Promise<boolean> {
+  try {
+    const { rows } = await sql<{ digest: string | null }>`
+      select encode(sha256(convert_to(string_agg(name || ' ' || checksum, ',' order by name collate "C"), 'UTF8')), 'hex') as digest
+      from ${sql.id(ops, APPLIED_VIEWS)}`.execute(db);
+    return rows[0]?.digest === VIEWS_DIGEST;
+  } catch (error) {
+    if (errorCode(error) === UNDEFINED_TABLE) return false;
+    throw error;
+  }
+}
