@@ -159,7 +159,7 @@ function linesOf(
   );
   const ours = new Map(rates).get('sluice, Postgres')?.median ?? Number.NaN;
   return rates.map(([who, rate]) => {
-    const bound = (state === 'cold' && LEAST[who]?.[name]) || 1;
+    const bound = (state === 'cold' ? LEAST[who]?.[name] : undefined) ?? 1;
     const target: Target = { of: 'ratio', at: 'least', bound };
     const more = who in PEERS ? { ratio: { of: 'sluice / it', value: ours / rate.median }, target } : {};
     return lineOf(`${name}, ${state}: ${who}`, 'rows/s', rate, more);
