@@ -10,8 +10,8 @@ const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction',
 export default defineConfig({
   test: {
     pool: 'forks',
-    // One more than the cores that a small machine has: a test of processes often waits for them.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: tests of processes mostly wait for them.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Loading the program and compiling the embedded Postgres for every file anew would be a tenth of the run.
     isolate: false,

@@ -8,9 +8,8 @@ import { isKeyedByQuestion } from '../service/resource.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { referenceColumnNames } from '../warehouse/schema/references.ts';
 import { childTableName } from '../warehouse/schema/tables.ts';
-import type { Batch, BridgeRow, Cell, Reject, RootRow } from './batch.ts';
+import { type Batch, type BridgeRow, type Cell, isKey, LONGEST_KEY, type Reject, type RootRow } from './batch.ts';
 import { decode } from './decode.ts';
-import { isKey, LONGEST_KEY } from './key.ts';
 import { readerOf } from './reader.ts';
 import {
   type RowBuilder,

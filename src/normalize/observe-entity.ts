@@ -1,7 +1,7 @@
 /** Objects that are also observations of an entity with its own table. */
 import type { Fields, ObjectField, ObservationSpec } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
-import { isKey } from './key.ts';
+import { isKey } from './batch.ts';
 import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
 /** Adds what an object reports about the entity that it names. */

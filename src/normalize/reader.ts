@@ -17,9 +17,8 @@ import type {
 import { isTombstone } from '../service/names/forgotten.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
 import { countColumn } from '../warehouse/schema/tables.ts';
-import type { Cell, ChildRow } from './batch.ts';
+import { type Cell, type ChildRow, isKey } from './batch.ts';
 import { coerceCell, coerceEpoch } from './coerce.ts';
-import { isKey } from './key.ts';
 import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 import { referenceReader, observeEntity } from './observe-entity.ts';
 
