@@ -565,11 +565,27 @@ describe('a file', () => {
     ],
     ['of two documents', 'a: 1\n---\nb: 2\n', '2:1: the file contains several documents; allowed is one'],
     ['with an unknown tag', 'a: !secret x\n', '1:4: the YAML is not valid: unresolved tag: !secret'],
+    [
+      'with a variable in braces without quotes',
+      'service: { url: "http://a.example", token: ${TOKEN}, in_flight: 4 }\nwarehouse: { url: "x" }\n',
+      '1:45: a value with ${…} needs quotes inside braces and brackets, such as { token: "${SLUICE_SERVICE_TOKEN}" }',
+    ],
+    [
+      'with an unexpected token',
+      'a: { b: c } d\ne: f\ng: h\n',
+      '1:13: the YAML is not valid: unexpected scalar at node end',
+    ],
     ['with an alias to nothing', 'a: *nothing\n', '1:4: *nothing refers to no anchor'],
     ['with a key that is no text', '[a]: 1\n', '1:1: a key must be text'],
     ['with NUL', 'a: b\u0000\n', '1:5: the text contains a NUL character; remove it'],
   ])('%s', async (_, text, problem) => {
     expect((await told(text))[0]).toBe(problem);
+  });
+
+  it('with an unexpected token has one problem, whatever follows', async () => {
+    expect(await told('service: { token: ${TOKEN}, in_flight: 4 }\nwarehouse: { url: "x" }\nsyncs: {}\n')).toHaveLength(
+      1,
+    );
   });
 
   it('that is not UTF-8', async () => {

@@ -34,8 +34,13 @@ export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | un
   const problems = [...document.errors, ...document.warnings];
   // The parser reports each level of an overflowed stack.
   const exhausted = problems.find(({ code }) => code === 'RESOURCE_EXHAUSTION');
-  for (const { code, pos, message } of exhausted ? [exhausted] : problems) {
-    report({ start: pos[0], end: pos[1] }, OWN_WORDS[code] ?? `the YAML is not valid: ${lowerFirst(message)}`);
+  // After an unexpected token, the parser reports nearly every token that follows.
+  const unexpected = problems.find(({ code }) => code === UNEXPECTED);
+  const telling = problems.filter((it) => it.code !== UNEXPECTED || it === unexpected);
+  for (const { code, pos, message } of exhausted ? [exhausted] : telling) {
+    const isVariable = code === UNEXPECTED && source.text.startsWith('${', pos[0] - 1);
+    const words = isVariable ? UNQUOTED_VARIABLE : OWN_WORDS[code];
+    report({ start: pos[0], end: pos[1] }, words ?? `the YAML is not valid: ${lowerFirst(message)}`);
   }
   if (problems.length > 0) return undefined;
   if (!document.contents) {
@@ -44,6 +49,10 @@ export function treeOfYaml(source: SourceFile, report: ReportProblem): Tree | un
   }
   return new Builder(source, report).build(document.contents, WHOLE_FILE, 1);
 }
+
+const UNEXPECTED = 'UNEXPECTED_TOKEN';
+const UNQUOTED_VARIABLE =
+  'a value with ${…} needs quotes inside braces and brackets, such as { token: "${SLUICE_SERVICE_TOKEN}" }';
 
 const OWN_WORDS: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: TOO_DEEP,
