@@ -45,6 +45,10 @@ export async function releaseListKeys(trx: QueryExecutorProvider, names: Names):
       create or replace trigger ${sql.id(trigger)} after delete on ${ownerTable} referencing old table as deleted
       for each statement execute function ${sql.id(names.ops, FUNCTION)}(
         ${sql.raw(literal(list.name))}, ${sql.raw(literal(ownersIn(owner, list, 'deleted')))})`.execute(trx);
+    // Without any trigger on the list, Postgres refuses to truncate it together with its owner.
+    await sql`
+      create or replace trigger ${sql.id(trigger)} after truncate on ${listTable}
+      for each statement execute function ${sql.id(names.ops, FUNCTION)}()`.execute(trx);
   }
   if (live.size === 0) await sql`drop function if exists ${sql.id(names.ops, FUNCTION)}`.execute(trx);
 }
@@ -63,6 +67,9 @@ async function createFunction(trx: QueryExecutorProvider, ops: string): Promise<
     create or replace function ${name}() returns trigger language plpgsql security definer
     set search_path to pg_catalog, pg_temp as $function$
     begin
+      if tg_op = 'TRUNCATE' then
+        return null;
+      end if;
       execute format('delete from %I.%I l using deleted where %s', tg_table_schema, tg_argv[0], tg_argv[1]);
       return null;
     end
