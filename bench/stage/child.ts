@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
+import { processorMsOf } from './processor-time.ts';
 
 export interface Ran {
   /** From spawn to exit. */
@@ -78,10 +79,8 @@ function watch(
     const mb = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
     if (Number.isNaN(mb('VmRSS'))) return;
     peakMb = mb('VmHWM');
-    // The name in front may hold blanks; the times are the 12th and 13th field after it, in hundredths of a second.
-    const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8').catch(() => '');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (fields.length > 12) cpuMs = (Number(fields[11]) + Number(fields[12])) * 10;
+    const used = await processorMsOf(String(child.pid));
+    if (!Number.isNaN(used)) cpuMs = used;
     samples.push({ atMs: performance.now() - startedMs, rssMb: mb('VmRSS') });
   };
   const timer = setInterval(() => void look(), SAMPLE_EVERY_MS);

@@ -18,9 +18,9 @@ export async function withProcessorTime<T extends { readonly cpuMs: number }>(
 ): Promise<{ readonly result: T; readonly processor: ProcessorTime }> {
   const folder = await valueOf(serverUrl, 'show data_directory');
   const [server = ''] = (await readFile(`${folder}/postmaster.pid`, 'utf8').catch(() => '')).split('\n');
-  const before = [await ofServer(server), await ofProcess(String(service.pid))] as const;
+  const before = [await ofServer(server), await processorMsOf(String(service.pid))] as const;
   const result = await work();
-  const [postgres, serving] = [await ofServer(server), await ofProcess(String(service.pid))];
+  const [postgres, serving] = [await ofServer(server), await processorMsOf(String(service.pid))];
   return { result, processor: { sluice: result.cpuMs, postgres: postgres - before[0], service: serving - before[1] } };
 }
 
@@ -36,7 +36,9 @@ async function ofServer(pid: string): Promise<number> {
   return ticks * MS_PER_TICK;
 }
 
-const ofProcess = async (pid: string): Promise<number> => ((await fieldsOf(pid))?.used ?? Number.NaN) * MS_PER_TICK;
+/** Of a process and all its threads, in milliseconds; NaN if there is none, or where the system shows none. */
+export const processorMsOf = async (pid: string): Promise<number> =>
+  ((await fieldsOf(pid))?.used ?? Number.NaN) * MS_PER_TICK;
 
 /** Linux counts in hundredths of a second. */
 const MS_PER_TICK = 10;
