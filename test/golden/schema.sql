@@ -4153,7 +4153,7 @@ create view sluice."sync_slices" (
                           WHERE c_1.question ? f.f) AS facets) n
              CROSS JOIN LATERAL generate_series(0, (1 << cardinality(n.facets)) - 1) b(left_out)
           WHERE NOT c_1.complete AND c_1.reason IS NOT NULL
-        ), told AS (
+        ), covered AS (
          SELECT DISTINCT w.id
            FROM wider w
              JOIN with_room n ON n.sync = w.sync AND n.endpoint = w.endpoint AND n.question = w.question AND n.id > w.id AND n.first_day <= w.first_day AND n.last_day >= w.last_day
@@ -4174,7 +4174,7 @@ create view sluice."sync_slices" (
         END AS reason,
     c.as_of
    FROM newest c
-     LEFT JOIN told t ON t.id = c.id
+     LEFT JOIN covered t ON t.id = c.id
      CROSS JOIN LATERAL ( SELECT
                 CASE
                     WHEN c.complete THEN 'complete'::text

@@ -44,7 +44,7 @@ export async function releaseListKeys(trx: QueryExecutorProvider, names: Names):
     await sql`
       create or replace trigger ${sql.id(trigger)} after delete on ${ownerTable} referencing old table as deleted
       for each statement execute function ${sql.id(names.ops, FUNCTION)}(
-        ${sql.raw(literal(list.name))}, ${sql.raw(literal(ownersIn(owner, list, 'deleted')))})`.execute(trx);
+        ${sql.raw(literal(list.name))}, ${sql.raw(literal(ownerCondition(owner, list, 'deleted')))})`.execute(trx);
     // Without any trigger on the list, Postgres refuses to truncate it together with its owner.
     await sql`
       create or replace trigger ${sql.id(trigger)} after truncate on ${listTable}
@@ -53,8 +53,8 @@ export async function releaseListKeys(trx: QueryExecutorProvider, names: Names):
   if (live.size === 0) await sql`drop function if exists ${sql.id(names.ops, FUNCTION)}`.execute(trx);
 }
 
-/** The condition that a row `l` of the list belongs to a row of the relation. */
-const ownersIn = ({ key }: RootTable, { parentKey }: ChildTable, relation: string): string =>
+/** The condition under which a row `l` of the list belongs to a row of the relation, in SQL. */
+const ownerCondition = ({ key }: RootTable, { parentKey }: ChildTable, relation: string): string =>
   key.map((name, index) => `l.${quoted(parentKey[index] ?? '')} = ${relation}.${quoted(name)}`).join(' and ');
 
 /**
@@ -117,7 +117,9 @@ export async function listKeyDrift(db: QueryExecutorProvider, names: Names): Pro
       });
     const { rows } = await sql<{ count: string }>`
       select count(*) from ${sql.id(names.schema, list.name)} l where not exists (
-        select from ${sql.id(names.schema, owner.name)} o where ${sql.raw(ownersIn(owner, list, 'o'))})`.execute(db);
+        select from ${sql.id(names.schema, owner.name)} o where ${sql.raw(ownerCondition(owner, list, 'o'))})`.execute(
+      db,
+    );
     const count = rows[0]?.count ?? '0';
     if (count !== '0')
       findings.push({

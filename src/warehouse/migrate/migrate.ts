@@ -5,6 +5,7 @@ import { SchemaError, type UsageError } from '../../errors.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import type { OperationsTables } from '../schema/operations.ts';
 import { errorCode } from '../sql/errors.ts';
+import { relationExists } from '../sql/relation-exists.ts';
 import { type Applied, beforeBaseline, incompleteBefore, recordBaseline, withBaseline } from './carry-over.ts';
 import { refuseDataLoss } from './data-loss.ts';
 import { LOCK_NOT_AVAILABLE, OTHER_WITHIN_MS, toMigrationError, waitedFor, withoutRight } from './errors.ts';
@@ -53,10 +54,7 @@ async function appliedMigrations({ db, ops }: Pick<Target, 'db' | 'ops'>): Promi
 
 /** The applied migrations, read inside a transaction, which a failing statement would abort. */
 async function appliedInTransaction({ db, ops }: Pick<Target, 'db' | 'ops'>): Promise<Applied> {
-  const { rows } = await sql`
-    select from pg_class join pg_namespace n on n.oid = relnamespace
-    where n.nspname = ${ops} and relname = ${APPLIED}`.execute(db);
-  return rows.length > 0 ? recordedMigrations(db, ops) : new Map();
+  return (await relationExists(db, ops, APPLIED)) ? recordedMigrations(db, ops) : new Map();
 }
 
 async function recordedMigrations(db: QueryExecutorProvider, ops: string): Promise<Applied> {

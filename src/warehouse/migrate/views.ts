@@ -1,11 +1,12 @@
 /** Keeps the analyst views equal to their declarations: a view is replaced when the checksum of its query changes. */
-import { hash } from 'node:crypto';
 import { type QueryExecutorProvider, sql } from 'kysely';
+import { digestOf } from '../../service/canonical-json.ts';
 import type { Warehouse } from '../connect/connect.ts';
 import { views, viewsByDependency } from '../schema/views/views.ts';
 import type { View } from '../schema/views/view.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
 import { errorCode } from '../sql/errors.ts';
+import { relationExists } from '../sql/relation-exists.ts';
 import { quoted } from '../sql/identifiers.ts';
 import { APPLIED_VIEWS, UNDEFINED_TABLE } from './views-current.ts';
 
@@ -18,12 +19,11 @@ const OTHER_COLUMNS = ['42P16'];
 /** Another object depends on what a statement drops or changes. */
 const DEPENDENTS = ['2BP01', '0A000'];
 
-const sha256 = (text: string): string => hash('sha256', text);
-const checksumOf = ({ query }: View): string => sha256(query);
+const checksumOf = ({ query }: View): string => digestOf(query);
 
 /** The digest of all declared views, as `VIEWS_DIGEST` must have it. */
 export const viewsDigest = (): string =>
-  sha256(
+  digestOf(
     views
       .map((it) => `${it.name} ${checksumOf(it)}`)
       .toSorted()
@@ -117,10 +117,7 @@ async function attempt<T>(
 
 /** Creates the table if it does not exist. The check comes first, because a statement would require a right. */
 async function createChecksumTable(trx: QueryExecutorProvider, ops: string): Promise<void> {
-  const { rows } = await sql`
-    select from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${ops} and c.relname = ${APPLIED_VIEWS}`.execute(trx);
-  if (rows.length > 0) return;
+  if (await relationExists(trx, ops, APPLIED_VIEWS)) return;
   await sql`create table ${sql.id(ops, APPLIED_VIEWS)} (name text primary key, checksum text not null)`.execute(trx);
 }
 

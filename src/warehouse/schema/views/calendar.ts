@@ -1,4 +1,6 @@
 /** The calendar for grouping days, and a view of the change logs of all kinds of entities. */
+import type { RootTable } from '../table-types.ts';
+import { rootTables } from '../tables.ts';
 import { bigint, date, boolean, integer, timestamp, text, view } from './view.ts';
 
 export const calendarViews = [
@@ -83,70 +85,28 @@ export const calendarViews = [
       changed_on: date('UTC day of changed_at; joins dim_date.'),
       answer_id: bigint('Paid answer that showed the change; joins paid_answers.'),
     },
-    `
-    select
-      'pronet_users'::text as "table_name",
-      c.user_urn_type || ':' || c.user_urn_value as "entity_key",
-      e.name as "entity_name",
-      c.attribute,
-      c.from_value,
-      c.to_value,
-      c.changed_at,
-      (c.changed_at at time zone 'UTC')::date as "changed_on",
-      c._answer_id as "answer_id"
-    from "pronet_user_changes" c
-    join "pronet_users" e on e.urn_type = c.user_urn_type and e.urn_value = c.user_urn_value
-    union all
-    select
-      'pronet_companies'::text as "table_name",
-      c.company_urn_type || ':' || c.company_urn_value as "entity_key",
-      e.name as "entity_name",
-      c.attribute,
-      c.from_value,
-      c.to_value,
-      c.changed_at,
-      (c.changed_at at time zone 'UTC')::date as "changed_on",
-      c._answer_id as "answer_id"
-    from "pronet_company_changes" c
-    join "pronet_companies" e on e.urn_type = c.company_urn_type and e.urn_value = c.company_urn_value
-    union all
-    select
-      'pronet_groups'::text as "table_name",
-      c.group_urn_type || ':' || c.group_urn_value as "entity_key",
-      e.name as "entity_name",
-      c.attribute,
-      c.from_value,
-      c.to_value,
-      c.changed_at,
-      (c.changed_at at time zone 'UTC')::date as "changed_on",
-      c._answer_id as "answer_id"
-    from "pronet_group_changes" c
-    join "pronet_groups" e on e.urn_type = c.group_urn_type and e.urn_value = c.group_urn_value
-    union all
-    select
-      'microblog_users'::text as "table_name",
-      c.user_rest_id as "entity_key",
-      e.name as "entity_name",
-      c.attribute,
-      c.from_value,
-      c.to_value,
-      c.changed_at,
-      (c.changed_at at time zone 'UTC')::date as "changed_on",
-      c._answer_id as "answer_id"
-    from "microblog_user_changes" c
-    join "microblog_users" e on e.rest_id = c.user_rest_id
-    union all
-    select
-      'photoshare_users'::text as "table_name",
-      c.user_id as "entity_key",
-      e.name as "entity_name",
-      c.attribute,
-      c.from_value,
-      c.to_value,
-      c.changed_at,
-      (c.changed_at at time zone 'UTC')::date as "changed_on",
-      c._answer_id as "answer_id"
-    from "photoshare_user_changes" c
-    join "photoshare_users" e on e.id = c.user_id`,
+    rootTables.flatMap(changesOf).join('\n    union all'),
   ),
 ];
+
+/** The changes of one kind of entity; none for a table without a change log. */
+function changesOf({ name, key, changes }: RootTable): string[] {
+  if (!changes) return [];
+  const { entityKey } = changes;
+  const isSame = key.map((column, index) => `e.${column} = c.${entityKey[index]}`).join(' and ');
+  return [
+    `
+    select
+      '${name}'::text as "table_name",
+      ${entityKey.map((column) => `c.${column}`).join(" || ':' || ")} as "entity_key",
+      e.name as "entity_name",
+      c.attribute,
+      c.from_value,
+      c.to_value,
+      c.changed_at,
+      (c.changed_at at time zone 'UTC')::date as "changed_on",
+      c._answer_id as "answer_id"
+    from "${changes.name}" c
+    join "${name}" e on ${isSame}`,
+  ];
+}

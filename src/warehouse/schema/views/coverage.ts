@@ -61,7 +61,7 @@ export const coverageViews = [
       cross join lateral generate_series(0, (1 << cardinality(n.facets)) - 1) as b(left_out)
       where not c.complete and c.reason is not null
     ),
-    "told" as (
+    "covered" as (
       select distinct w.id
       from "wider" w
       join "with_room" n
@@ -82,7 +82,7 @@ export const coverageViews = [
       case when x.extent = 'lower_bound' then c.reason end as "reason",
       c.as_of
     from "newest" c
-    left join "told" t on t.id = c.id
+    left join "covered" t on t.id = c.id
     cross join lateral (
       select case
         when c.complete then 'complete'
