@@ -22,7 +22,7 @@ export interface RequestWithin extends Received {
 }
 
 /** Rows per statement; more would only use more memory. */
-export const CHUNK = 1000;
+export const ROWS_PER_STATEMENT = 1000;
 
 /** The answers `a` to these requests `t` within their ranges of receipt times, by request key. */
 export const answersWithin = (ops: Ops, requests: readonly RequestWithin[]) =>
@@ -50,8 +50,8 @@ export async function freshAnswersByKey(
   { withMissing = true }: { readonly withMissing?: boolean } = {},
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  for (let start = 0; start < asked.length; start += CHUNK) {
-    const rows = await answersWithin(ops, asked.slice(start, start + CHUNK))
+  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
+    const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
       // An answer without its body cannot fill a bridge.
       .select([
         't.request_key',

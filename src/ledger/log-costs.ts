@@ -124,12 +124,12 @@ export async function headerBalances(books: ReconcileDb, runIds: readonly string
 
 /** Replaces the listed price by the logged charge, for requests of a run without unresolved lost attempts. */
 export async function settleCharged(books: ReconcileDb, runId: string): Promise<void> {
-  const { requests, doubts } = reconcileTables(books);
+  const { requests, lostAnswers } = reconcileTables(books);
   await sql`
     update ${requests} r set points = r.charged
     where r.run_id = ${runId} and r.charged is not null and r.points is distinct from r.charged
       and r.state in ('loaded', 'empty', 'quarantined', 'missing', 'failed')
-      and not exists (select from ${doubts} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
+      and not exists (select from ${lostAnswers} d where d.request_id = r.id and coalesce(d.verdict, 'unknown') = 'unknown')`.execute(
     books.db,
   );
 }

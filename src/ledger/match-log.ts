@@ -16,7 +16,7 @@ export const reconcileTables = ({ schema, ops }: Pick<ReconcileDb, 'schema' | 'o
   runs: sql.table(`${ops}.runs`),
   requests: sql.table(`${ops}.requests`),
   answers: sql.table(`${ops}.answers`),
-  doubts: sql.table(`${ops}.lost_answers`),
+  lostAnswers: sql.table(`${ops}.lost_answers`),
   matches: sql.table(`${ops}.request_cost_matches`),
 });
 
@@ -132,7 +132,7 @@ export async function matchCandidates(
   now: Date,
 ): Promise<string[]> {
   const tables = reconcileTables(database);
-  const { log, answers, doubts, matches } = tables;
+  const { log, answers, lostAnswers, matches } = tables;
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${instant(new Date(since.getTime() - BEFORE_MS))}`;
   // Rows before the period may belong to requests that are not read here.
   const decided = since === undefined ? sql`true` : sql`c.started_at >= ${instant(since)}`;
@@ -159,7 +159,7 @@ export async function matchCandidates(
           select tstzrange(r.sent_at + ${early}, greatest(r.sent_at, least(a.received_at, r.sent_at + ${timeout})) + ${late}, '[]')
           union all
           select tstzrange(d.sent_at + ${early}, greatest(d.sent_at, least(d.noticed_at, d.sent_at + ${timeout})) + ${late}, '[]')
-          from ${doubts} d where d.request_id = r.id
+          from ${lostAnswers} d where d.request_id = r.id
         ) as times
       from ${requestsSince(tables, since)} r
       cross join lateral (select count(*) as rows from ${matches} m where m.request_id = r.id and m.match_kind in ('identifier', 'in_order')) certain

@@ -4,7 +4,7 @@ import type { Receipt } from '../load/merge/receipt.ts';
 import type { Batch } from '../normalize/batch.ts';
 import { arrayLiteral } from '../warehouse/sql/array-literal.ts';
 import { rowsFrom } from '../warehouse/sql/rows-from.ts';
-import { answersWithin, CHUNK, type RequestWithin } from './fresh-answers.ts';
+import { answersWithin, ROWS_PER_STATEMENT, type RequestWithin } from './fresh-answers.ts';
 import type { Ops } from '../warehouse/connect/operations-db.ts';
 import type { Gap } from './summary.ts';
 
@@ -39,8 +39,8 @@ export interface FailingRequest {
  */
 export async function failingRequests(ops: Ops, asked: readonly RequestWithin[]): Promise<Map<string, FailingRequest>> {
   const found = new Map<string, FailingRequest>();
-  for (let start = 0; start < asked.length; start += CHUNK) {
-    const rows = await answersWithin(ops, asked.slice(start, start + CHUNK))
+  for (let start = 0; start < asked.length; start += ROWS_PER_STATEMENT) {
+    const rows = await answersWithin(ops, asked.slice(start, start + ROWS_PER_STATEMENT))
       .select(['t.request_key', sql<string>`max(a.id)`.as('id'), sql<string>`count(*)`.as('times')])
       .where('a.unreadable', '=', sql<boolean>`true`)
       .having(sql<boolean>`count(*) >= ${MAX_UNREADABLE}`)

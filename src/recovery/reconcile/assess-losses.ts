@@ -38,13 +38,13 @@ interface RequestRow {
 }
 
 async function knownRequests(database: ReconcileDb, ids: string): Promise<ReadonlyMap<string, KnownRequest>> {
-  const { log, requests, doubts, matches } = reconcileTables(database);
+  const { log, requests, lostAnswers, matches } = reconcileTables(database);
   const { rows } = await sql<RequestRow>`
     select r.id, r.attempts::int as attempts, r.sent_at as "sentAt",
-      not exists (select from ${doubts} d where d.request_id = r.id and d.attempt = r.attempts)
+      not exists (select from ${lostAnswers} d where d.request_id = r.id and d.attempt = r.attempts)
         and r.state not in ('sent', 'in_doubt', 'abandoned') as "isAnswered",
       coalesce((select jsonb_agg(jsonb_build_object('attempt', d.attempt, 'sentAt', d.sent_at))
-        from ${doubts} d where d.request_id = r.id), '[]') as lost,
+        from ${lostAnswers} d where d.request_id = r.id), '[]') as lost,
       coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'startedAt', c.started_at, 'cost', c.cost,
           'isPaid', coalesce(c.is_paid, c.cost > 0, false),
           'isComplete', c.response_status_code is not null or c.duration is not null))

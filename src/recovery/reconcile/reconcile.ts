@@ -85,7 +85,7 @@ async function settleRequests(
   since: Date | undefined,
   others: readonly string[],
 ): Promise<void> {
-  const { log, runs, requests, doubts, matches } = reconcileTables(database);
+  const { log, runs, requests, lostAnswers, matches } = reconcileTables(database);
   const from = since === undefined ? sql`true` : sql`c.started_at >= ${since.toISOString()}::timestamptz`;
   // A run that is over no longer sends its requests in doubt.
   const isFinal = sql`(r.state = any(${FINAL}::text[]) or (r.state = 'in_doubt'
@@ -109,7 +109,7 @@ async function settleRequests(
       group by t.request_id
     ), lost as (
       select d.request_id, count(*) as attempts, bool_and(d.verdict is not null and d.verdict <> 'unknown') as is_settled
-      from ${doubts} d join touched t on t.request_id = d.request_id group by d.request_id
+      from ${lostAnswers} d join touched t on t.request_id = d.request_id group by d.request_id
     )
     update ${requests} r set charged = ${charged}, points = ${points}
     from sums s left join lost l on l.request_id = s.request_id
