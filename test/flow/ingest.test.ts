@@ -1,7 +1,7 @@
 /** Answers taken in together: one transaction, the books of one by one, and nobody suffers for another's answer. */
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from 'vitest';
-import { type IngestOptions, ingestAnswer, ingestAnswers } from '../../src/flow/ingest/ingest.ts';
+import { type IngestOptions, ingestAnswer, ingestAnswers, ingestGroups } from '../../src/flow/ingest/ingest.ts';
 import type { AnswerToLoad } from '../../src/flow/ingest/read-answer.ts';
 import { operationsOf } from '../../src/warehouse/connect/operations-db.ts';
 import { readAnswer, type StoredAnswer } from '../../src/ledger/answers.ts';
@@ -125,6 +125,45 @@ eachWarehouse('answers taken in together', (open) => {
       drift: [{ path: 'odd', count: '1' }],
       quarantine: [{ position: '1', resolved_at: null }],
     });
+  });
+
+  it('are loaded before an error of their source is thrown', async () => {
+    const warehouse = await open();
+    const answers = await storedIn(warehouse, 'microblog.user', [[profile('1')], [profile('2')]]);
+    async function* failing() {
+      yield* answers;
+      throw new Error('the source failed');
+    }
+    const loaded: string[] = [];
+    const loading = ingestGroups(warehouse, failing(), options, (results) =>
+      loaded.push(...results.map(({ answer }) => answer.id)),
+    );
+    await expect(loading).rejects.toThrow('the source failed');
+    expect(loaded).toEqual(answers.map(({ id }) => id));
+    expect(await select(warehouse, 'select name from sluice.microblog_users')).toHaveLength(2);
+  });
+
+  it('are asked for no longer once a load failed, and their source is closed', async () => {
+    const warehouse = await open();
+    const [answer] = await storedIn(warehouse, 'microblog.user', [[profile('1')]]);
+    let given = 0;
+    let isClosed = false;
+    async function* endless() {
+      try {
+        for (; given < 100; given += 1) if (answer) yield answer;
+      } finally {
+        isClosed = true;
+      }
+    }
+    const loading = ingestGroups(
+      warehouse,
+      endless(),
+      { ...options, limits: { rows: 1, bytes: 1 }, wrapCommit: () => Promise.reject(new Error('no commit')) },
+      () => undefined,
+    );
+    await expect(loading).rejects.toThrow('no commit');
+    expect(isClosed).toBe(true);
+    expect(given).toBeLessThan(5);
   });
 
   it('by another sync than the one that asked settle nothing', async () => {

@@ -1,6 +1,7 @@
 /** Concurrent loads, deletions of owners and killed connections leave no row of a list without its owner. */
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
+import { drawing } from '../../src/sandbox/world/draw.ts';
 import { listKeyDrift } from '../../src/warehouse/migrate/list-keys.ts';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { batchOf, loadBatch } from '../support/loading.ts';
@@ -14,11 +15,9 @@ const ENTITIES = 6;
 
 /** Numbers that look random and are the same in each run. */
 function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % below;
-  };
+  const draw = drawing(seed)('list owners');
+  let index = 0;
+  return (below) => draw((index += 1)) % below;
 }
 
 const words = (random: (below: number) => number): string[] =>
