@@ -55,8 +55,8 @@ export function openGroup<T extends SizedBatch>(most: LoadLimits): Group<T> {
   };
 }
 
-const ownedTables = rootTables.flatMap(({ name, resource }) =>
-  resource.owner ? [{ table: name, owner: resource.owner }] : [],
+const ownedTables = rootTables.flatMap(({ name, resource, slots }) =>
+  resource.owner ? [{ table: name, owner: resource.owner.map((column) => slots.get(column) ?? -1) }] : [],
 );
 
 /** Returns what answers touch: their sets and their entities. */
@@ -73,8 +73,8 @@ function setsOf({ bridge, owner, roots }: Batch): ReadonlySet<string> {
   return new Set([
     ...(bridge ? [JSON.stringify([bridge.table, ...Object.values(bridge.questionCells)])] : []),
     ...(owner ? [JSON.stringify([owner.table, ...Object.values(owner.key)])] : []),
-    ...ownedTables.flatMap(({ table, owner: names }) =>
-      (roots.get(table) ?? []).map(({ cells }) => JSON.stringify([table, ...names.map((it) => cells[it])])),
+    ...ownedTables.flatMap(({ table, owner: slots }) =>
+      (roots.get(table) ?? []).map(({ values }) => JSON.stringify([table, ...slots.map((slot) => values[slot])])),
     ),
   ]);
 }
@@ -85,7 +85,7 @@ function rowsIn({ roots, bridge }: Batch): number {
   for (const rootRows of roots.values())
     for (const { lists } of rootRows) {
       rows += 1;
-      for (const list of Object.values(lists)) rows += list.length;
+      for (const list of lists) rows += list?.length ?? 0;
     }
   return rows;
 }

@@ -27,16 +27,13 @@ export async function rehash(
 async function rehashSome(run: SqlExecutor, schema: string, table: RootTable, ids: readonly string[]): Promise<void> {
   const heads = await loadHeads(run, schema, table, ids, 'no key update');
   const states = await loadStates(run, schema, table, ids);
-  const lists = await Promise.all(
-    table.children.map(async (child) => [child, await listsOf(run, schema, child, [...heads.keys()])] as const),
-  );
+  const lists = await Promise.all(table.children.map((child) => listsOf(run, schema, child, [...heads.keys()])));
   const rehashed = [...heads].flatMap(([id, { digests: parts }]) => {
     const state = states.get(id);
     if (!state) return [];
     const stored = digestsFrom(parts);
     // A list that was never reported has no rows, but differs from an empty list.
-    const reported = lists.filter((_, index) => (stored.lists[index] ?? null) !== null);
-    const rows = Object.fromEntries(reported.map(([child, of]) => [child.name, of.get(id) ?? []]));
+    const rows = lists.map((of, index) => ((stored.lists[index] ?? null) === null ? undefined : (of.get(id) ?? [])));
     const digests = digestsOf(table, { ...state, lists: rows }, stored);
     return [{ id, parts: digests.text, content: contentHash(table, digests) }];
   });

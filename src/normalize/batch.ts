@@ -1,5 +1,6 @@
 /** The rows of one answer, as values. The normalizer makes them and the loader writes them. */
 import type { Detail } from '../service/model.ts';
+import type { RootTable } from '../warehouse/schema/table-types.ts';
 
 /** A column's value. Everything except exact numbers and booleans is text. */
 export type Cell = string | number | boolean | null;
@@ -20,27 +21,31 @@ export const isKey = (cell: Cell | undefined): boolean =>
   cell !== '' &&
   (typeof cell !== 'string' || cell.length * MOST_BYTES <= LONGEST_KEY || Buffer.byteLength(cell) <= LONGEST_KEY);
 
+/** The values of a row of a root table, by the slots of its columns. Undefined if not reported. */
+export type Values = readonly (Cell | undefined)[];
+
+/** The lists of a row, by the index of the child table. Undefined if not reported; an empty list means "none". */
+export type Lists = readonly (readonly ChildRow[] | undefined)[];
+
 /** A row of a root table, with its lists. */
 export interface RootRow {
   /** The cells of the key, joined so that equal keys give equal text. */
   readonly id: string;
-  /** The columns that this observation reports. An absent column is unknown. */
-  readonly cells: Readonly<Record<string, Cell>>;
-  /** Child rows by child table. An absent list was not reported; an empty list means "none". */
-  readonly lists: Readonly<Record<string, readonly ChildRow[]>>;
+  readonly values: Values;
+  readonly lists: Lists;
   readonly detail: Detail;
   /** The position of this row's top-level item; absent for rows nested in items. */
   readonly item?: number;
 }
 
+/** A function that returns the values of a row by column. */
+export const valuesOf =
+  ({ slots }: RootTable, { values }: Pick<RootRow, 'values'>) =>
+  (column: string): Cell | undefined =>
+    values[slots.get(column) ?? -1];
+
 /** A row of a child table in declared column order, without the parent's key columns. */
 export type ChildRow = readonly Cell[];
-
-/** A row of a bridge table. The columns of the request are in the batch. */
-export interface BridgeRow {
-  readonly id: string;
-  readonly cells: Readonly<Record<string, Cell>>;
-}
 
 export interface Reject {
   /** Position in the answer; absent if the complete answer is rejected. */
@@ -72,7 +77,8 @@ export interface Batch {
     | {
         readonly table: string;
         readonly questionCells: Readonly<Record<string, Cell>>;
-        readonly rows: readonly BridgeRow[];
+        /** By column, without the columns of the request. */
+        readonly rows: readonly Readonly<Record<string, Cell>>[];
         readonly complete: boolean;
       }
     | undefined;

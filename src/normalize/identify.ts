@@ -5,7 +5,8 @@ import type { Endpoint } from '../service/endpoint.ts';
 import { type RequestedName, type EntityName, storableNames, requestedName } from '../service/names/entity-name.ts';
 import { namesShown } from '../service/resource.ts';
 import type { Resource } from '../service/model.ts';
-import type { Batch, RootRow } from './batch.ts';
+import { rootTableOf } from '../warehouse/schema/tables.ts';
+import { type Batch, type RootRow, valuesOf } from './batch.ts';
 
 /** An entity with its names in one answer. */
 export interface NamedEntity {
@@ -43,7 +44,8 @@ export function namedEntities(endpoint: Endpoint, request: RequestBody, batch: B
       addRequestedName(requestedName(naming.kinds, written), candidates);
     }
     return [...seen.values()].flatMap(({ row, names }) => {
-      const entity = JSON.stringify(resource.key.map((column) => String(row.cells[column])));
+      const valueOf = valuesOf(rootTableOf(resource), row);
+      const entity = JSON.stringify(resource.key.map((column) => String(valueOf(column))));
       const isKept = names.size > 1 && Buffer.byteLength(entity) <= LONGEST_ENTITY;
       return isKept ? [{ resource: resource.name, entity, names: [...names.values()] }] : [];
     });
@@ -67,7 +69,8 @@ function note(seen: Map<string, Seen>, resource: Resource, row: RootRow): void {
   const entity = seen.get(row.id) ?? { row, names: new Map(), isItem: false };
   seen.set(row.id, entity);
   entity.isItem ||= row.item !== undefined;
-  for (const name of namesShown(resource, row.cells)) entity.names.set(idOf(name), { ...name, isRequested: false });
+  for (const name of namesShown(resource, valuesOf(rootTableOf(resource), row)))
+    entity.names.set(idOf(name), { ...name, isRequested: false });
 }
 
 /** Adds the requested name to the entities that it names. */

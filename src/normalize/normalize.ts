@@ -1,25 +1,18 @@
 /** Converts one stored answer to one batch of rows; pure. */
 import type { KeyedRequest } from '../service/request-body.ts';
-import type { Endpoint } from '../service/endpoint.ts';
-import type { Detail, Fields, Resource } from '../service/model.ts';
+import type { Bridge, Endpoint } from '../service/endpoint.ts';
+import type { Detail, Resource } from '../service/model.ts';
 import { asksForPseudonym, isPseudonym, isTombstone } from '../service/names/forgotten.ts';
 import { isFull } from '../service/paging.ts';
 import { isKeyedByQuestion } from '../service/resource.ts';
 import { memoizeByObject } from '../async/memoize.ts';
 import { referenceColumnNames } from '../warehouse/schema/references.ts';
-import { childTableName } from '../warehouse/schema/tables.ts';
-import { type Batch, type BridgeRow, type Cell, isKey, LONGEST_KEY, type Reject, type RootRow } from './batch.ts';
+import { rootTableOf } from '../warehouse/schema/tables.ts';
+import { type Batch, type Cell, LONGEST_KEY, type Reject, type RootRow, valuesOf } from './batch.ts';
 import { decode } from './decode.ts';
-import { readerOf } from './reader.ts';
-import {
-  type RowBuilder,
-  driftCounter,
-  isObject,
-  type Roots,
-  type Scope,
-  type EntityObservation,
-  type JsonObject,
-} from './scope.ts';
+import { driftCounter } from './drift.ts';
+import { builderFor, entityReaderOf, finishRow } from './entity-reader.ts';
+import { isObject, type Roots, type Scope, type EntityObservation, type JsonObject } from './scope.ts';
 import { canonicalJson, digestOf } from '../service/canonical-json.ts';
 
 /**
@@ -59,10 +52,11 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
   const step = { request: keyed.request, items: decoded.items };
   // A quarantined item may belong to the set, so the set is not known to be complete.
   const complete = !isFull(step) && rejects.length === 0;
+  const { bridge } = endpoint;
   const questionCells =
-    endpoint.bridge &&
+    bridge &&
     unlessForgotten(
-      Object.entries(endpoint.bridge.questionColumns).map(([name, { from }]) => [name, shortKey(from(keyed))] as const),
+      Object.entries(bridge.questionColumns).map(([name, { from }]) => [name, shortKey(from(keyed))] as const),
     );
   const ownerKey =
     resource.owner && unlessForgotten(resource.owner.map((name) => [name, ownerCell(resource, name, keyed)] as const));
@@ -70,12 +64,12 @@ export function normalize(endpoint: Endpoint, keyed: KeyedRequest, body: Uint8Ar
     received: decoded.items.length,
     items: decoded.items,
     roots,
-    bridge: endpoint.bridge &&
+    bridge: bridge &&
       questionCells && {
-        table: endpoint.bridge.table,
+        table: bridge.table,
         questionCells,
-        rows: ties.flatMap((tie) => bridgeRow(endpoint, tie)),
-        complete: complete && endpoint.bridge.lists,
+        rows: ties.map((tie) => bridgeRow(bridge, endpoint, tie)),
+        complete: complete && bridge.lists,
       },
     owner: ownerKey && {
       table: resource.table,
@@ -123,8 +117,8 @@ const looksLike = (item: unknown, known: ReadonlySet<string>): item is JsonObjec
 
 /** A returned entity: its row, the row of its item, and its position. */
 interface Tie {
-  readonly row: Readonly<Record<string, Cell>>;
-  readonly item: Readonly<Record<string, Cell>>;
+  readonly row: RootRow;
+  readonly item: RootRow;
   readonly position: number;
 }
 
@@ -169,7 +163,7 @@ function readItem(
       if (typeof row === 'string') return undefined;
       rows.push([inner, row]);
       if (depth === 0) nested.push({ via, index, row });
-      return row.cells;
+      return row.values;
     },
   });
   let row: RootRow | string | undefined;
@@ -190,28 +184,16 @@ function readItem(
   // No row is linked to a forgotten entity.
   if (!own) return undefined;
   const via = endpoint.bridge?.via;
-  if (via === undefined) sink.ties.push({ row: own.cells, item: own.cells, position });
+  if (via === undefined) sink.ties.push({ row: own, item: own, position });
   else
     nested
       .filter((it) => it.via === via)
-      .forEach((it) => sink.ties.push({ row: it.row.cells, item: own.cells, position: it.index }));
+      .forEach((it) => sink.ties.push({ row: it.row, item: own, position: it.index }));
   return undefined;
 }
 
 /** Deeper reposts of reposts do not occur in real data, but they could overflow the stack. */
 const DEEPEST_NESTING = 50;
-
-type Plan = ReturnType<typeof readerOf>;
-const plans = new WeakMap<Fields, Map<Resource, Plan>>();
-
-function planOf(resource: Resource, fields: Fields): Plan {
-  const known = plans.get(fields) ?? new Map<Resource, Plan>();
-  plans.set(fields, known);
-  const plan =
-    known.get(resource) ?? readerOf(fields, resource.tag, (path, named) => childTableName(resource, path, named));
-  known.set(resource, plan);
-  return plan;
-}
 
 /** The row of an entity, or the reason why it has none. */
 function entityRow(
@@ -221,17 +203,19 @@ function entityRow(
   scope: Scope,
   path: string,
 ): RootRow | string {
-  const builder: RowBuilder = { cells: {}, lists: {}, full: detail === 'full', path, scope };
-  const unmapped = planOf(resource, resource.fields)(value, builder);
+  const reader = entityReaderOf(resource, resource.fields);
+  const builder = builderFor(reader, detail, path, scope);
+  const unmapped = reader.read(value, builder);
   if (unmapped !== undefined || builder.full)
-    builder.cells['extra'] = unmapped === undefined ? null : canonicalJson(unmapped);
-  return keyed(resource, builder, detail);
+    builder.values[reader.table.slots.size - 1] = unmapped === undefined ? null : canonicalJson(unmapped);
+  return finishRow(reader, builder, detail);
 }
 
 /** Reads what a forgotten entity reported about other entities. It has no row of its own. */
 function readRemains(resource: Resource, value: JsonObject, scope: Scope): void {
   const { '@type': _, ...remains } = value;
-  planOf(resource, resource.fields)(remains, { cells: {}, lists: {}, full: false, path: '', scope });
+  const reader = entityReaderOf(resource, resource.fields);
+  reader.read(remains, builderFor(reader, 'preview', '', scope));
 }
 
 /**
@@ -239,40 +223,25 @@ function readRemains(resource: Resource, value: JsonObject, scope: Scope): void 
  * around it.
  */
 function observationRow(seen: EntityObservation, scope: Scope): RootRow | undefined {
-  const builder: RowBuilder = { cells: {}, lists: {}, full: seen.detail === 'full', path: '', scope };
-  planOf(seen.resource, seen.fields)(seen.value, builder);
-  const row = keyed(seen.resource, builder, seen.detail);
+  const reader = entityReaderOf(seen.resource, seen.fields);
+  const builder = builderFor(reader, seen.detail, '', scope);
+  reader.read(seen.value, builder);
+  const row = finishRow(reader, builder, seen.detail);
   return typeof row === 'string' ? undefined : row;
 }
 
-function keyed(resource: Resource, builder: RowBuilder, detail: Detail): RootRow | string {
-  const invalid = resource.key.find((name) => !isKey(builder.cells[name]));
-  if (invalid !== undefined) {
-    const cell = builder.cells[invalid];
-    const found =
-      typeof cell === 'string' && cell !== ''
-        ? `is longer than ${LONGEST_KEY} bytes`
-        : 'is missing, empty or of a wrong type';
-    return `its key field ${invalid} ${found}`;
-  }
-  return { id: idOf(builder.cells, resource.key), cells: builder.cells, lists: builder.lists, detail };
-}
-
-/** Texts contain no NUL, so it separates the parts unambiguously. */
-const idOf = (cells: Readonly<Record<string, Cell>>, key: readonly string[]): string =>
-  key.map((name) => String(cells[name])).join('\0');
-
-function bridgeRow(endpoint: Endpoint, tie: Tie): BridgeRow[] {
-  const bridge = endpoint.bridge;
-  if (!bridge) return [];
+/** The cells of a bridge's row, without the columns of the request. */
+function bridgeRow(bridge: Bridge, endpoint: Endpoint, tie: Tie): Readonly<Record<string, Cell>> {
   const to = bridge.to();
   const reference = referenceColumnNames(bridge.prefix, to.key);
+  const rowValue = valuesOf(rootTableOf(to), tie.row);
+  const itemValue = tie.item === tie.row ? rowValue : valuesOf(rootTableOf(endpoint.returns), tie.item);
   const cells: Record<string, Cell> = Object.fromEntries(
-    to.key.map((name, index) => [reference[index] as string, tie.row[name] ?? null]),
+    to.key.map((name, index) => [reference[index] as string, rowValue(name) ?? null]),
   );
   cells['position'] = tie.position;
-  for (const [name, { from }] of Object.entries(bridge.more ?? {})) cells[name] = from(tie.row, tie.item);
-  return [{ id: idOf(cells, reference), cells }];
+  for (const [name, { from }] of Object.entries(bridge.more ?? {})) cells[name] = from(rowValue, itemValue);
+  return cells;
 }
 
 function ownerCell(resource: Resource, name: string, keyed: KeyedRequest): Cell {

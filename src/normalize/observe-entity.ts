@@ -2,23 +2,23 @@
 import type { Fields, ObjectField, ObservationSpec } from '../service/model.ts';
 import { referenceColumns } from '../warehouse/schema/references.ts';
 import { isKey } from './batch.ts';
-import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
+import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
-/** Adds what an object reports about the entity that it names. */
+/** A function that adds what an object with these fields reports about the entity that it names. */
 export function observeEntity(
-  observation: ObservationSpec,
+  { bare, detail, resourceOf }: ObservationSpec,
   fields: Fields,
-  value: JsonObject,
-  builder: RowBuilder,
-): void {
-  const urn = observation.bare ? value : value['urn'];
-  const resource = observation.resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
-  builder.scope.addObservation({
-    resource,
-    detail: observation.detail,
-    fields: observation.bare ? resource.fields : fields,
-    value: observation.bare ? { urn: value } : value,
-  });
+): (value: JsonObject, builder: RowBuilder) => void {
+  return (value, { scope }) => {
+    const urn = bare ? value : value['urn'];
+    const resource = resourceOf(isObject(urn) && typeof urn['type'] === 'string' ? urn['type'] : '');
+    scope.addObservation({
+      resource,
+      detail,
+      fields: bare ? resource.fields : fields,
+      value: bare ? { urn: value } : value,
+    });
+  };
 }
 
 /**
@@ -27,18 +27,17 @@ export function observeEntity(
  */
 export function referenceReader(
   field: ObjectField,
-  name: string,
+  prefix: string,
+  { slotOf }: RowTarget,
 ): (value: JsonObject, builder: RowBuilder) => UnmappedFields | undefined {
-  const columns = referenceColumns(field.observation, `${name}_`);
+  const columns = referenceColumns(field.observation, prefix);
+  const slots = columns.map(slotOf).filter((slot) => slot !== undefined);
   const names = Object.keys(field.fields).filter((it) =>
-    columns.some((column) => column === `${name}_${it}` || column.startsWith(`${name}_${it}_`)),
+    columns.some((column) => column === prefix + it || column.startsWith(`${prefix}${it}_`)),
   );
-  return (value, { cells, full }) => {
-    if (columns.every((column) => (cells[column] ?? null) === null || isKey(cells[column]))) return undefined;
-    for (const column of columns) {
-      if (full) cells[column] = null;
-      else Reflect.deleteProperty(cells, column);
-    }
+  return (value, { values, full }) => {
+    if (slots.every((slot) => (values[slot] ?? null) === null || isKey(values[slot]))) return undefined;
+    for (const slot of slots) values[slot] = full ? null : undefined;
     return Object.fromEntries(names.map((it) => [it, value[it] ?? null]));
   };
 }

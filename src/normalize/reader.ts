@@ -1,8 +1,7 @@
 /**
- * Converts declared fields to readers of JSON objects. A reader fills the cells and lists of a row and returns the
+ * Converts declared fields to readers of JSON objects. A reader fills the values and lists of a row and returns the
  * unmapped fields. Readers are created once per declaration, so reading an item does not evaluate declarations again.
  */
-import { scalarNames } from './scalar-names.ts';
 import type {
   ListElement,
   Field,
@@ -16,24 +15,33 @@ import type {
 } from '../service/model.ts';
 import { isTombstone } from '../service/names/forgotten.ts';
 import { canonicalJson } from '../service/canonical-json.ts';
-import { countColumn } from '../warehouse/schema/tables.ts';
+import { countColumn, rootTableOf } from '../warehouse/schema/tables.ts';
 import { type Cell, type ChildRow, isKey } from './batch.ts';
-import { coerceCell, coerceEpoch } from './coerce.ts';
-import { type RowBuilder, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
-import { referenceReader, observeEntity } from './observe-entity.ts';
+import { coerceCell } from './coerce.ts';
+import { observeEntity, referenceReader } from './observe-entity.ts';
+import { scalarNames } from './scalar-names.ts';
+import { cellWriter, epochWriter, nullSetter, slotsOf } from './value-writer.ts';
+import { mismatch, missing, pathOf, switchedOff } from './drift.ts';
+import { type RowBuilder, type RowTarget, isObject, type UnmappedFields, type JsonObject } from './scope.ts';
 
-type Reader = (wire: JsonObject, builder: RowBuilder) => UnmappedFields | undefined;
+export type Reader = (wire: JsonObject, builder: RowBuilder) => UnmappedFields | undefined;
+
 /** Reads the value of one field and returns its unmapped part; undefined if there is none. */
 type FieldReader = (value: unknown, builder: RowBuilder) => unknown;
 
-/** The name of a list's child table, by its path below the resource. */
-export type ChildTableOf = (path: readonly string[], named: string | undefined) => string;
+/** A field below a resource. */
+interface Place {
+  /** The name of its column, or the prefix of its columns. */
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly target: RowTarget;
+}
 
 /** A reader of objects with these fields. */
 export function readerOf(
   fields: Fields,
   tag: string | undefined,
-  childTableOf: ChildTableOf,
+  target: RowTarget,
   prefix = '',
   path: readonly string[] = [],
 ): Reader {
@@ -41,88 +49,67 @@ export function readerOf(
     name,
     // Every object inherits these names, so only own properties count.
     isInherited: name in Object.prototype,
-    read: fieldReader(field, prefix + name, [...path, name], childTableOf),
+    isSent: field.shape !== 'given',
+    read: fieldReader(field, { name: prefix + name, path: [...path, name], target }),
   }));
-  const known = new Set(Object.entries(fields).flatMap(([name, { shape }]) => (shape === 'given' ? [] : [name])));
+  const known = new Set(readers.flatMap(({ name, isSent }) => (isSent ? [name] : [])));
+  const readUnknown = unknownReader(known, tag, path);
   return (wire, builder) => {
     // Few objects have unmapped fields, so the array is created when needed.
     let unmapped: [string, unknown][] | undefined;
-    for (const { name, isInherited, read } of readers) {
-      const rest = read(isInherited && !Object.hasOwn(wire, name) ? undefined : wire[name], builder);
+    let knownCount = tag !== undefined && wire['@type'] === tag ? 1 : 0;
+    for (const { name, isInherited, isSent, read } of readers) {
+      const value = isInherited && !Object.hasOwn(wire, name) ? undefined : wire[name];
+      if (value !== undefined && isSent) knownCount += 1;
+      const rest = read(value, builder);
       if (rest !== undefined) (unmapped ??= []).push([name, rest]);
     }
-    for (const name of Object.keys(wire)) {
-      if (known.has(name)) continue;
-      const value = wire[name];
-      if (name === '@type') {
-        if (value === tag) continue;
-        if (tag !== undefined) builder.scope.drift(pathOf(builder, path, name), 'other @type', value);
-      } else builder.scope.drift(pathOf(builder, path, name), 'unknown field', value);
-      (unmapped ??= []).push([name, value]);
-    }
+    if (Object.keys(wire).length > knownCount) (unmapped ??= []).push(...readUnknown(wire, builder));
     return unmapped && Object.fromEntries(unmapped);
   };
 }
 
-const pathOf = (builder: RowBuilder, path: readonly string[], name?: string): string =>
-  [builder.path, ...path, name].filter((part) => part !== undefined && part !== '').join('.');
+/** A reader of the fields that are not declared. They have no column, so it returns them. */
+function unknownReader(
+  known: ReadonlySet<string>,
+  tag: string | undefined,
+  path: readonly string[],
+): (wire: JsonObject, builder: RowBuilder) => [string, unknown][] {
+  return (wire, builder) => {
+    const unknown = Object.entries(wire).filter(
+      ([name, value]) => !known.has(name) && (name !== '@type' || value !== tag),
+    );
+    for (const [name, value] of unknown) {
+      const kind = name === '@type' ? 'other @type' : 'unknown field';
+      if (name !== '@type' || tag !== undefined) builder.scope.drift(pathOf(builder, [...path, name]), kind, value);
+    }
+    return unknown;
+  };
+}
 
-function fieldReader(field: Field, name: string, path: readonly string[], childTableOf: ChildTableOf): FieldReader {
+function fieldReader(field: Field, place: Place): FieldReader {
   switch (field.shape) {
     case 'scalar':
-      return scalarReader(field, name, path);
+      return scalarReader(field, place);
     case 'given':
-      return requestValueReader(field, name);
+      return requestValueReader(field, place);
     case 'object':
-      return objectReader(field, name, path, childTableOf);
+      return objectReader(field, place);
     case 'list':
-      return listReader(field, name, path, childTableOf(path, field.named));
+      return listReader(field, place);
     case 'nested':
-      return nestedReader(field, name, path);
+      return nestedReader(field, place);
     case 'nested-list':
-      return nestedListReader(field, name, path);
+      return nestedListReader(field, place);
   }
 }
 
-const switchedOff = (field: Exclude<Field, RequestValueField>, builder: RowBuilder): boolean =>
-  field.switchedBy.length > 0 && !field.switchedBy.some((name) => builder.scope.source.request[name] === true);
+/** Reads a field that has no column in this row. */
+const ignore: FieldReader = () => undefined;
 
-/** Handles a missing or null value: nothing is unmapped, except a null that the contract forbids. */
-function missing(
-  field: Exclude<Field, RequestValueField>,
-  value: unknown,
-  builder: RowBuilder,
-  path: readonly string[],
-): unknown {
-  if (!field.required || !builder.full) return undefined;
-  builder.scope.drift(pathOf(builder, path), value === null ? 'wrong type' : 'missing', value);
-  return value === null ? null : undefined;
-}
-
-function mismatch(value: unknown, builder: RowBuilder, path: readonly string[]): unknown {
-  builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-  return value;
-}
-
-function scalarReader(field: ScalarField, name: string, path: readonly string[]): FieldReader {
-  const { kind } = field;
-  const put =
-    kind === 'epoch'
-      ? (builder: RowBuilder, value: unknown): boolean | undefined => {
-          const fitted = coerceEpoch(value);
-          if (!fitted) return undefined;
-          builder.cells[name] = fitted.at;
-          builder.cells[`${name}_epoch`] = fitted.sent.cell;
-          return fitted.sent.coerced;
-        }
-      : (builder: RowBuilder, value: unknown): boolean | undefined => {
-          const fitted = coerceCell(kind, value);
-          if (!fitted) return undefined;
-          builder.cells[name] = fitted.cell;
-          return fitted.coerced;
-        };
-  const columns = kind === 'epoch' ? [name, `${name}_epoch`] : [name];
-  const setNull = nullSetter(columns);
+function scalarReader(field: ScalarField, { name, path, target }: Place): FieldReader {
+  const put = field.kind === 'epoch' ? epochWriter(name, target) : cellWriter(field.kind, name, target);
+  const setNull = nullSetter(field.kind === 'epoch' ? [name, `${name}_epoch`] : [name], target);
   return (value, builder) => {
     if (value === undefined || value === null) {
       if (switchedOff(field, builder)) return undefined;
@@ -134,41 +121,31 @@ function scalarReader(field: ScalarField, name: string, path: readonly string[])
       return missing(field, value, builder, path);
     }
     const coerced = put(builder, value);
-    if (coerced === undefined) {
-      setNull(builder);
-      return mismatch(value, builder, path);
-    }
-    if (coerced) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-    return undefined;
+    if (coerced === false) return undefined;
+    builder.scope.drift(pathOf(builder, path), 'wrong type', value);
+    if (coerced) return undefined;
+    setNull(builder);
+    return value;
   };
 }
 
-/** Sets the columns to null in the row of a full answer; a lesser one leaves them as they are. */
-const nullSetter =
-  (columns: readonly string[]) =>
-  (builder: RowBuilder): void => {
-    if (builder.full) for (const column of columns) builder.cells[column] = null;
-  };
-
-function requestValueReader(field: RequestValueField, name: string): FieldReader {
+function requestValueReader(field: RequestValueField, { name, target }: Place): FieldReader {
+  const slot = target.slotOf(name);
+  if (slot === undefined) return ignore;
+  const kind = field.kind === 'epoch' ? 'integer' : field.kind;
   return (_, builder) => {
     const value = field.from(builder.scope.source, builder.scope.position);
-    const kind = field.kind === 'epoch' ? 'integer' : field.kind;
-    builder.cells[name] = value === undefined || value === null ? null : (coerceCell(kind, value)?.cell ?? null);
+    builder.values[slot] = value === undefined || value === null ? null : (coerceCell(kind, value)?.cell ?? null);
     return undefined;
   };
 }
 
-function objectReader(
-  field: ObjectField,
-  name: string,
-  path: readonly string[],
-  childTableOf: ChildTableOf,
-): FieldReader {
-  const read = readerOf(field.fields, field.tag, childTableOf, `${name}_`, path);
-  const readReference = referenceReader(field, name);
-  const columns = scalarNames(field.fields, `${name}_`);
-  const setNull = nullSetter(columns);
+function objectReader(field: ObjectField, { name, path, target }: Place): FieldReader {
+  const prefix = `${name}_`;
+  const read = readerOf(field.fields, field.tag, target, prefix, path);
+  const readReference = referenceReader(field, prefix, target);
+  const observe = field.observation && observeEntity(field.observation, field.fields);
+  const setNull = nullSetter(scalarNames(field.fields, prefix), target);
   return (value, builder) => {
     if (value === undefined || value === null) {
       if (switchedOff(field, builder)) return undefined;
@@ -183,7 +160,7 @@ function objectReader(
       setNull(builder);
       return undefined;
     }
-    if (field.observation) observeEntity(field.observation, field.fields, value, builder);
+    observe?.(value, builder);
     const unmapped = read(value, builder);
     const invalidReference = readReference(value, builder);
     if (invalidReference) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
@@ -191,94 +168,124 @@ function objectReader(
   };
 }
 
-function listReader(field: ListField, name: string, path: readonly string[], table: string): FieldReader {
+function listReader(field: ListField, { name, path, target }: Place): FieldReader {
+  const list = target.listIndex(path, field.named);
+  const count = target.slotOf(countColumn(name));
+  if (list === undefined || count === undefined) return ignore;
   const readElement = elementReader(field.element, path);
   return (value, builder) => {
     if (value === undefined || value === null) return missing(field, value, builder, path);
     if (!Array.isArray(value)) return mismatch(value, builder, path);
     if (value.length === 0 && switchedOff(field, builder)) return undefined;
-    const unmapped: [string, unknown][] = [];
     const rows: ChildRow[] = [];
-    value.forEach((element: unknown, position) => {
-      if (isTombstone(element)) return;
-      const { row, left } = readElement(element, position, builder);
-      if (row) rows.push(row);
-      if (left !== undefined) unmapped.push([String(position), left]);
-    });
-    builder.lists[table] = rows;
-    builder.cells[countColumn(name)] = value.length;
-    return unmapped.length > 0 ? Object.fromEntries(unmapped) : undefined;
+    const unmapped = unmappedOf(value, (element, position) =>
+      isTombstone(element) ? undefined : readElement(element, position, builder, rows),
+    );
+    builder.lists[list] = rows;
+    builder.values[count] = value.length;
+    return unmapped;
   };
 }
 
-/** The row of an element, its unmapped part, or both. */
-type ElementReader = (
-  element: unknown,
-  position: number,
-  builder: RowBuilder,
-) => { readonly row?: ChildRow; readonly left?: unknown };
+/** Reads each element. Returns the unmapped parts by position; undefined if there are none. */
+function unmappedOf(
+  elements: readonly unknown[],
+  read: (element: unknown, position: number) => unknown,
+): UnmappedFields | undefined {
+  let unmapped: [string, unknown][] | undefined;
+  for (const [position, element] of elements.entries()) {
+    const rest = read(element, position);
+    if (rest !== undefined) (unmapped ??= []).push([String(position), rest]);
+  }
+  return unmapped && Object.fromEntries(unmapped);
+}
+
+/** Adds the row of an element, if it has one, and returns its unmapped part. */
+type ElementReader = (element: unknown, position: number, builder: RowBuilder, rows: ChildRow[]) => unknown;
 
 function elementReader(element: ListElement, path: readonly string[]): ElementReader {
   switch (element.of) {
     case 'scalar':
-      return (value, position, builder) => {
-        if (value === null) return { row: [position, null] };
-        const fitted = coerceCell('text', value);
-        if (fitted?.coerced !== false) builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-        return fitted ? { row: [position, fitted.cell] } : { row: [position, null], left: value };
+      return (value, position, builder, rows) => {
+        const fitted = value === null ? undefined : coerceCell('text', value);
+        rows.push([position, fitted?.cell ?? null]);
+        if (value !== null && fitted?.coerced !== false)
+          builder.scope.drift(pathOf(builder, path), 'wrong type', value);
+        return value === null || fitted ? undefined : value;
       };
     case 'json':
-      return (value, position) => ({ row: [position, canonicalJson(value)] });
+      return (value, position, _, rows) => {
+        rows.push([position, canonicalJson(value)]);
+      };
     case 'object':
       return objectElementReader(element, path);
   }
 }
 
 function objectElementReader(element: Extract<ListElement, { of: 'object' }>, path: readonly string[]): ElementReader {
-  // Assumed: lists of objects contain no lists. The contract has none.
-  const read = readerOf(element.fields, element.tag, () => '', '', []);
-  const columns = scalarNames(element.fields, '');
   const derived = Object.entries(element.derived ?? {});
-  return (value, position, builder) => {
-    if (!isObject(value)) {
-      builder.scope.drift(pathOf(builder, path), 'wrong type', value);
-      return { left: value };
-    }
-    const cells: Record<string, Cell> = {};
-    const left = read(value, { cells, lists: {}, full: true, path: pathOf(builder, path), scope: builder.scope });
-    if (element.key.some((key) => !isKey(cells[key]))) return { left: value };
-    if (element.observation) observeEntity(element.observation, element.fields, value, builder);
-    const own = columns.map((column) => cells[column] ?? null);
-    const more = derived.map(([, { from }]) => from(cells));
-    const extra = left === undefined ? null : canonicalJson(left);
-    return { row: [...(element.key.length > 0 ? [] : [position]), ...own, ...more, extra] };
+  const isKeyed = element.key.length > 0;
+  const columns = [
+    ...(isKeyed ? [] : ['position']),
+    ...scalarNames(element.fields, ''),
+    ...derived.map(([name]) => name),
+    'extra',
+  ];
+  const empty = columns.map((): Cell => null);
+  const slots = new Map(columns.map((name, slot) => [name, slot]));
+  const slotOf = (name: string): number | undefined => slots.get(name);
+  // Assumed: lists of objects contain no lists. The contract has none.
+  const read = readerOf(element.fields, element.tag, { slotOf, listIndex: () => undefined });
+  const observe = element.observation && observeEntity(element.observation, element.fields);
+  const keySlots = slotsOf(element.key, slotOf);
+  return (value, position, builder, rows) => {
+    if (!isObject(value)) return mismatch(value, builder, path);
+    const row = [...empty];
+    if (!isKeyed) row[0] = position;
+    const unmapped = read(value, {
+      values: row,
+      lists: [],
+      full: true,
+      path: pathOf(builder, path),
+      scope: builder.scope,
+    });
+    if (keySlots.some((slot) => !isKey(row[slot]))) return value;
+    observe?.(value, builder);
+    for (const [name, { from }] of derived) row[slots.get(name) ?? 0] = from((column) => row[slots.get(column) ?? -1]);
+    row[columns.length - 1] = unmapped === undefined ? null : canonicalJson(unmapped);
+    rows.push(row);
+    return undefined;
   };
 }
 
-function nestedReader(field: NestedField, name: string, path: readonly string[]): FieldReader {
-  const columns = field.resource().key.map((key) => [key, `${name}_${key}`] as const);
-  const setNull = nullSetter(columns.map(([, column]) => column));
+function nestedReader(field: NestedField, { name, path, target }: Place): FieldReader {
+  const resource = field.resource();
+  const columns = resource.key.map((key) => `${name}_${key}`);
+  const setNull = nullSetter(columns, target);
+  const slots = slotsOf(columns, target.slotOf);
+  const table = rootTableOf(resource);
+  const keySlots = slotsOf(resource.key, (column) => table.slots.get(column));
   return (value, builder) => {
-    const key =
-      value === undefined || value === null ? undefined : builder.scope.addNested(field.resource(), value, name, 0);
-    if (key) for (const [from, to] of columns) builder.cells[to] = key[from] ?? null;
+    const nested =
+      value === undefined || value === null ? undefined : builder.scope.addNested(resource, value, name, 0);
+    if (nested)
+      for (const [index, slot] of slots.entries()) builder.values[slot] = nested[keySlots[index] ?? -1] ?? null;
     else setNull(builder);
-    if (key || value === undefined || value === null || isTombstone(value)) return undefined;
+    if (nested || value === undefined || value === null || isTombstone(value)) return undefined;
     return isObject(value) ? value : mismatch(value, builder, path);
   };
 }
 
-function nestedListReader(field: NestedListField, name: string, path: readonly string[]): FieldReader {
+function nestedListReader(field: NestedListField, { name, path, target }: Place): FieldReader {
+  const count = target.slotOf(countColumn(name));
+  if (count === undefined) return ignore;
   return (value, builder) => {
     if (value === undefined || value === null) return missing(field, value, builder, path);
     if (!Array.isArray(value)) return mismatch(value, builder, path);
     if (value.length === 0 && switchedOff(field, builder)) return undefined;
-    builder.cells[countColumn(name)] = value.length;
-    const unmapped = value.flatMap((inner: unknown, position): [string, unknown][] =>
-      builder.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner)
-        ? []
-        : [[String(position), inner]],
+    builder.values[count] = value.length;
+    return unmappedOf(value, (inner, position) =>
+      builder.scope.addNested(field.resource(), inner, name, position) || isTombstone(inner) ? undefined : inner,
     );
-    return unmapped.length > 0 ? Object.fromEntries(unmapped) : undefined;
   };
 }

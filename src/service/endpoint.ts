@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import type { KeyedRequest } from './request-body.ts';
 import type { NameKind } from './names/entity-name.ts';
-import type { Kind, Resource } from './model.ts';
+import type { Kind, Resource, ValueOf } from './model.ts';
 import type { Paging } from './paging.ts';
 
 export interface Endpoint {
@@ -68,10 +68,7 @@ export interface Bridge {
       {
         readonly kind: Kind;
         readonly about: string;
-        readonly from: (
-          row: Readonly<Record<string, unknown>>,
-          item: Readonly<Record<string, unknown>>,
-        ) => string | null;
+        readonly from: (row: ValueOf, item: ValueOf) => string | null;
       }
     >
   >;

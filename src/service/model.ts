@@ -71,8 +71,11 @@ export type ListElement =
 export interface Derived {
   readonly kind: Kind;
   readonly about: string;
-  readonly from: (values: Readonly<Record<string, unknown>>) => string | null;
+  readonly from: (valueOf: ValueOf) => string | null;
 }
+
+/** Returns the value of a row's column; undefined if the row does not report it. */
+export type ValueOf = (column: string) => unknown;
 
 /** One entity of another resource. Its key is stored here as a reference, its row in its own table. */
 export interface NestedField extends FieldMetadata {
@@ -131,10 +134,10 @@ export interface Resource {
   readonly shared: boolean;
   readonly fields: Fields;
   /**
-   * True if the source will complete the row later. Such a row never overwrites values of a complete one. Cells are as
-   * the normalizer makes them: text, number, boolean or null.
+   * Columns that the source fills later. A row in which all of them are null is unfinished: it never overwrites values
+   * of a finished one.
    */
-  readonly unfinished?: (row: Readonly<Record<string, unknown>>) => boolean;
+  readonly finishedBy?: readonly string[];
   /** Columns that analysts filter by and that no key covers. */
   readonly filters?: readonly string[];
   /**

@@ -1,5 +1,5 @@
 /** A resource is a kind of object that the service returns: tag, table, key and fields. */
-import type { Resource } from './model.ts';
+import type { Resource, ValueOf } from './model.ts';
 import { type EntityName, shownName } from './names/entity-name.ts';
 
 export const resource = (it: Omit<Resource, 'shared'> & { readonly shared?: boolean }): Resource => ({
@@ -15,9 +15,9 @@ export const isKeyedByQuestion = ({ key, fields }: Resource): boolean =>
   key.some((name) => fields[name]?.shape === 'given');
 
 /** The names of the entity that its row contains. */
-export function namesShown({ names = {} }: Resource, cells: Readonly<Record<string, unknown>>): EntityName[] {
+export function namesShown({ names = {} }: Resource, valueOf: ValueOf): EntityName[] {
   return Object.entries(names).flatMap(([field, kind]) => {
-    const texts = kind === 'urn' ? [cells[`${field}_type`], cells[`${field}_value`]] : [cells[field]];
+    const texts = kind === 'urn' ? [valueOf(`${field}_type`), valueOf(`${field}_value`)] : [valueOf(field)];
     const name = texts.every((it) => typeof it === 'string') ? shownName(kind, texts.join(':')) : undefined;
     return name ? [name] : [];
   });

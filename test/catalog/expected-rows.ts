@@ -223,7 +223,11 @@ function elementCells(element: ListElement, field: string, value: unknown, readi
       if (element.observation) reading.rows.push(sightingRow(element.observation, element.fields, item, reading));
       const plain = Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, cell.value]));
       const derived = Object.entries(element.derived ?? {}).map(([name, { kind, from }]) =>
-        scalarCells(kind, name, from(plain)),
+        scalarCells(
+          kind,
+          name,
+          from((column) => plain[column]),
+        ),
       );
       return Object.assign({}, cells, ...derived, {
         extra: extraOf(element.fields, element.tag, item),
@@ -261,8 +265,8 @@ function bridgeRows(endpoint: Endpoint, asked: KeyedRequest, item: Item, own: Ex
       ? [own]
       : ((item[bridge.via] ?? []) as Item[]).map((it) => entityRows(to, it, 'preview', asked, []));
   const reference = to.key.map((name) => [`${bridge.prefix}_${name}`, name] as const);
-  const plainly = (cells: ExpectedCells): Readonly<Record<string, unknown>> =>
-    Object.fromEntries(Object.entries(cells).map(([name, { value }]) => [name, value]));
+  const valuesOf = (cells: ExpectedCells) => (column: string) => cells[column]?.value;
+  const itemValue = valuesOf(own);
   return items.map((cells, position) => ({
     table: bridge.table,
     key: [...Object.keys(bridge.questionColumns), ...reference.map(([name]) => name)],
@@ -275,7 +279,7 @@ function bridgeRows(endpoint: Endpoint, asked: KeyedRequest, item: Item, own: Ex
       ...Object.assign(
         {},
         ...Object.entries(bridge.more ?? {}).map(([name, { kind, from }]) =>
-          scalarCells(kind, name, from(bridge.via === undefined ? plainly(own) : plainly(cells), plainly(own))),
+          scalarCells(kind, name, from(bridge.via === undefined ? itemValue : valuesOf(cells), itemValue)),
         ),
       ),
     },

@@ -47,10 +47,7 @@ function loaderOf(warehouse: Warehouse, table: RootTable): (...answers: readonly
   };
 }
 
-const sorted = ({ cells, detail }: RowState): unknown => [
-  Object.entries(cells).toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  detail,
-];
+const sorted = ({ values, detail }: RowState): unknown => [values, detail];
 
 const at = (hour: number): string => new Date(Date.UTC(2026, 2, 1, hour)).toISOString();
 const microblogger = (id: number, more: Readonly<Record<string, unknown>>): Answer =>

@@ -7,8 +7,8 @@ import { instantText, microsOf } from '../../src/service/instant.ts';
 export function lostFrom(item: unknown, batch: Batch): unknown[] {
   const kept = new Set<string>();
   for (const row of [...batch.roots.values()].flat()) {
-    for (const cell of Object.values(row.cells)) keep(kept, cell);
-    for (const list of Object.values(row.lists)) for (const cell of list.flat()) keep(kept, cell);
+    for (const cell of row.values) keep(kept, cell ?? null);
+    for (const list of row.lists) for (const cell of (list ?? []).flat()) keep(kept, cell ?? null);
   }
   return scalarsOf(item).filter((it) => !formsOf(it).some((form) => kept.has(form)));
 }

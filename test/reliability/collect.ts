@@ -151,7 +151,7 @@ async function answersOf(warehouse: Warehouse, changes: readonly Change[]): Prom
       rejects: rejects.get(id) ?? 0,
       tells: new Set([
         ...[...batch.roots].flatMap(([table, rows]) => rows.map((row) => `${table}\0${row.id}`)),
-        ...(batch.bridge?.rows ?? []).map(({ cells }) => bridgeRow(batch.bridge, cells)),
+        ...(batch.bridge?.rows ?? []).map((cells) => bridgeRow(batch.bridge, cells)),
       ]),
     });
   }

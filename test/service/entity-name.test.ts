@@ -109,13 +109,14 @@ describe('a name in an answer', () => {
   });
 
   it('is what the resource declares, and only where it is text', () => {
+    const valuesOf = (row: Readonly<Record<string, unknown>>) => (column: string) => row[column];
     const cells = { urn_type: 'group', urn_value: '1001', url: 'https://pronet.example/groups/1001' };
-    expect(namesShown(pronetGroup, cells)).toEqual([
+    expect(namesShown(pronetGroup, valuesOf(cells))).toEqual([
       { kind: 'urn', name: 'group:1001' },
       { kind: 'id', name: '1001' },
       { kind: 'url', name: 'pronet.example/groups/1001' },
     ]);
-    expect(namesShown(pronetGroup, { urn_type: null, urn_value: '1001', url: null })).toEqual([
+    expect(namesShown(pronetGroup, valuesOf({ urn_type: null, urn_value: '1001', url: null }))).toEqual([
       { kind: 'id', name: '1001' },
     ]);
   });

@@ -62,17 +62,24 @@ export async function writeChanges(
   log: ChangeTable,
   compared: readonly ComparedRow[],
 ): Promise<void> {
-  const changes = compared.flatMap((it) => changesOf(table, log, contexts, it));
+  const attributes = log.attributes.map((name) => ({ name, slot: table.slots.get(name) ?? -1 }));
+  const changes = compared.flatMap((it) => changesOf(table, attributes, contexts, it));
   if (changes.length > 0) await executor.write(insertChanges(schema, log), valuesOf(log, changes));
   // One answer at a time, because each may move a change that the one before inserted.
-  for (const late of lateOf(log, contexts, compared))
+  for (const late of lateOf(attributes, contexts, compared))
     await executor.write(insertLateChanges(schema, log), valuesOf(log, late));
+}
+
+/** A logged column, and its slot in a row. */
+interface Attribute {
+  readonly name: string;
+  readonly slot: number;
 }
 
 /** The changes of one entity, in the order of the answers. */
 function changesOf(
   table: RootTable,
-  log: ChangeTable,
+  attributes: readonly Attribute[],
   answers: readonly AnswerReceived[],
   { id, before, answers: shown, changes: rowChanges }: ComparedRow,
 ): readonly Change[] {
@@ -82,7 +89,8 @@ function changesOf(
     const by = answers[answer];
     if (!by || rowChanges[index] === 'superseded') continue;
     const state = rows.reduce<RowState | undefined>((seen, row) => observe(table, seen, row), known);
-    if (known && state && rowChanges[index] === 'changed') changes.push(...differences(log, id, known, state, by));
+    if (known && state && rowChanges[index] === 'changed')
+      for (const difference of differences(attributes, known, state)) changes.push({ id, by, ...difference });
     known = state;
   }
   return changes;
@@ -92,11 +100,11 @@ function changesOf(
  * A preview may omit an attribute, so its later appearance is not a change. An attribute that is missing in a full answer
  * did not exist.
  */
-function differences(log: ChangeTable, id: string, known: RowState, state: RowState, by: AnswerReceived): Change[] {
-  return log.attributes.flatMap((attribute) => {
-    const from = textOf(known.cells[attribute]);
-    const to = textOf(state.cells[attribute]);
-    return from === to || (from === null && known.detail !== 'full') ? [] : [{ id, attribute, from, to, by }];
+function differences(attributes: readonly Attribute[], known: RowState, state: RowState): Omit<Change, 'id' | 'by'>[] {
+  return attributes.flatMap(({ name, slot }) => {
+    const from = textOf(known.values[slot]);
+    const to = textOf(state.values[slot]);
+    return from === to || (from === null && known.detail !== 'full') ? [] : [{ attribute: name, from, to }];
   });
 }
 
@@ -106,16 +114,20 @@ const textOf = (cell: Cell | undefined): string | null => (cell === null || cell
  * The values of late full observations, by answer, oldest first. Lesser observations may never have been written to the
  * row, so they are left out.
  */
-function lateOf(log: ChangeTable, answers: readonly AnswerReceived[], compared: readonly ComparedRow[]): Change[][] {
+function lateOf(
+  attributes: readonly Attribute[],
+  answers: readonly AnswerReceived[],
+  compared: readonly ComparedRow[],
+): Change[][] {
   const late = new Map<number, Change[]>();
   for (const { id, answers: shown, changes: rowChanges } of compared) {
     for (const [index, { answer, rows }] of shown.entries()) {
       const by = answers[answer];
       const row = rows.findLast(isFull);
       if (rowChanges[index] !== 'superseded' || !by || !row) continue;
-      const logged = log.attributes
-        .filter((attribute) => attribute in row.cells)
-        .map((attribute): Change => ({ id, attribute, from: null, to: textOf(row.cells[attribute]), by }));
+      const logged = attributes
+        .filter(({ slot }) => row.values[slot] !== undefined)
+        .map(({ name, slot }): Change => ({ id, attribute: name, from: null, to: textOf(row.values[slot]), by }));
       late.set(answer, [...(late.get(answer) ?? []), ...logged]);
     }
   }

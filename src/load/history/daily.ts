@@ -44,8 +44,10 @@ export async function writeDailyRows(
   const first = days.filter(({ id }) => added.has(id));
   if (known.length > 0) await executor.write(upsert, valuesOf(daily, known));
   if (first.length > 0) {
+    const columns = cellsOf(daily);
+    const rows = newRows(first, (day) => columns.map((cellOf) => cellOf(day)));
     // An error is thrown by the next statement.
-    void executor.insert(schema, daily, newRows(first, cellsOf(daily)), upsert);
+    void executor.insert(schema, daily, rows, upsert);
     await executor.yieldToEventLoop();
   }
 }
@@ -61,12 +63,13 @@ function daysOf(
   seen: ObservationsById,
 ): readonly DailyRow[] {
   const days = new Map<string, DailyRow>();
+  const measures = measuresOf(table, daily);
   for (const [id, shown] of seen) {
     for (const { answer, rows } of shown) {
       const by = answers[answer];
       const state = rows.reduce<RowState | undefined>((known, row) => observe(table, known, row), undefined);
       if (!by || !state) continue;
-      const reported = valuesReported(daily.measures, state, by);
+      const reported = valuesReported(measures, state, by);
       if (reported.size === 0 && !rows.some(isFull)) continue;
       const date = by.receivedAt.slice(0, 10);
       const key = `${id}\0${date}`;
@@ -80,26 +83,37 @@ function daysOf(
 
 const isFull = ({ detail }: RootRow): boolean => detail === 'full';
 
-function valuesReported(
-  measures: readonly DailyMeasure[],
-  state: RowState,
-  by: AnswerReceived,
-): Map<string, DailyValue> {
-  return new Map(
-    measures.flatMap((measure) => {
-      const value = valueOf(measure, state);
-      return value === null ? [] : [[measure.column, { value, answer: by }] as const];
-    }),
-  );
+/** A daily number: its column, and how to find it in an observation. */
+interface Measure {
+  readonly column: string;
+  readonly valueOf: (state: RowState) => Cell;
 }
 
-function valueOf({ column, sum }: DailyMeasure, { cells, lists }: RowState): Cell {
-  if (!sum) return cells[column] ?? null;
-  const rows = lists[sum.child];
-  if (!rows) return null;
-  // BigInt is exact, because counts may exceed the range of numbers. Negative counts mean hidden.
-  const counts = rows.map((row) => BigInt(String(row[sum.place] ?? 0)));
-  return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
+const measuresOf = (table: RootTable, { measures }: DailyTable): readonly Measure[] =>
+  measures.map((measure) => ({ column: measure.column, valueOf: measureReader(table, measure) }));
+
+function measureReader({ slots, children }: RootTable, { column, sum }: DailyMeasure): Measure['valueOf'] {
+  if (!sum) {
+    const slot = slots.get(column) ?? -1;
+    return ({ values }) => values[slot] ?? null;
+  }
+  const list = children.findIndex(({ name }) => name === sum.child);
+  return ({ lists }) => {
+    const rows = lists[list];
+    if (!rows) return null;
+    // BigInt is exact, because counts may exceed the range of numbers. Negative counts mean hidden.
+    const counts = rows.map((row) => BigInt(String(row[sum.place] ?? 0)));
+    return String(counts.reduce((total, count) => (count > 0n ? total + count : total), 0n));
+  };
+}
+
+function valuesReported(measures: readonly Measure[], state: RowState, by: AnswerReceived): Map<string, DailyValue> {
+  return new Map(
+    measures.flatMap(({ column, valueOf }) => {
+      const value = valueOf(state);
+      return value === null ? [] : [[column, { value, answer: by }] as const];
+    }),
+  );
 }
 
 function together(a: DailyRow, b: DailyRow): DailyRow {

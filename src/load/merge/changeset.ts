@@ -5,6 +5,7 @@ import { copyText, type CopySet } from '../../warehouse/sql/copy.ts';
 import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { LoadContext } from './receipt-builder.ts';
 import { contentHash, digestsFrom } from './digest.ts';
+import { slotsIn } from './slots.ts';
 import type { MergeResult, Observation, RowWrite } from './merge.ts';
 import { type PendingWrite, hasWrite, compareRows, type MergeTarget } from './compare-rows.ts';
 import { keyArrays, type StoredRows } from './stored-rows.ts';
@@ -48,31 +49,22 @@ export async function buildChangeSet(
 }
 
 /** These columns of the rows, one array per column. */
-export const arraysOf = (
-  { table, contexts }: MergeTarget,
-  names: readonly string[],
-  due: readonly PendingWrite[],
-): string[] =>
-  names.map((name) => {
-    const of = cellOf(table, contexts, name);
-    return arrayLiteralOf(due, ({ write }) => of(write));
+export function arraysOf(target: MergeTarget, names: readonly string[], due: readonly PendingWrite[]): string[] {
+  const rows = due.map(rowWriter(target));
+  return names.map((name) => {
+    const index = target.table.columns.findIndex((column) => column.name === name);
+    return arrayLiteralOf(rows, (row) => row[index] ?? null);
   });
+}
 
 /** New rows with all columns. */
-export const rowsOf = ({ table, contexts }: MergeTarget, due: readonly PendingWrite[]): NewRows =>
-  newRows(
-    due,
-    table.columns.map(({ name }) => {
-      const of = cellOf(table, contexts, name);
-      return ({ write }) => of(write);
-    }),
-  );
+export const rowsOf = (target: MergeTarget, due: readonly PendingWrite[]): NewRows => newRows(due, rowWriter(target));
 
-/** Returns the cell of a row in this column. */
-function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string): (write: RowWrite) => Cell {
+/** Returns a function that makes the cells of a row, in the order of the table's columns. */
+function rowWriter({ table, contexts }: MergeTarget): (pending: PendingWrite) => Cell[] {
   const contextCell = (answer: number | undefined, of: keyof LoadContext): Cell =>
     answer === undefined ? null : (contexts[answer]?.[of] ?? null);
-  const machinery: Readonly<Record<string, (write: RowWrite) => Cell>> = {
+  const metadata: Readonly<Record<string, (write: RowWrite) => Cell>> = {
     _detail: ({ state }) => state.detail,
     _first_seen_at: ({ first }) => contextCell(first, 'receivedAt'),
     _changed_at: ({ changed }) => contextCell(changed, 'receivedAt'),
@@ -81,7 +73,14 @@ function cellOf(table: RootTable, contexts: readonly LoadContext[], name: string
     _content_hash: ({ digests }) => contentHash(table, digests),
     _part_hashes: ({ digests }) => digests.text,
   };
-  return machinery[name] ?? (({ state, counts }) => state.cells[name] ?? counts[name] ?? null);
+  const metadataCells = table.columns.slice(table.slots.size).flatMap(({ name }) => metadata[name] ?? []);
+  const { counts } = slotsIn(table);
+  return ({ write }) => {
+    const row = write.state.values.map((value) => value ?? null);
+    for (const [index, slot] of counts.entries()) row[slot] ??= write.counts[index] ?? null;
+    for (const cellOf of metadataCells) row.push(cellOf(write));
+    return row;
+  };
 }
 
 /** The lists to replace, each as a set. */
@@ -91,13 +90,13 @@ export function listsOf(table: RootTable, due: readonly PendingWrite[]): ListWri
     key: id.split('\0'),
     before: stored && digestsFrom(stored.digests).lists,
     after: write.digests.lists,
-    steps: steps.filter(({ lists }) => lists.size > 0),
+    steps,
   }));
   return table.children.map((child, index) => {
     const emptied: string[] = [];
     const sets: CopySet[] = [];
     for (const { id, key, before, after, steps } of parents) {
-      const rows = steps.findLast(({ lists }) => lists.has(index))?.lists.get(index);
+      const rows = steps.findLast(({ lists }) => lists[index])?.lists[index];
       const there = before ? before[index] : null;
       if (!rows || after[index] === there) continue;
       if (there !== null) emptied.push(id);

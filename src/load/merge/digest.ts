@@ -1,8 +1,9 @@
 /** Digests of a row's parts, which show on a repeated load what did not change. */
 import { hash } from 'node:crypto';
 import type { Cell, ChildRow } from '../../normalize/batch.ts';
-import type { ChildTable, Column, RootTable } from '../../warehouse/schema/table-types.ts';
+import type { ChildTable, RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowState } from './observe.ts';
+import { isKeyed, slotsIn } from './slots.ts';
 
 export interface Digests {
   readonly columns: string;
@@ -38,49 +39,22 @@ const written = (cell: Cell | undefined): string => {
   return `${text.length}:${text}`;
 };
 
-interface ContentNames {
-  readonly all: readonly string[];
-  readonly steady: readonly string[];
-  readonly volatile: readonly string[];
-}
-
-const namesByTable = new WeakMap<RootTable, ContentNames>();
-
-/**
- * Returns the names of the columns that the digests cover: all except metadata columns and counts, which follow their
- * lists.
- */
-export function contentNames(table: RootTable): ContentNames {
-  const made = namesByTable.get(table);
-  if (made) return made;
-  const counts = new Set(table.children.map(({ count }) => count));
-  const columns = table.columns.filter(({ name }) => !name.startsWith('_') && !counts.has(name));
-  const namesIn = (of: readonly Column[]): string[] => of.map(({ name }) => name);
-  const names = {
-    all: namesIn(columns),
-    steady: namesIn(columns.filter((it) => !it.volatile)),
-    volatile: namesIn(columns.filter((it) => it.volatile)),
-  };
-  namesByTable.set(table, names);
-  return names;
-}
-
 /** Returns the digests of a state. A list that it does not include keeps its stored digest. */
 export function digestsOf(table: RootTable, state: RowState, stored: Digests | undefined): Digests {
-  const { steady, volatile } = contentNames(table);
+  const { steady, volatile } = slotsIn(table);
   return digests(
     digest(allWritten('', steady, state)),
     digest(allWritten(written(state.detail), volatile, state)),
-    table.children.map((child, index) => {
-      const rows = state.lists[child.name];
+    table.children.map((_, index) => {
+      const rows = state.lists[index];
       return rows ? listDigest(rows) : (stored?.lists[index] ?? null);
     }),
   );
 }
 
-function allWritten(begin: string, names: readonly string[], { cells }: RowState): string {
+function allWritten(begin: string, slots: readonly number[], { values }: RowState): string {
   let text = begin;
-  for (const name of names) text += written(cells[name]);
+  for (const slot of slots) text += written(values[slot]);
   return text;
 }
 
@@ -105,7 +79,7 @@ function listDigest(rows: readonly ChildRow[]): string {
 /** Returns the content hash, which covers everything except volatile parts. */
 export function contentHash(table: RootTable, digests: Digests): string {
   const steady = table.children.flatMap((child, index) => (child.volatile ? [] : [digests.lists[index] ?? '-']));
-  return digest([digests.columns, ...steady].join(' '));
+  return shortHash([digests.columns, ...steady].join(' '));
 }
 
 /** True if at most volatile parts differ. */
@@ -118,9 +92,6 @@ export function digestsFrom(text: string): Digests {
   const [columns = '', volatile = '', ...lists] = text.split(' ');
   return { columns, volatile, lists: lists.map((list) => (list === '-' ? null : list)), text };
 }
-
-/** True for a list whose elements have keys. */
-export const isKeyed = (child: ChildTable): boolean => !child.key.includes('position');
 
 /** Returns the rows for a child table: of keyed elements only the last one with each key, in key order. */
 export function childRows(child: ChildTable, rows: readonly ChildRow[]): readonly ChildRow[] {

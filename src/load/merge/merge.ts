@@ -1,10 +1,11 @@
 /** Merges the observations of one entity by many answers into its row, as if each answer came alone; pure. */
-import type { Cell, ChildRow, RootRow } from '../../normalize/batch.ts';
+import type { Cell, Lists, RootRow, Values } from '../../normalize/batch.ts';
 import type { Detail } from '../../service/model.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
 import type { RowChange } from './receipt-builder.ts';
-import { childRows, contentNames, type Digests, digestsFrom, digestsOf, isKeyed, sameContent } from './digest.ts';
-import { observeOlder, isMoreDetailed, observe, type RowState } from './observe.ts';
+import { childRows, type Digests, digestsFrom, digestsOf, sameContent } from './digest.ts';
+import { observeOlder, isMoreDetailed, isUnfinished, observe, type RowState } from './observe.ts';
+import { slotsIn } from './slots.ts';
 
 /** The part of a row that shows whether it must be written. */
 export interface StoredHead {
@@ -12,8 +13,11 @@ export interface StoredHead {
   /** The row's digests, as one text. */
   readonly digests: string;
   readonly detail: Detail;
-  readonly counts: Readonly<Record<string, Cell>>;
+  readonly counts: ListCounts;
 }
+
+/** The number of elements of each list, by the index of the child table; null if it was never reported. */
+export type ListCounts = readonly Cell[];
 
 /** What one answer shows of an entity. */
 export interface Observation {
@@ -29,14 +33,14 @@ export interface MergeStep {
   readonly answer: number;
   readonly items: number;
   readonly change: RowChange;
-  /** The lists that it replaced, by the index of the child table. */
-  readonly lists: ReadonlyMap<number, readonly ChildRow[]>;
+  /** The lists that it replaced. */
+  readonly lists: Lists;
 }
 
 /** How a row must be written. */
 export interface RowWrite {
   readonly state: RowState;
-  readonly counts: Readonly<Record<string, Cell>>;
+  readonly counts: ListCounts;
   readonly digests: Digests;
   /** Indexes of answers: the first and the last that wrote the row, and the last that changed it, if any. */
   readonly first: number;
@@ -107,7 +111,7 @@ export function mergeObservations(
     steps.push({ answer, items, change, lists });
     if (change !== 'unchanged') state = written(table, state, { answer, answerId, change, merged, digests });
     // Only a later observation needs the row.
-    if (observations.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts ?? {}) };
+    if (observations.length > 1) state = { ...state, known: asRow(table, merged, state.head?.counts) };
   }
   return { id, steps, stored, write: state.write };
 }
@@ -149,7 +153,7 @@ function written(
   { head, known, write }: Merging,
   { answer, answerId, change, merged, digests }: WrittenStep,
 ): Merging {
-  const counts = head?.counts ?? {};
+  const counts = head?.counts ?? [];
   return {
     known,
     write: {
@@ -160,11 +164,11 @@ function written(
       last: answer,
       changed: change === 'refreshed' ? write?.changed : answer,
     },
-    head: { answerId, digests: digests.text, detail: merged.detail, counts: countsOf(table, merged, counts) },
+    head: { answerId, digests: digests.text, detail: merged.detail, counts: countsOf(table, merged.values, counts) },
   };
 }
 
-const NO_LISTS: MergeStep['lists'] = new Map();
+const NO_LISTS: Lists = [];
 
 function changeOf(
   table: RootTable,
@@ -185,50 +189,42 @@ const isFuller = ({ rows }: Pick<Observation, 'rows'>, head: StoredHead): boolea
   rows.some((row) => isMoreDetailed(row.detail, head.detail));
 
 /** True for an observation that replaces everything in an older row except lists that it does not include. */
-const isTotal = (table: RootTable, row: RootRow): boolean =>
-  row.detail === 'full' &&
-  table.resource.unfinished?.(row.cells) !== true &&
-  contentNames(table).all.every((name) => name in row.cells);
+function isTotal(table: RootTable, { detail, values }: RootRow): boolean {
+  if (detail !== 'full' || isUnfinished(table, values)) return false;
+  const { steady, volatile } = slotsIn(table);
+  const isReported = (slot: number): boolean => values[slot] !== undefined;
+  return steady.every(isReported) && volatile.every(isReported);
+}
 
 function withoutDuplicates(table: RootTable, state: RowState): RowState {
-  if (!table.children.some(isKeyed)) return state;
-  const lists = { ...state.lists };
-  for (const child of table.children) {
-    const rows = lists[child.name];
-    if (rows) lists[child.name] = childRows(child, rows);
+  const { keyedLists } = slotsIn(table);
+  if (keyedLists.length === 0) return state;
+  const lists = [...state.lists];
+  for (const index of keyedLists) {
+    const child = table.children[index];
+    const rows = lists[index];
+    if (child && rows) lists[index] = childRows(child, rows);
   }
   return { ...state, lists };
 }
 
 /** The lists that differ from the stored ones. */
-function listsOf(table: RootTable, state: RowState, digests: Digests, before: Digests | undefined): MergeStep['lists'] {
-  const lists = new Map<number, readonly ChildRow[]>();
-  for (const [index, { name }] of table.children.entries()) {
-    const rows = state.lists[name];
-    if (rows && digests.lists[index] !== (before?.lists[index] ?? null)) lists.set(index, rows);
-  }
-  return lists;
+function listsOf(table: RootTable, state: RowState, digests: Digests, before: Digests | undefined): Lists {
+  return table.children.map((_, index) =>
+    digests.lists[index] === (before?.lists[index] ?? null) ? undefined : state.lists[index],
+  );
 }
 
 /** The lengths of the lists: as reported, otherwise as stored. */
-export function countsOf(
-  table: RootTable,
-  { cells }: Pick<RowState, 'cells'>,
-  counts: StoredHead['counts'] = {},
-): StoredHead['counts'] {
-  const now: Record<string, Cell> = {};
-  for (const { count } of table.children) now[count] = cells[count] ?? counts[count] ?? null;
-  return now;
-}
+const countsOf = (table: RootTable, values: Values, stored: ListCounts = []): ListCounts =>
+  slotsIn(table).counts.map((slot, index) => values[slot] ?? stored[index] ?? null);
 
 /**
  * The state as it would be read back from its row. Counts are those of the stored lists, whatever the observation
  * counted.
  */
-const asRow = (table: RootTable, { cells, detail }: RowState, counts: StoredHead['counts']): RowState => ({
-  cells: Object.fromEntries(
-    table.columns.flatMap(({ name }) => (name.startsWith('_') ? [] : [[name, counts[name] ?? cells[name] ?? null]])),
-  ),
-  lists: {},
-  detail: table.resource.shared ? detail : 'full',
-});
+function asRow(table: RootTable, { values, detail }: RowState, counts: ListCounts = []): RowState {
+  const row = values.map((value) => value ?? null);
+  for (const [index, slot] of slotsIn(table).counts.entries()) row[slot] = counts[index] ?? row[slot] ?? null;
+  return { values: row, lists: [], detail: table.resource.shared ? detail : 'full' };
+}

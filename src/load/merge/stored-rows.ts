@@ -5,7 +5,7 @@ import type { Detail } from '../../service/model.ts';
 import { canonicalJson } from '../../service/canonical-json.ts';
 import { arrayLiteral } from '../../warehouse/sql/array-literal.ts';
 import type { RootTable } from '../../warehouse/schema/table-types.ts';
-import { countsOf, type StoredHead } from './merge.ts';
+import type { StoredHead } from './merge.ts';
 import type { SqlExecutor } from '../sql/executor.ts';
 import type { RowState } from './observe.ts';
 import { type RowLock, readHeads, readRows } from '../sql/statements.ts';
@@ -51,13 +51,12 @@ async function rowsOf(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, { readonly head: StoredHead; readonly state: RowState }>> {
   if (ids.length === 0) return new Map();
-  const columns = table.columns.filter(({ name }) => !name.startsWith('_'));
+  const columns = table.columns.slice(0, table.slots.size);
   const found = await run.rows(readRows(schema, table), keyArrays(table, ids));
   return new Map(
     found.map((row) => {
-      const cells: Record<string, Cell> = {};
-      for (const { name, type } of columns) cells[name] = cellOf(type, row[name] ?? null);
-      return [idOf(table, row), { head: headOf(table, row), state: { cells, lists: {}, detail: detailOf(row) } }];
+      const values = columns.map(({ name, type }) => cellOf(type, row[name] ?? null));
+      return [idOf(table, row), { head: headOf(table, row), state: { values, lists: [], detail: detailOf(row) } }];
     }),
   );
 }
@@ -96,7 +95,7 @@ const headOf = (table: RootTable, row: Texts): StoredHead => ({
   answerId: BigInt(row['_answer_id'] ?? 0),
   digests: row['_part_hashes'] ?? '',
   detail: detailOf(row),
-  counts: countsOf(table, { cells: row }),
+  counts: table.children.map(({ count }) => row[count] ?? null),
 });
 
 /** A row of a table with a single source is always full. */

@@ -82,7 +82,7 @@ const questionsOf = (table: BridgeTable, group: readonly LoadItem[]): BridgeQues
   group.flatMap(({ batch: { bridge }, context: { answerId } }, answer): BridgeQuestion[] => {
     if (bridge?.table !== table.name) return [];
     const { questionCells, complete } = bridge;
-    const rows = bridge.rows.map(({ cells }): Row => ({ ...questionCells, ...cells, _answer_id: answerId }));
+    const rows = bridge.rows.map((cells): Row => ({ ...questionCells, ...cells, _answer_id: answerId }));
     return [
       { answer, answerId, questionCells, complete, rows: new Map(rows.map((row) => [keyOf(table.key, row), row])) },
     ];

@@ -44,10 +44,10 @@ export interface NewRows {
   readonly cells: (from: number, to: number) => readonly (readonly Cell[])[];
 }
 
-/** Creates one row for each item, with a function for each column. */
-export const newRows = <T>(items: readonly T[], columns: readonly ((item: T) => Cell)[]): NewRows => ({
+/** Creates one row for each item. */
+export const newRows = <T>(items: readonly T[], rowOf: (item: T) => readonly Cell[]): NewRows => ({
   count: items.length,
-  cells: (from, to) => items.slice(from, to).map((item) => columns.map((of) => of(item))),
+  cells: (from, to) => items.slice(from, to).map(rowOf),
 });
 
 /** From this many rows on, COPY is faster than INSERT, despite its savepoint. */

@@ -143,7 +143,7 @@ export const photoshareUserPosts: Omit<Bridge, 'lists'> = {
     user_id: {
       kind: 'text',
       about: 'Identifier of the profile; null if unknown.',
-      from: (post, item) => textOf(post['user_id']) ?? (post === item ? null : textOf(item['id'])),
+      from: (post, item) => textOf(post('user_id')) ?? (post === item ? null : textOf(item('id'))),
     },
   },
 };

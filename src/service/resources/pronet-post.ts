@@ -126,8 +126,11 @@ export const pronetPost: Resource = resource({
             kind: 'text',
             about:
               'Kind of the mentioned entity, by the type of its URN: user for a person, company for an organization.',
-            from: ({ urn_type: type }) =>
-              typeof type === 'string' ? (COMPANY_URN_TYPES.includes(type) ? 'company' : 'user') : null,
+            from: (valueOf) => {
+              const type = valueOf('urn_type');
+              if (typeof type !== 'string') return null;
+              return COMPANY_URN_TYPES.includes(type) ? 'company' : 'user';
+            },
           },
         },
       },

@@ -13,7 +13,7 @@ export const tokenRequest = resource({
   filters: ['started_at', 'response_request_id'],
   // Assumed: the service writes a row when its request starts and completes it when the request ends. If a log has
   // neither a status nor a duration for ended requests, this is wrong.
-  unfinished: (row) => row['response_status_code'] === null && row['duration'] === null,
+  finishedBy: ['response_status_code', 'duration'],
   fields: {
     id: required(uuid('Identifier of the logged request.')),
     cost: required(integer('Price of the request, in points.')),

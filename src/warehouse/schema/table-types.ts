@@ -27,6 +27,8 @@ export interface Table {
 export interface RootTable extends Table {
   readonly kind: 'root';
   readonly resource: Resource;
+  /** The index of each column in the values of a row. Metadata columns have none. */
+  readonly slots: ReadonlyMap<string, number>;
   /** The tables of its lists, in the order of their digests. */
   readonly children: readonly ChildTable[];
   /** The table of its daily numbers, if there is one. */

@@ -128,12 +128,14 @@ function rootTable(resource: Resource): Declared {
     resource.key.includes(it.name) ? { ...it, nullable: false } : it,
   );
   const foreignKeys = referencesOf(resource.fields, '', resource);
+  const values = [...declared, EXTRA];
   return {
     name: resource.table,
     kind: 'root',
     about: resource.about,
     resource,
-    columns: [...declared, EXTRA, ...metadataColumns(resource.shared)],
+    columns: [...values, ...metadataColumns(resource.shared)],
+    slots: new Map(values.map(({ name }, slot) => [name, slot])),
     key: resource.key,
     foreignKeys,
     indexes: [
@@ -245,6 +247,15 @@ export const rootTables: readonly RootTable[] = resourcesOf(catalog).map((resour
   const declared = rootTable(resource);
   return { ...declared, daily: dailyTable(declared), changes: changeTable(declared) };
 });
+
+const rootTablesByName: ReadonlyMap<string, RootTable> = new Map(rootTables.map((table) => [table.name, table]));
+
+/** The root table of a resource of the catalog. */
+export function rootTableOf({ name, table }: Resource): RootTable {
+  const found = rootTablesByName.get(table);
+  if (!found) throw new Error(`${name} is not in the catalog`);
+  return found;
+}
 
 export const bridgeTables: readonly BridgeTable[] = [
   ...new Map(catalog.flatMap(({ bridge }) => (bridge ? [[bridge.table, bridge] as const] : []))).values(),
