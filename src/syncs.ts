@@ -3,7 +3,7 @@ import type { Config } from './config/definition.ts';
 import { invocationBudget } from './control/budget/budget.ts';
 import { EXIT } from './errors.ts';
 import { checkQueries, queriesOf } from './flow/queries/check-queries.ts';
-import { analyzeAfterLoad, openRowCounter } from './flow/run/analyze-tables.ts';
+import { openStatistics } from './flow/run/analyze-tables.ts';
 import { notStartedSummary, worstExitCode } from './flow/run/failed-summary.ts';
 import { type FlowEffects, openInvocation } from './flow/run/invocation.ts';
 import type { RunStop } from './flow/run/stop-controller.ts';
@@ -40,7 +40,7 @@ export async function runSyncs(
   const onStop = (stop: RunStop): void => {
     if (stop.forAll) ended = stop;
   };
-  const rowCounter = openRowCounter();
+  const statistics = openStatistics(warehouse, effects.onNotice);
   const invocation = await openInvocation(config, warehouse, effects);
   try {
     const spooled = await invocation.spools.waiting();
@@ -48,13 +48,14 @@ export async function runSyncs(
       if (ended) syncs.push(notStartedSummary(definition, ended.exit, ended.because));
       else if (signal.aborted) syncs.push(notStartedSummary(definition, EXIT.transient, 'stopped by a signal'));
       else {
-        const summary = await runSync(invocation, { definition, options, budget, rowCounter, spooled, onStop }, signal);
+        const run = { definition, options, budget, rowCounter: statistics, spooled, onStop };
+        const summary = await runSync(invocation, run, signal);
         if (summary !== 'shared') syncs.push(summary);
       }
     }
   } finally {
     await invocation.close();
   }
-  if (!signal.aborted) await analyzeAfterLoad(warehouse, rowCounter, effects.onNotice);
+  await statistics.finish(signal);
   return { exitCode: worstExitCode(syncs), syncs, tookMs: effects.now().getTime() - startedAt.getTime() };
 }

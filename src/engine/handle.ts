@@ -5,7 +5,7 @@ import { executeChunk } from '../flow/run/chunk.ts';
 import type { Invocation } from '../flow/run/invocation.ts';
 import { invocationBudget } from '../control/budget/budget.ts';
 import { toUserError } from '../warehouse/connect/retry-transient.ts';
-import { openRowCounter, analyzeAfterLoad } from '../flow/run/analyze-tables.ts';
+import { openStatistics } from '../flow/run/analyze-tables.ts';
 import type { SyncSummary } from '../ledger/summary.ts';
 import { runSync } from '../sync.ts';
 import type { DiedRun } from './died-work.ts';
@@ -110,14 +110,14 @@ async function handleSync(
     onEvent({ kind: 'waits', sync: data.sync, because: `${parents.join(', ')} not done`, seconds: RETRY_HELD_SECONDS });
     return again(data, RETRY_HELD_SECONDS);
   }
-  const rowCounter = openRowCounter();
+  const statistics = openStatistics(warehouse, effects.onNotice);
   const summary = await runSync(
     invocation,
     {
       definition,
       options: { refresh: false, failOnTruncated: false },
       budget: await invocationBudget(warehouse, config.budget, undefined, effects),
-      rowCounter,
+      rowCounter: statistics,
       spooled: await invocation.spools.waiting(),
       ...(chunkSize !== undefined && {
         share: {
@@ -141,7 +141,7 @@ async function handleSync(
   }
   onEvent({ kind: 'run ended', summary });
   if (signal.aborted && summary.exitCode === EXIT.transient) return backAgain(anew(data));
-  if (!signal.aborted) await analyzeAfterLoad(warehouse, rowCounter, effects.onNotice);
+  await statistics.finish(signal);
   return follow(handling, data, endOf(summary));
 }
 

@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { openRowCounter, analyzeAfterLoad } from '../../src/flow/run/analyze-tables.ts';
-import type { Notice } from '../../src/ledger/summary.ts';
-import { SCHEMA, eachWarehouse } from '../support/warehouse.ts';
+/** The statistics of the planner after loads of different sizes. */
 import { sql } from 'kysely';
+import { describe, expect, it } from 'vitest';
+import { openStatistics } from '../../src/flow/run/analyze-tables.ts';
+import type { Notice } from '../../src/ledger/summary.ts';
+import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
+import { SCHEMA, eachWarehouse } from '../support/warehouse.ts';
 
 const receipt = (rows: number) => ({
   received: 1,
@@ -13,37 +15,58 @@ const receipt = (rows: number) => ({
   quarantined: 0,
   written: { sec_filings: rows },
 });
+const { signal } = new AbortController();
 
-eachWarehouse('after a load', (open) => {
-  const statistics = async (rows: number) => {
+const insertFilings = (warehouse: Warehouse, from: number, to: number) =>
+  sql`insert into ${sql.id(SCHEMA, 'sec_filings')} (accession_number, file_name, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
+    select n::text, 'f', now(), now(), 1, 1, '', '' from generate_series(${from}::int, ${to}::int) n`.execute(
+    warehouse.db,
+  );
+
+const knownRows = async (warehouse: Warehouse): Promise<number | undefined> => {
+  const { rows } = await sql<{ n: number }>`
+    select reltuples::int as n from pg_class where oid = ${`${SCHEMA}.sec_filings`}::regclass`.execute(warehouse.db);
+  return rows[0]?.n;
+};
+
+/** Loads these numbers of rows, as the receipts of one run report them. */
+async function load(warehouse: Warehouse, ...receipts: readonly number[]): Promise<void> {
+  const notices: Notice[] = [];
+  const statistics = openStatistics(warehouse, (notice) => notices.push(notice));
+  for (const rows of receipts) statistics.add(receipt(rows));
+  await statistics.finish(signal);
+  expect(notices).toEqual([]);
+}
+
+eachWarehouse('the planner', (open) => {
+  it('knows a table after a large load', async () => {
     const warehouse = await open();
-    const notices: Notice[] = [];
-    const tally = openRowCounter();
-    tally.add(receipt(rows));
-    await sql`insert into ${sql.id(SCHEMA, 'sec_filings')} (accession_number, file_name, _first_seen_at, _changed_at, _run_id, _answer_id, _content_hash, _part_hashes)
-      select n::text, 'f', now(), now(), 1, 1, '', '' from generate_series(1, 500) n`.execute(warehouse.db);
-    await analyzeAfterLoad(warehouse, tally, (notice) => notices.push(notice));
-    expect(notices).toEqual([]);
-    const { rows: found } = await sql<{ n: number }>`
-      select reltuples::int as n from pg_class where oid = ${`${SCHEMA}.sec_filings`}::regclass`.execute(warehouse.db);
-    return found[0]?.n;
-  };
-
-  it('that is large, the planner knows the table', async () => {
-    expect(await statistics(10_000)).toBe(500);
+    await insertFilings(warehouse, 1, 500);
+    await load(warehouse, 10_000);
+    expect(await knownRows(warehouse)).toBe(500);
   });
 
-  it('that is small, nothing is done', async () => {
-    expect(await statistics(9_999)).toBeLessThan(500);
+  it('knows a table after many small answers of one load', async () => {
+    const warehouse = await open();
+    await insertFilings(warehouse, 1, 500);
+    await load(warehouse, 4_000, 4_000, 4_000);
+    expect(await knownRows(warehouse)).toBe(500);
+  });
+
+  it('does not know a table after a small load', async () => {
+    const warehouse = await open();
+    await insertFilings(warehouse, 1, 500);
+    await load(warehouse, 9_999);
+    expect(await knownRows(warehouse)).toBeLessThan(500);
   });
 });
 
 describe('a table that can’t be analyzed', () => {
-  it('is told and ends nothing', async () => {
+  it('is reported and ends nothing', async () => {
     const notices: Notice[] = [];
-    const tally = openRowCounter();
-    tally.add(receipt(20_000));
-    await analyzeAfterLoad({} as never, tally, (notice) => notices.push(notice));
+    const statistics = openStatistics({} as never, (notice) => notices.push(notice));
+    statistics.add(receipt(20_000));
+    await statistics.finish(signal);
     expect(notices).toMatchObject([{ level: 'warn' }]);
   });
 });
