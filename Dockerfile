@@ -1,7 +1,7 @@
-# The image that every role runs from: sync, schedule, worker, migrate. docs/deploy.md says how.
+# The image of every role: sync, schedule, worker, migrate. docs/deploy.md shows how to use it.
 #
-# Node is the one that toolchain/package.json brings, in the official image, by the digest of its index for all platforms.
-# A copy in a registry of yours: docker build --build-arg NODE_IMAGE=registry.example.com/node@sha256:...
+# The official image of the Node version in toolchain/package.json, by the digest of its index for all platforms. To use a
+# copy in your own registry: docker build --build-arg NODE_IMAGE=registry.example.com/node@sha256:...
 ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
 
 FROM ${NODE_IMAGE} AS build
@@ -15,8 +15,8 @@ COPY migrations migrations
 RUN npm run build && npm ci --omit=dev --omit=optional
 
 FROM ${NODE_IMAGE}
-# Compiled code is kept on the volume, so that it outlasts a container.
-# So are answers that the database could not take: the folder of the config is mostly read-only.
+# Compiled code is kept on the volume, so that it outlives a container.
+# The spool is on the volume too, because the folder of the config is usually read-only.
 ENV NODE_ENV=production XDG_CACHE_HOME=/data/.cache SLUICE_SPOOL=/data/.sluice/spool
 WORKDIR /app
 COPY --from=build /app/package.json ./
@@ -29,9 +29,9 @@ COPY LICENSE ./
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 WORKDIR /data
-# By number, so that Kubernetes can tell that it is not root.
+# A number, so that Kubernetes can check that it is not root.
 USER 1000:1000
-# The program drains by itself, also as process 1: no init is needed in between.
+# The program handles signals as process 1 too, so no init is needed.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s CMD ["node", "/app/deploy/healthcheck.ts"]
 ENTRYPOINT ["node", "/app/dist/src/main.js"]

@@ -1,8 +1,8 @@
-/** How the tests run: pure ones by themselves, the others with one Postgres that `test/support/postgres.ts` provides. */
+/** Two projects: tests that need no database, and tests with one Postgres that `test/support/postgres.ts` provides. */
 import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
-/** Folders whose tests use no database. Running one of them starts none. */
+/** Folders whose tests use no database, and start none. */
 const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction', 'sandbox', 'service', 'telemetry'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
@@ -10,10 +10,10 @@ const PURE = ['architecture', 'async', 'config', 'extract', 'plan', 'redaction',
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Twice the cores of a small machine: tests of processes mostly wait for them.
+    // Twice the cores of a small machine, because tests of processes mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // Loading the program and compiling the embedded Postgres for every file anew would be a tenth of the run.
+    // With isolation, a tenth of the run would be loading the program and compiling the embedded Postgres for each file.
     isolate: false,
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,6 +1,6 @@
 /**
- * Again: the same answers a second time, by `sluice sync`, against the first time: how long, how much write-ahead log,
- * and how many row versions and dead rows in the tables for analysts. Ledger and vault are written both times.
+ * Again: `sluice sync` of the same answers a second time, against the first time: duration, write-ahead log, and row
+ * versions and dead rows in the analyst tables. The ledger and the stored answers are written both times.
  */
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
@@ -25,9 +25,9 @@ export const again: Benchmark = {
     return {
       lines,
       notes: [
-        'time is of the whole process; the log is of the whole database, so ledger and vault are in it',
-        'image addresses are signed alike in all answers: signed anew in each, an author in two of them would be refreshed by each',
-        'row versions and dead rows are counted in the tables for analysts alone',
+        'time is of the complete process; the log is of the complete database, with ledger and stored answers',
+        'image addresses have the same signature in all answers; with a new signature in each, every answer would refresh a shared author',
+        'row versions and dead rows are counted in the analyst tables only',
       ],
     };
   },
@@ -35,7 +35,7 @@ export const again: Benchmark = {
 
 async function compare(setting: Setting, kind: Kind, name: WorkloadName, answers: number): Promise<Line[]> {
   const workload = workloadOf(name, answers, true);
-  const service = await startService({ workload: name, answers, signedAlike: true });
+  const service = await startService({ workload: name, answers, sameSignatures: true });
   const faster: number[] = [];
   const secondMs: number[] = [];
   const walShare: number[] = [];
@@ -48,7 +48,7 @@ async function compare(setting: Setting, kind: Kind, name: WorkloadName, answers
       const database = kind === 'Postgres' ? await (await setting.postgres()).create() : undefined;
       const warehouseUrl = database?.url ?? `embedded:${join(folder, 'warehouse')}`;
       const sluice = await sluiceFor(folder, { workload, serviceUrl: service.url, warehouseUrl });
-      await emptySchema(warehouseUrl);
+      await createSchema(warehouseUrl);
       const first = await traced(sluice, warehouseUrl);
       const second = await traced(sluice, warehouseUrl);
       faster.push(first.wallMs / second.wallMs);
@@ -63,7 +63,7 @@ async function compare(setting: Setting, kind: Kind, name: WorkloadName, answers
     await service.stop();
   }
   const who = `${name}, ${kind}`;
-  setting.tell(`${who}: ${rowsIn(workload)} rows, ${figureOf(faster).median.toFixed(2)} × faster`);
+  setting.report(`${who}: ${rowsIn(workload)} rows, ${figureOf(faster).median.toFixed(2)} × faster`);
   return [
     lineOf(`${who}: second time`, 'ms', figureOf(secondMs), {
       ratio: { of: 'times faster than the first', value: figureOf(faster).median },
@@ -77,12 +77,12 @@ async function compare(setting: Setting, kind: Kind, name: WorkloadName, answers
   ];
 }
 
-/** Without the schema's making, which the first time alone would have. */
-const emptySchema = async (url: string): Promise<void> => (await warehouseAt(url)).close();
+/** Creates the schema before the measurement, since only the first load would have to. */
+const createSchema = async (url: string): Promise<void> => (await warehouseAt(url)).close();
 
 async function traced(sluice: Sluice, warehouseUrl: string) {
   const before = await traceOf(warehouseUrl);
   const { wallMs } = await sluice.run(SYNC);
-  const after = await traceOf(warehouseUrl, before.mark);
+  const after = await traceOf(warehouseUrl, before.nextXid);
   return { wallMs, walBytes: after.walAt - before.walAt, versions: after.versions, dead: after.dead };
 }

@@ -1,7 +1,7 @@
 /**
- * End to end: answers over loopback HTTP into normalized, keyed tables, each contestant a process of its own from start
- * to exit. Sluice by `sluice sync`, with ledger and vault, against dlt's rest_api source with merge and nested child
- * tables, and against MeltanoLabs target-postgres and sling, which are handed flat rows and ask nobody.
+ * End to end: answers over loopback HTTP into normalized, keyed tables. Each contestant is a process of its own, measured
+ * from start to exit. `sluice sync`, with ledger and stored answers, runs against dlt's rest_api source with merge and
+ * nested child tables, and against MeltanoLabs target-postgres and sling, which get files of flat rows and send no request.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
@@ -16,7 +16,7 @@ import { type Service, startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { rowsIn, type Workload, workloadOf } from './stage/workload.ts';
 
-/** Answers of each workload at full size: enough that no contestant's start is most of its time. */
+/** Answers of each workload at full size: enough that start-up is a small part of the time of every contestant. */
 const ANSWERS = { filings: 200, posts: 1_000, groups: 50, photoshare: 2_000 } as const;
 
 const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
@@ -26,7 +26,7 @@ const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
   sling,
 };
 
-/** Sluice's least rate over that of a peer, at the first load. At the second, and against all others, it is 1. */
+/** The required ratio of Sluice's rate to a peer's rate on the first load. It is 1 on the second load and for other peers. */
 const LEAST: Readonly<Record<string, Readonly<Record<keyof typeof ANSWERS, number>>>> = {
   dlt: { filings: 2.9, posts: 2.8, photoshare: 2.1, groups: 2 },
   'target-postgres': { filings: 2.5, posts: 1.4, photoshare: 0.95, groups: 1.25 },
@@ -36,10 +36,10 @@ const LEAST: Readonly<Record<string, Readonly<Record<keyof typeof ANSWERS, numbe
 export const endToEnd: Benchmark = {
   name: 'end-to-end',
   about:
-    'answers over loopback HTTP into tables, rows a second of the whole process; ratios are Sluice’s rate over the peer’s',
+    'answers over loopback HTTP into tables, rows a second of the complete process; ratios are Sluice’s rate over the peer’s',
   run: async (setting) => {
     const notes: string[] = [];
-    const peers = await peersHere(setting, notes);
+    const peers = await preparePeers(setting, notes);
     const lines: Line[] = [];
     for (const name of Object.keys(ANSWERS) as (keyof typeof ANSWERS)[]) {
       const measured = await compare(setting, name, scaled(setting, ANSWERS[name], 2), peers);
@@ -50,11 +50,11 @@ export const endToEnd: Benchmark = {
   },
 };
 
-/** The peers that can be had; of others the notes say why not. */
-async function peersHere({ tell }: Setting, notes: string[]): Promise<Map<string, Peer>> {
+/** The peers that can be installed. A note names each other peer with the reason. */
+async function preparePeers({ report }: Setting, notes: string[]): Promise<Map<string, Peer>> {
   const peers = new Map<string, Peer>();
   for (const [name, make] of Object.entries(PEERS)) {
-    tell(`getting ${name} ready`);
+    report(`preparing ${name}`);
     try {
       const peer = await make();
       peers.set(name, peer);
@@ -66,7 +66,7 @@ async function peersHere({ tell }: Setting, notes: string[]): Promise<Map<string
   return peers;
 }
 
-/** Loads twice into a fresh database and gives the times: the first time, and the same answers again. */
+/** Loads the same answers twice into a fresh database; returns the duration of each load. */
 type Contestant = (round: number) => Promise<Record<State, number>>;
 
 type State = 'cold' | 'warm';
@@ -85,7 +85,7 @@ async function compare(
   const postgres = await setting.postgres();
   const service = await startService({ workload: name, answers });
   const folder = join(setting.folder, name);
-  const found: Record<string, number> = {};
+  const loadedRows: Record<string, number> = {};
   const processor: ProcessorTimes = { cold: [], warm: [] };
   try {
     const contestants: Record<string, Contestant> = {
@@ -114,22 +114,22 @@ async function compare(
         await execute(database.url, `create schema ${PEER_SCHEMA}`);
         const cold = (await load(database.url)).wallMs;
         const warm = (await load(database.url)).wallMs;
-        found[peerName] = sumOf(await rowsBy(database.url, PEER_SCHEMA, peer.bookkeeping));
+        loadedRows[peerName] = sumOf(await rowsBy(database.url, PEER_SCHEMA, peer.bookkeeping));
         await database.drop();
         return { cold, warm };
       };
     }
-    setting.tell(`${name}: ${rows} rows, ${Object.keys(contestants).join(', ')}`);
+    setting.report(`${name}: ${rows} rows, ${Object.keys(contestants).join(', ')}`);
     const times = await alternate(setting.runs, contestants);
-    const wrong = Object.entries(found).filter(([, count]) => count !== rows);
+    const differing = Object.entries(loadedRows).filter(([, count]) => count !== rows);
     return {
       lines: STATES.flatMap((state) => [
         ...linesOf(name, state, rows, times),
         ...processorLines(name, state, rows, processor[state]),
       ]),
       notes: [
-        `${name}: ${answers} answers with ${rows} rows (items and elements of their lists), the number that every contestant is held to`,
-        ...wrong.map(([peer, count]) => `${name}: ${peer} holds ${count} rows of them`),
+        `${name}: ${answers} answers with ${rows} rows (items and elements of their lists); every rate uses this number`,
+        ...differing.map(([peer, count]) => `${name}: ${peer} has ${count} rows at the end`),
       ],
     };
   } finally {
@@ -166,7 +166,7 @@ function linesOf(
   });
 }
 
-/** Processor time is steadier than the clock on a machine that others share. */
+/** Processor time varies less than elapsed time on a machine with other work. */
 const processorLines = (name: string, state: State, rows: number, times: readonly ProcessorTime[]): Line[] =>
   (['sluice', 'postgres', 'service'] as const).map((who) =>
     lineOf(

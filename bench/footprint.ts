@@ -1,6 +1,6 @@
 /**
- * Footprint: what one request with a small answer leaves on the disk of a Postgres, in ledger, vault and tables. The slope
- * by which `docs/scale.md` reckons; no target.
+ * Footprint: bytes that one request with a small answer adds to the disk of a Postgres: ledger, stored answers and tables.
+ * `docs/scale.md` calculates with these figures; they have no target.
  */
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
@@ -12,8 +12,8 @@ import { workloadOf } from './stage/workload.ts';
 
 const ANSWERS = 20_000;
 const IN_FLIGHT = 64;
-/** Old versions of rows are taken out first: a server that vacuums reuses their room. */
-const SETTLE = 'vacuum full';
+/** Removes old row versions before the measurement, because a server that vacuums reuses their space. */
+const COMPACT = 'vacuum full';
 
 const sizeOf = (tables: string): string =>
   `select coalesce(sum(pg_total_relation_size(c.oid)), 0)::text from pg_class c
@@ -21,15 +21,15 @@ const sizeOf = (tables: string): string =>
 
 const PARTS = [
   ['ledger, with indexes', "n.nspname = 'sluice_ops' and c.relname = 'requests'"],
-  ['vault, with bodies and indexes', "n.nspname = 'sluice_ops' and c.relname = 'answers'"],
+  ['stored answers, with bodies and indexes', "n.nspname = 'sluice_ops' and c.relname = 'answers'"],
   ['names', "n.nspname = 'sluice_ops' and c.relname = 'identities'"],
   ['coverage', "n.nspname = 'sluice_ops' and c.relname = 'coverage'"],
-  ['tables for analysts', "n.nspname = 'sluice'"],
+  ['analyst tables', "n.nspname = 'sluice'"],
 ] as const;
 
 export const footprint: Benchmark = {
   name: 'footprint',
-  about: 'what a request with a small answer leaves in ledger, vault and tables: bytes a request',
+  about: 'bytes that a request with a small answer adds to the ledger, the stored answers and the tables',
   onlyByName: true,
   run: async (setting) => {
     const answers = scaled(setting, ANSWERS, 50);
@@ -45,15 +45,15 @@ export const footprint: Benchmark = {
         const database = await postgres.create();
         const options = { workload, serviceUrl: service.url, warehouseUrl: database.url, inFlight: IN_FLIGHT };
         await (await sluiceFor(join(setting.folder, String(round)), options)).run(SYNC);
-        await execute(database.url, SETTLE);
+        await execute(database.url, COMPACT);
         for (const [name, tables] of PARTS) note(name, await valueOf(database.url, sizeOf(tables)));
         note('bodies as sent', await valueOf(database.url, 'select sum(bytes)::text from sluice_ops.answers'));
         note(
-          'bodies as they rest',
+          'bodies as stored',
           await valueOf(database.url, 'select sum(octet_length(body))::text from sluice_ops.answers'),
         );
-        setting.tell(
-          `round ${round + 1}: ${Math.round(bytes.get(PARTS[1][0])?.at(-1) ?? 0)} bytes a request in the vault`,
+        setting.report(
+          `round ${round + 1}: ${Math.round(bytes.get(PARTS[1][0])?.at(-1) ?? 0)} bytes a request for the stored answer`,
         );
         await database.drop();
       }

@@ -1,7 +1,7 @@
 /**
- * Growth: loading filings into tables that hold 0 rows to ten million, time a row against that at zero, and beside it bare
- * upserts of as many new rows: what grows in the database itself; and ten times the work by `sluice sync`, time against a
- * tenth of it, and peak memory.
+ * Growth, by table size: loading filings into tables of 0 to ten million rows, as time a row against the time at zero. Bare
+ * upserts of as many new rows show what grows in the database itself. Growth, by work: `sluice sync` of ten times the
+ * answers, as time and peak memory against a tenth.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
@@ -19,16 +19,16 @@ const SAMPLE_ANSWERS = 20;
 const LOADED_ANSWERS = 50;
 const ANSWERS = 50;
 const TEN = 10;
-/** Answers of one round are numbered apart from those of another. */
+/** Distance between the answer ids of two rounds, so that they never overlap. */
 const ROUND = 10_000;
 
 const LOG_BYTES = `select pg_current_wal_insert_lsn() - '0/0'::pg_lsn`;
-const READ_WHOLE = `select sum(pg_prewarm(oid, 'read')) from pg_class
+const READ_TABLES = `select sum(pg_prewarm(oid, 'read')) from pg_class
   where relkind in ('r', 'i') and relnamespace = '${SCHEMA}'::regnamespace`;
 
 const TARGET = { of: 'ratio', at: 'most', bound: 1.25 } as const;
-/** What is told of each size; targets are for loads alone. */
-const TOLD = [
+/** The figures of each table size; only loads have a target. */
+const FIGURES = [
   { of: 'new', what: 'new filings', unit: 'µs a filing', target: TARGET },
   { of: 'bare', what: 'bare new filings', unit: 'µs a filing' },
   { of: 'log', what: 'log of new filings', unit: 'kB a filing' },
@@ -38,14 +38,14 @@ const TOLD = [
 
 export const growth: Benchmark = {
   name: 'growth',
-  about: 'loading into tables that hold more and more, time a row over that at zero; and ten times the work',
+  about: 'loading into tables of growing size, time a row over that at zero; and ten times the work',
   run: async (setting) => ({
     lines: [...(await byTableSize(setting)), ...(await byWork(setting))],
     notes: [
-      'held: rows of sec_filings, and as many of sec_filing_ciks, the one list that these filings have',
-      `loaded each time: ${LOADED_ANSWERS} answers of 99 filings: keys not there yet and spread over those there, then the same with one column changed, then the same unchanged`,
-      'tables and indexes are read once before each round: what a slow disk takes for pages that nobody had in memory is left out',
-      'bare: the rows of as many other new filings, spread alike, by unnest upserts; first in every other round, as whoever comes first brings pages into the buffers',
+      'held: rows of sec_filings, and as many of sec_filing_ciks, the only list of these filings',
+      `loaded each time: ${LOADED_ANSWERS} answers of 99 filings: new keys spread over the existing ones, then the same with one column changed, then the same unchanged`,
+      'tables and indexes are read once before each round, so that pages that only a slow disk had do not count',
+      'bare: as many other new filings, with keys spread in the same way, by unnest upserts; first in every other round, because the first load brings pages into the buffers',
       'log: the write-ahead log of the new filings',
     ],
   }),
@@ -65,7 +65,7 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
   const sizes = LEVELS.map((rows) => scaled(setting, rows, 0));
   const levels = new Map<string, Level>();
   for (const size of sizes) {
-    setting.tell(`filling a table with ${size} rows`);
+    setting.report(`filling a table with ${size} rows`);
     const database = await postgres.create(empty);
     levels.set(String(size), { database, copies: size === 0 ? 0 : await fill(database.url, sample, size) });
   }
@@ -86,7 +86,7 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
   for (const { database } of levels.values()) await database.drop();
   await empty.drop();
   const atZero = times[String(sizes[0])] ?? [];
-  return TOLD.flatMap(({ of, what, unit, ...target }) =>
+  return FIGURES.flatMap(({ of, what, unit, ...target }) =>
     sizes.map((size) => {
       const figure = figureOf((times[String(size)] ?? []).map((it) => it[of]));
       const ratio = { of: 'of that at zero', value: figure.median / figureOf(atZero.map((it) => it[of])).median };
@@ -97,12 +97,13 @@ async function byTableSize(setting: Setting): Promise<Line[]> {
 }
 
 /**
- * Microseconds a filing for new, changed and unchanged ones, and for bare upserts of others that `scratch` is to hold; and
- * kilobytes of log. The upserts come first in every other round: whoever comes first brings pages into the buffers.
+ * Microseconds a filing for new, changed and unchanged filings and for bare upserts, and kilobytes of log. `scratch` is an
+ * empty database in which the rows of the upserts are prepared. The upserts come first in every other round, because the
+ * first load brings pages into the buffers.
  */
 async function timesIn({ database, copies }: Level, round: number, scratch: Database) {
   const workload = workloadOf('filings', LOADED_ANSWERS);
-  // The multiplier has no factor in common with any number of copies that matters, so items spread over all of them.
+  // A prime multiplier spreads the items over all copies.
   const prefixOf = (item: number): string => `${prefixOfCopy((item * 7_919) % Math.max(1, copies))}-${round}`;
   const first = filingBatches(workload, prefixOf);
   const changed = filingBatches(workload, prefixOf, ' again');
@@ -120,7 +121,7 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
   const rows = await rowsOf(scratch.url);
   const bareOf = async (): Promise<number> => ((await byUpsert(database.url, rows)) * 1000) / filings;
   const logAt = async (): Promise<number> => Number(await valueOf(database.url, LOG_BYTES));
-  await readWhole(database.url);
+  await readTables(database.url);
   const isBareFirst = copies > 0 && round % 2 === 1;
   const bare = isBareFirst ? await bareOf() : undefined;
   const before = await logAt();
@@ -135,10 +136,10 @@ async function timesIn({ database, copies }: Level, round: number, scratch: Data
   };
 }
 
-/** Has the operating system hold the tables of a level and their indexes. */
-async function readWhole(url: string): Promise<void> {
+/** Brings tables and indexes into the memory of the operating system. */
+async function readTables(url: string): Promise<void> {
   await execute(url, 'create extension if not exists pg_prewarm');
-  await execute(url, READ_WHOLE);
+  await execute(url, READ_TABLES);
 }
 
 async function byWork(setting: Setting): Promise<Line[]> {
@@ -157,8 +158,8 @@ async function byWork(setting: Setting): Promise<Line[]> {
     return { rows: rowsIn(workload), service, run };
   });
   const [one, ten] = await Promise.all(contestants);
-  if (!one || !ten) throw new Error('two sizes of work are due');
-  setting.tell(`ten times the work: ${one.rows} rows and ${ten.rows}`);
+  if (!one || !ten) throw new Error('two contestants are expected');
+  setting.report(`ten times the work: ${one.rows} rows and ${ten.rows}`);
   const ran = await alternate(setting.runs, { one: one.run, ten: ten.run });
   await Promise.all([one.service.stop(), ten.service.stop()]);
   const wallMs = (of: typeof ran.one) => figureOf(of.map((it) => it.wallMs));

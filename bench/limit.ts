@@ -1,7 +1,7 @@
 /**
- * The limit: Sluice's load of prepared batches, many answers in a transaction, against what the database itself costs: the
- * very rows that the load leaves, into the same tables with the same keys and indexes, by COPY and by bare upserts of
- * arrays. The rows of both are made before the clock runs.
+ * The limit: Sluice's load of prepared batches, many answers in a transaction, against the cost of the database itself. COPY
+ * and bare upserts of arrays write the rows that the load results in, into the same tables with the same keys and indexes.
+ * Batches and rows are prepared before the measurement.
  */
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
 import { type Benchmark, type Line, type Measured, scaled, type Setting } from './core/benchmark.ts';
@@ -52,7 +52,7 @@ async function compare(setting: Setting, name: WorkloadName, answers: number, em
   const rows = await rowsOf(filled.url);
   await filled.drop();
   const count = rows.reduce((sum, it) => sum + it.count, 0);
-  setting.tell(`${name}: ${count} rows in ${rows.length} tables`);
+  setting.report(`${name}: ${count} rows in ${rows.length} tables`);
   const ms = await alternate(setting.runs, {
     load: () => inFresh(loadInto),
     copy: () => inFresh((url) => byCopy(url, rows)),

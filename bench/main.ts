@@ -1,19 +1,19 @@
-/** `npm run bench`: runs the benchmarks that were asked for and tells what came of them. */
+/** `npm run bench`: runs the requested benchmarks, prints their results and writes them to RESULTS.md. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { again } from './again.ts';
 import type { Benchmark, Setting } from './core/benchmark.ts';
-import { UnusableWords, USAGE, type Wanted, wantedBy } from './core/command-line.ts';
+import { UsageError, USAGE, type BenchOptions, parseOptions } from './core/command-line.ts';
 import { machineOf } from './core/machine.ts';
 import { type Result, shortfalls, textOf } from './core/print.ts';
 import { withResults } from './core/results.ts';
 import { endToEnd } from './end-to-end.ts';
 import { footprint } from './footprint.ts';
-import { gate } from './gate.ts';
 import { growth } from './growth.ts';
 import { limit } from './limit.ts';
+import { limiter } from './limiter.ts';
 import { makespan } from './makespan.ts';
 import { memory } from './memory.ts';
 import { planning } from './planning.ts';
@@ -32,7 +32,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   again,
   growth,
   footprint,
-  gate,
+  limiter,
   memory,
   start,
   replay,
@@ -41,23 +41,22 @@ const BENCHMARKS: readonly Benchmark[] = [
   profile,
 ];
 
-/** What tells of shares, not of rates, is a file of its own. */
+/** The profile has a file of its own, because it shows shares instead of rates. */
 const fileOf = ({ name }: Pick<Benchmark, 'name'>): string =>
   fileURLToPath(new URL(name === profile.name ? './PROFILE.md' : './RESULTS.md', import.meta.url));
 
-function chosen({ names }: Wanted): readonly Benchmark[] {
+function chosen({ names }: BenchOptions): readonly Benchmark[] {
   const unknown = names.find((name) => !BENCHMARKS.some((it) => it.name === name));
   if (unknown !== undefined)
-    throw new UnusableWords(`no benchmark ${unknown}; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`);
+    throw new UsageError(`no benchmark ${unknown}; there are ${BENCHMARKS.map(({ name }) => name).join(', ')}`);
   return BENCHMARKS.filter(({ name, onlyByName }) => (names.length > 0 ? names.includes(name) : onlyByName !== true));
 }
 
 async function measure(
-  wanted: Wanted,
+  options: BenchOptions,
   benchmarks: readonly Benchmark[],
   command: string,
 ): Promise<{ facts: string[]; results: Result[] }> {
-  const tell = (text: string): void => console.error(text);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   let server: Promise<Postgres> | undefined;
   const postgres = (): Promise<Postgres> => (server ??= startPostgres());
@@ -65,23 +64,23 @@ async function measure(
   const results: Result[] = [];
   try {
     for (const benchmark of benchmarks) {
-      tell(`\n${benchmark.name}: ${benchmark.about}`);
+      console.error(`\n${benchmark.name}: ${benchmark.about}`);
       const startedMs = performance.now();
       const setting: Setting = {
-        ...wanted,
+        ...options,
         folder: join(folder, benchmark.name),
         postgres,
-        tell: (text) => tell(`  ${text}`),
+        report: (text) => console.error(`  ${text}`),
       };
       const measured = await benchmark.run(setting);
       const { name, about } = benchmark;
       const result = { name, about, tookS: (performance.now() - startedMs) / 1000, ...measured };
       results.push(result);
-      tell(textOf(result));
+      console.error(textOf(result));
     }
     facts.push((await server)?.about ?? 'no Postgres was used');
-    if (wanted.scale !== 1) facts.push(`SCALED: sizes are ${wanted.scale} of the full ones`);
-    facts.push(`${wanted.runs} alternating runs; medians, with the smallest and largest`);
+    if (options.scale !== 1) facts.push(`SCALED: sizes are ${options.scale} of the full ones`);
+    facts.push(`${options.runs} alternating runs; medians, with the smallest and largest`);
     return { facts, results };
   } finally {
     await (await server)?.stop();
@@ -98,24 +97,24 @@ async function write(results: readonly Result[], facts: readonly string[]): Prom
   }
 }
 
-async function main(words: readonly string[]): Promise<void> {
-  const wanted = wantedBy(words);
-  if (wanted.help) {
+async function main(args: readonly string[]): Promise<void> {
+  const options = parseOptions(args);
+  if (options.help) {
     console.log(USAGE + BENCHMARKS.map(({ name, about }) => `\n  ${name}\n      ${about}`).join(''));
     return;
   }
-  const command = ['npm run bench', ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
-  const { facts, results } = await measure(wanted, chosen(wanted), command);
+  const command = ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+  const { facts, results } = await measure(options, chosen(options), command);
   const short = shortfalls(results);
-  const end = short.length > 0 ? ['Short of its target:', ...short.map((it) => `- ${it}`)] : ['Every target is met.'];
-  const print = wanted.json ? console.error : console.log;
+  const end = short.length > 0 ? ['Missed targets:', ...short.map((it) => `- ${it}`)] : ['Every target is met.'];
+  const print = options.json ? console.error : console.log;
   print([...facts, '', ...results.map(textOf), ...end].join('\n'));
-  if (wanted.json) console.log(JSON.stringify({ facts, results, short }, null, 2));
-  if (wanted.write) await write(results, facts);
+  if (options.json) console.log(JSON.stringify({ facts, results, short }, null, 2));
+  if (options.write) await write(results, facts);
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {
-  if (!(error instanceof UnusableWords)) throw error;
+  if (!(error instanceof UsageError)) throw error;
   console.error(`${error.message}\n\n${USAGE}`);
   process.exitCode = 2;
 });

@@ -1,7 +1,7 @@
 /**
- * Makespan: requests with latency at several numbers in flight, by `sluice sync`, from the first request's arrival to
- * the last answer's leaving, against the ideal: the same requests in the same order, each begun in the instant in which
- * a slot is free. The ideal takes the latencies as the service kept them, so its timers are nobody's overhead.
+ * Makespan: `sluice sync` of requests with latency, with several numbers in flight. The time runs from the first request's
+ * arrival to the last answer's departure. The ideal starts the same requests in the same order, each as soon as a slot is
+ * free. It uses the latencies that the service measured, so inexact timers of the service do not count as overhead.
  */
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
@@ -12,7 +12,7 @@ import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
 
 const IN_FLIGHT = [1, 4, 16, 64, 256];
-/** Requests for each slot: together some seconds. */
+/** Requests for each slot: a few seconds in total. */
 const ROUNDS = 12;
 const MEAN_MS = 500;
 
@@ -57,14 +57,14 @@ async function over(setting: Setting, kind: LatencyKind, inFlight: number): Prom
     await service.stop();
   }
   const figure = figureOf(shares);
-  setting.tell(`${kind}, C=${inFlight}: ${figure.median.toFixed(3)}`);
+  setting.report(`${kind}, C=${inFlight}: ${figure.median.toFixed(3)}`);
   const name = kind === 'fixed' ? 'fixed latency' : 'heavy-tailed latency';
   return lineOf(`${name}, C=${inFlight}, ${answers} requests`, '× ideal', figure, {
     target: { of: 'value', at: 'most', bound: 1.03 },
   });
 }
 
-/** The end of the last request when each begins as soon as one of the slots is free, in order. */
+/** The end of the last request if each starts, in order, as soon as a slot is free. */
 function idealMs(tookMs: readonly number[], slots: number): number {
   const free = Array.from({ length: slots }, () => 0);
   for (const ms of tookMs) {

@@ -9,16 +9,16 @@ import { workloadOf } from './stage/workload.ts';
 
 const ANSWERS = 1_000;
 const ITEMS_IN_ANSWER = 1_000;
-/** What a process takes to get going is no slope. */
+/** The slope is measured after this share of the time, without start-up. */
 const WARMED_UP = 0.2;
-/** What the process holds after a collection is the same throughout; what the allocator keeps levels off by and by. */
+/** A second slope is measured after this share, because memory that the allocator keeps levels off slowly. */
 const SETTLED = 0.5;
-/** Rising by this much in a hundred thousand items, it would be a gigabyte in a hundred million. */
+/** A rise of this size in each hundred thousand items is a gigabyte in a hundred million. */
 const FLAT_MB = 1;
 
 export const memory: Benchmark = {
   name: 'memory',
-  about: 'a million items through one sync: peak resident memory, and by how much it rises on the way',
+  about: 'a million items through one sync: peak resident memory, and how much it rises during the sync',
   run: async (setting) => {
     const answers = scaled(setting, ANSWERS, 5);
     const workload = workloadOf('users', answers);
@@ -32,7 +32,7 @@ export const memory: Benchmark = {
           const warehouseUrl = database?.url ?? 'embedded:warehouse';
           const folder = join(setting.folder, `${kind}-${round}`);
           ran.push(await (await sluiceFor(folder, { workload, serviceUrl: service.url, warehouseUrl })).run(SYNC));
-          setting.tell(`${kind}, round ${round + 1}: ${Math.round(ran.at(-1)?.peakMb ?? 0)} MB`);
+          setting.report(`${kind}, round ${round + 1}: ${Math.round(ran.at(-1)?.peakMb ?? 0)} MB`);
           await database?.drop();
         }
         const items = answers * ITEMS_IN_ANSWER;
@@ -59,13 +59,13 @@ export const memory: Benchmark = {
     return {
       lines,
       notes: [
-        `${answers} answers of ${ITEMS_IN_ANSWER} users; slope by least squares over what follows the first fifth of the time, or its first half`,
+        `${answers} answers of ${ITEMS_IN_ANSWER} users; slope by least squares over the time after the first fifth, or after the first half`,
       ],
     };
   },
 };
 
-/** Megabytes that the resident set rises by in a hundred thousand items, after this part of the time. */
+/** Megabytes by which the resident set rises in a hundred thousand items, after this share of the time. */
 function slopeOf({ samples, wallMs }: Ran, items: number, from: number): number {
   const late = samples.filter(({ atMs }) => atMs > from * wallMs);
   const mean = (of: (sample: (typeof late)[number]) => number): number =>

@@ -1,6 +1,6 @@
 /**
- * Planning: a sync of a hundred thousand inputs, from the start of `sluice sync` to its first request, with its memory;
- * and what it costs the ledger to hand out the next requests at the beginning, in the middle and at the end of them.
+ * Planning: a sync of a hundred thousand inputs. Measured are the time from the start of `sluice sync` to its first request,
+ * its memory, and the time in which the ledger returns the next page of requests at the start, middle and end of the plan.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
 
 const TASKS = 100_000;
-/** Requests that are handed out at a time. */
+/** Requests in a page. */
 const PAGE = 200;
-const LOOKS = 50;
-/** The run stops at its limit in points, with all but a few requests planned. */
+const READS = 50;
+/** The exit code of a run that stops at its limit in points, with all but a few requests planned. */
 const OUT_OF_POINTS = 6;
 
 export const planning: Benchmark = {
@@ -48,11 +48,11 @@ export const planning: Benchmark = {
           .selectFrom('requests')
           .select(({ fn }) => [fn.max('run_id').as('id'), fn.min('id').as('first')])
           .executeTakeFirstOrThrow();
-        const places = { first: 1, middle: tasks / 2, last: tasks - PAGE - 1 };
-        for (const [name, place] of Object.entries(places) as [keyof typeof places, number][])
-          for (let look = 0; look < LOOKS; look += 1) {
+        const offsets = { first: 1, middle: tasks / 2, last: tasks - PAGE - 1 };
+        for (const [name, offset] of Object.entries(offsets) as [keyof typeof offsets, number][])
+          for (let read = 0; read < READS; read += 1) {
             const startedMs = performance.now();
-            await openRequests(ops, { id }, String(BigInt(first) + BigInt(Math.round(place))), PAGE);
+            await openRequests(ops, { id }, String(BigInt(first) + BigInt(Math.round(offset))), PAGE);
             pageMs[name].push(performance.now() - startedMs);
           }
         await warehouse.close();
@@ -66,6 +66,6 @@ export const planning: Benchmark = {
       lineOf('peak memory', 'MB', figureOf(peakMb)),
       ...Object.entries(pageMs).map(([name, ms]) => lineOf(`the next ${PAGE}, ${name}`, 'ms', figureOf(ms))),
     ];
-    return { lines, notes: ['a plan is in the ledger, whole, before the first request is sent'] };
+    return { lines, notes: ['the complete plan is in the ledger before the first request is sent'] };
   },
 };

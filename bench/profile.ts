@@ -1,6 +1,6 @@
 /**
- * Profile: where the time of `sluice sync` goes, in per cent of the whole, for each workload, the first time and again:
- * the process by V8's profiler, the statements by pg_stat_statements on a server of its own.
+ * Profile: where the time of `sluice sync` goes, in per cent of the total, for each workload, on the first load and on the
+ * second. V8's profiler measures the process, and pg_stat_statements on a separate server measures the statements.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,8 +15,8 @@ import { type WorkloadName, workloadOf } from './stage/workload.ts';
 
 const ANSWERS = { filings: 200, posts: 1_000, groups: 50, photoshare: 2_000, profiles: 10_000 } as const;
 const IN_FLIGHT = { filings: 8, posts: 8, groups: 8, photoshare: 8, profiles: 64 } as const;
-/** Of parts, functions and statements so many are told. */
-const TOLD = { parts: 18, functions: 14, statements: 12 };
+/** How many of the longest parts, functions and statements are shown. */
+const SHOWN = { parts: 18, functions: 14, statements: 12 };
 const STATEMENT_LENGTH = 70;
 
 export const profile: Benchmark = {
@@ -35,9 +35,9 @@ export const profile: Benchmark = {
       const lines: Line[] = [];
       const notes: string[] = [];
       for (const name of Object.keys(ANSWERS) as (keyof typeof ANSWERS)[]) {
-        const told = await profileOf(setting, postgres, name, scaled(setting, ANSWERS[name], 5), IN_FLIGHT[name]);
-        lines.push(...told.lines);
-        notes.push(...told.notes);
+        const measured = await profileOf(setting, postgres, name, scaled(setting, ANSWERS[name], 5), IN_FLIGHT[name]);
+        lines.push(...measured.lines);
+        notes.push(...measured.notes);
       }
       return { lines, notes };
     } finally {
@@ -87,17 +87,17 @@ function linesOf(which: string, { parts, functions, wallMs }: Shares, statements
     value: (100 * ms) / wallMs,
     unit: '%',
   });
-  const told = (what: string, of: ReadonlyMap<string, number>, most: number): Line[] =>
-    [...of].slice(0, most).map(([part, ms]) => line(`${what}: ${part}`, ms));
+  const longest = (what: string, of: ReadonlyMap<string, number>, count: number): Line[] =>
+    [...of].slice(0, count).map(([part, ms]) => line(`${what}: ${part}`, ms));
   return [
-    ...told('part', parts, TOLD.parts),
-    ...told('function', functions, TOLD.functions),
+    ...longest('part', parts, SHOWN.parts),
+    ...longest('function', functions, SHOWN.functions),
     line(
       'statements, together',
       statements.reduce((sum, it) => sum + it.ms, 0),
     ),
     ...statements
-      .slice(0, TOLD.statements)
+      .slice(0, SHOWN.statements)
       .map(({ calls, ms, planMs, text }) =>
         line(
           `statement, ${calls} calls, ${((ms * 1000) / calls).toFixed(0)} µs each, ${((planMs * 1000) / calls).toFixed(0)} of them planning: ${text}`,

@@ -1,6 +1,6 @@
 /**
- * Replay: answers out of the vault into tables again, by `sluice replay`: into emptied tables, against the bare unnest
- * upsert of the same rows, and in place, where nothing changes. The time is the replay's own, without the process.
+ * Replay: `sluice replay` of stored answers, into emptied tables against bare unnest upserts of the same rows, and in place,
+ * where nothing changes. The time is the one that the replay reports, without the start of the process.
  */
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -25,7 +25,7 @@ export const replay: Benchmark = {
     const lines: Line[] = [];
     for (const name of Object.keys(ANSWERS) as (keyof typeof ANSWERS)[])
       lines.push(...(await compare(setting, name, scaled(setting, ANSWERS[name], 2))));
-    return { lines, notes: ['the upserts of each kind go through the driver that the warehouse of this kind has'] };
+    return { lines, notes: ['the upserts of each kind of warehouse go through its own driver'] };
   },
 };
 
@@ -38,12 +38,12 @@ async function compare(setting: Setting, name: WorkloadName, answers: number): P
   try {
     for (const kind of ['Postgres', 'embedded'] as const) {
       const folder = join(setting.folder, `${name}-${kind}`);
-      const url = await placeFor(kind, setting, folder, databases);
+      const url = await createWarehouse(kind, setting, folder, databases);
       const sluice = await sluiceFor(folder, { workload, serviceUrl: service.url, warehouseUrl: url });
       await sluice.run(SYNC);
-      // Those of the server serve both: the final rows are the same.
+      // Both kinds have the same final rows, so the rows of the first serve both.
       rows ??= await rowsOf(url);
-      const bare = await placeFor(kind, setting, join(folder, 'bare'), databases);
+      const bare = await createWarehouse(kind, setting, join(folder, 'bare'), databases);
       lines.push(...(await measure(setting, kind, workload, { sluice, url, bare, rows })));
     }
   } finally {
@@ -53,7 +53,8 @@ async function compare(setting: Setting, name: WorkloadName, answers: number): P
   return lines;
 }
 
-async function placeFor(kind: Kind, setting: Setting, folder: string, databases: Database[]): Promise<string> {
+/** The address of a new warehouse; a new database joins `databases`. */
+async function createWarehouse(kind: Kind, setting: Setting, folder: string, databases: Database[]): Promise<string> {
   if (kind === 'embedded') return `embedded:${join(folder, 'warehouse')}`;
   const database = await (await setting.postgres()).create();
   databases.push(database);
@@ -62,9 +63,9 @@ async function placeFor(kind: Kind, setting: Setting, folder: string, databases:
 
 interface Stage {
   readonly sluice: Sluice;
-  /** Where the answers are. */
+  /** The warehouse with the answers. */
   readonly url: string;
-  /** Where only rows are written. */
+  /** A warehouse for the bare upserts. */
   readonly bare: string;
   readonly rows: readonly Rows[];
 }
@@ -86,7 +87,7 @@ async function measure(setting: Setting, kind: Kind, { name, answers }: Workload
   });
   const rate = (of: readonly number[], units: number) => figureOf(of.map((it) => (units / it) * 1000));
   const who = `${name}, ${kind}`;
-  setting.tell(`${who}: ${count} rows of ${answers} answers`);
+  setting.report(`${who}: ${count} rows of ${answers} answers`);
   const upsert = rate(ms.upsert, count);
   const emptied = rate(ms.emptied, count);
   return [
@@ -100,7 +101,7 @@ async function measure(setting: Setting, kind: Kind, { name, answers }: Workload
   ];
 }
 
-/** Empties the tables for analysts, then does the work. */
+/** Empties the analyst tables, then does the work. */
 async function inEmptied<T>(url: string, work: (warehouse: Warehouse) => Promise<T>): Promise<T> {
   const warehouse = await warehouseAt(url);
   try {

@@ -1,6 +1,6 @@
 /**
- * Small answers: fifty thousand answers of one profile each through ledger, vault and load, by `sluice sync`. Held
- * against the number of answers a second that the issue of this project set.
+ * Small answers: `sluice sync` of fifty thousand answers of one profile each, with ledger, stored answers and load. The
+ * target is a number of answers a second.
  */
 import { join } from 'node:path';
 import { figureOf, lineOf } from './core/alternate.ts';
@@ -15,14 +15,14 @@ const IN_FLIGHT = 64;
 
 export const smallAnswers: Benchmark = {
   name: 'small-answers',
-  about: `answers of one profile through ledger, vault and load, ${IN_FLIGHT} in flight: answers a second`,
+  about: `answers of one profile through ledger, answer store and load, ${IN_FLIGHT} in flight: answers a second`,
   run: async (setting) => {
     const answers = scaled(setting, ANSWERS, 50);
     const workload = workloadOf('profiles', answers);
     const service = await startService({ workload: workload.name, answers });
     const postgres = await setting.postgres();
-    const whole: number[] = [];
-    const flowing: number[] = [];
+    const ofProcess: number[] = [];
+    const ofRequests: number[] = [];
     const peakMb: number[] = [];
     const cpuMs: number[] = [];
     const busyPercent: number[] = [];
@@ -34,12 +34,12 @@ export const smallAnswers: Benchmark = {
         const sluice = await sluiceFor(folder, options);
         const { done: ran, busy } = await busyDuring(() => sluice.run(SYNC));
         const { firstAt, lastAt } = await service.span();
-        whole.push((answers / ran.wallMs) * 1000);
-        flowing.push((answers / (lastAt - firstAt)) * 1000);
+        ofProcess.push((answers / ran.wallMs) * 1000);
+        ofRequests.push((answers / (lastAt - firstAt)) * 1000);
         peakMb.push(ran.peakMb);
         cpuMs.push(ran.cpuMs / answers);
         busyPercent.push(busy);
-        setting.tell(`round ${round + 1}: ${Math.round(whole.at(-1) ?? 0)} answers/s`);
+        setting.report(`round ${round + 1}: ${Math.round(ofProcess.at(-1) ?? 0)} answers/s`);
         await database.drop();
       }
     } finally {
@@ -47,12 +47,12 @@ export const smallAnswers: Benchmark = {
     }
     return {
       lines: [
-        lineOf('profiles, whole process', 'answers/s', figureOf(whole), {
+        lineOf('profiles, complete process', 'answers/s', figureOf(ofProcess), {
           target: { of: 'value', at: 'least', bound: 2_000 },
         }),
-        lineOf('profiles, first request to last answer', 'answers/s', figureOf(flowing)),
+        lineOf('profiles, first request to last answer', 'answers/s', figureOf(ofRequests)),
         lineOf('profiles, processor time of Sluice', 'ms an answer', figureOf(cpuMs)),
-        lineOf('profiles, processors of the machine busy meanwhile', '%', figureOf(busyPercent)),
+        lineOf('profiles, processors of the machine in use', '%', figureOf(busyPercent)),
         lineOf('profiles, peak memory', 'MB', figureOf(peakMb)),
       ],
       notes: [`${answers} answers`],

@@ -1,6 +1,6 @@
 /**
- * Start: `sluice --help`, `sluice check` and the time from the start of `sluice sync` to its first request, against
- * bare `node -e 0`. Run from the sources, as in a checkout, and from the JavaScript that a published package holds.
+ * Start: `sluice --help`, `sluice check` and the time from the start of `sluice sync` to its first request, against bare
+ * `node -e 0`. Each runs from the sources, as in a checkout, and from the JavaScript of the published package.
  */
 import { join } from 'node:path';
 import { alternate, figureOf, lineOf } from './core/alternate.ts';
@@ -12,7 +12,7 @@ import { startService } from './stage/service.ts';
 import { sluiceFor, SYNC } from './stage/sluice.ts';
 import { workloadOf } from './stage/workload.ts';
 
-/** Each takes a moment, so more of them can be had. */
+/** Runs of each contestant for each run of the setting: they are short, so more are affordable. */
 const TIMES_RUNS = 3;
 
 export const start: Benchmark = {
@@ -28,7 +28,7 @@ export const start: Benchmark = {
       const options = { workload, serviceUrl: service.url, warehouseUrl: database.url };
       const sources = await sluiceFor(join(setting.folder, 'sources'), { ...options, main: SOURCES });
       const published = await sluiceFor(join(setting.folder, 'published'), options);
-      const took = (of: typeof sources, words: readonly string[]) => async () => (await of.run(words)).wallMs;
+      const took = (of: typeof sources, args: readonly string[]) => async () => (await of.run(args)).wallMs;
       const toFirst = (of: typeof sources) => async () => {
         await service.span();
         const { spawnedAt } = await of.run(SYNC);
@@ -60,7 +60,7 @@ export const start: Benchmark = {
     }
     const notes = [
       'check and the first request are on a Postgres whose schema is in place',
-      'what Node compiles is kept between runs, in ~/.cache/sluice; only the very first run does without',
+      'compiled code is kept between runs in ~/.cache/sluice; only the first run compiles',
     ];
     return { lines, notes };
   },

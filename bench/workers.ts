@@ -1,7 +1,7 @@
 /**
- * Workers: one large sync on a service that takes its time, shared by 1, 2, 4 and 8 processes of `sluice worker`, from
- * the first request's arrival to the last answer's leaving. The token allows more calls than all of them make, so what
- * is measured is how they share, and a second token that allows fewer shows that its limit holds over all of them.
+ * Workers: one large sync on a slow service, shared by 1, 2, 4 and 8 processes of `sluice worker`, from the first request's
+ * arrival to the last answer's departure. The token allows more calls than all workers make, so sharing is the only limit.
+ * A last line with a token that allows fewer calls shows that the limit holds across all workers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,13 +21,13 @@ const MAIN = fileURLToPath(new URL('../src/main.js', import.meta.url));
 const WORKERS = [1, 2, 4, 8];
 const REQUESTS = 960;
 const CALL_MS = 250;
-/** Calls of one worker at once. */
+/** Concurrent calls of one worker. */
 const CALLS = 4;
-/** Requests of a chunk: so few that the last chunk of a run keeps nobody waiting for long. */
+/** Requests of a chunk: few, so that the wait for the last chunk of a run is short. */
 const CHUNK = 20;
-/** What the token of the last line allows: fewer than eight workers would make. */
+/** Concurrent calls that the token of the last line allows: fewer than eight workers would make. */
 const FEW = 10;
-/** The least that four workers have to be faster than one. */
+/** The required speed-up of four workers over one. */
 const SPEED_UP = 3.6;
 
 export const workers: Benchmark = {
@@ -38,31 +38,29 @@ export const workers: Benchmark = {
     const workload = workloadOf('profiles', requests);
     const latency = { kind: 'fixed', meanMs: CALL_MS } as const;
     const service = await startService({ workload: workload.name, answers: requests, latency });
-    const at = { setting, service, workload };
+    const context = { setting, service, workload };
     try {
       const lines: Line[] = [];
       let alone = Number.NaN;
       for (const count of WORKERS) {
-        const spans = await runsOf(at, count, CALLS * Math.max(...WORKERS));
+        const spans = await runsOf(context, count, CALLS * Math.max(...WORKERS));
         const took = figureOf(spans.map(({ firstAt, lastAt }) => (lastAt - firstAt) / 1000));
         if (count === 1) alone = took.median;
         const ratio = { of: '× as fast as one', value: alone / took.median };
         const target = count === 4 ? ({ of: 'ratio', at: 'least', bound: SPEED_UP } as const) : undefined;
-        lines.push(
-          lineOf(`${count} ${count === 1 ? 'worker' : 'workers'}`, 's', took, { ratio, ...(target && { target }) }),
-        );
+        lines.push(lineOf(`${count} ${count === 1 ? 'worker' : 'workers'}`, 's', took, { ratio, target }));
       }
-      const held = await runsOf(at, Math.max(...WORKERS), FEW);
+      const limited = await runsOf(context, Math.max(...WORKERS), FEW);
       lines.push(
-        lineOf(`calls at once of 8 workers, ${FEW} allowed`, '', figureOf(held.map(({ peak }) => peak)), {
+        lineOf(`concurrent calls of 8 workers, ${FEW} allowed`, '', figureOf(limited.map(({ peak }) => peak)), {
           target: { of: 'value', at: 'most', bound: FEW },
         }),
       );
       return {
         lines,
         notes: [
-          `${requests} requests, ${CALLS} calls at once and two chunks of ${CHUNK} requests a worker; a process has no core of its own here`,
-          'every request reached the service once, or the benchmark fails',
+          `${requests} requests; each worker has ${CALLS} concurrent calls and two chunks of ${CHUNK} requests; the processes share the cores`,
+          'the benchmark fails unless every request reached the service once',
         ],
       };
     } finally {
@@ -71,21 +69,22 @@ export const workers: Benchmark = {
   },
 };
 
-interface At {
+interface RunsContext {
   readonly setting: Setting;
   readonly service: Service;
   readonly workload: Workload;
 }
 
-async function runsOf(at: At, count: number, allowed: number): Promise<Span[]> {
+async function runsOf(context: RunsContext, count: number, allowed: number): Promise<Span[]> {
   const spans: Span[] = [];
-  for (let round = 0; round < at.setting.runs; round += 1) spans.push(await shared(at, count, allowed, round));
-  at.setting.tell(`${count} workers, ${allowed} calls allowed: done`);
+  for (let round = 0; round < context.setting.runs; round += 1)
+    spans.push(await oneRun(context, count, allowed, round));
+  context.setting.report(`${count} workers, ${allowed} calls allowed: done`);
   return spans;
 }
 
-async function shared(
-  { setting, service, workload }: At,
+async function oneRun(
+  { setting, service, workload }: RunsContext,
   count: number,
   allowed: number,
   round: number,
@@ -105,16 +104,16 @@ async function shared(
     await Promise.all(running.map(ready));
     await service.span();
     const jobs = await openJobs(warehouse, {
-      onError: (error) => setting.tell(error.message),
+      onError: (error) => setting.report(error.message),
       retry: { sleep: (ms) => wait(ms), random: Math.random },
     });
     await jobs.enqueue([{ queue: 'sync', data: syncJob(workload.name) }]);
     await jobs.close();
-    // Whoever ends the run tells of it.
+    // The worker that ends the run prints its summary.
     await Promise.race(running.map(runEnded));
     const span = await service.span();
     if (span.requests !== workload.answers)
-      throw new Error(`${span.requests} requests reached the service, where ${workload.answers} were due`);
+      throw new Error(`${span.requests} requests reached the service; expected ${workload.answers}`);
     return span;
   } finally {
     for (const child of running) child.kill('SIGTERM');
@@ -131,17 +130,17 @@ const startWorker = ({ env, folder }: Sluice): ChildProcess =>
     { cwd: folder, env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env } },
   );
 
-/** Resolves when the stream has told such words. */
-function told(child: ChildProcess, stream: 'stdout' | 'stderr', words: string): Promise<void> {
+/** Resolves when the worker has printed the text. Rejects if it exits before. */
+function printed(child: ChildProcess, stream: 'stdout' | 'stderr', expected: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let text = '';
     child[stream]?.on('data', (part: Buffer) => {
       text += part.toString();
-      if (text.includes(words)) resolve();
+      if (text.includes(expected)) resolve();
     });
     child.once('exit', (code) => reject(new Error(`a worker ended with ${code}: ${text}`)));
   });
 }
 
-const ready = (child: ChildProcess): Promise<void> => told(child, 'stderr', 'worker is ready');
-const runEnded = (child: ChildProcess): Promise<void> => told(child, 'stdout', '"runId"');
+const ready = (child: ChildProcess): Promise<void> => printed(child, 'stderr', 'worker is ready');
+const runEnded = (child: ChildProcess): Promise<void> => printed(child, 'stdout', '"runId"');

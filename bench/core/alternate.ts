@@ -1,4 +1,4 @@
-/** Runs contestants in turn, so that a machine that slows down slows all of them, and takes medians. */
+/** Runs contestants in turn, so that a slower machine slows all of them, and computes medians. */
 import type { Line } from './benchmark.ts';
 
 /** A figure over several runs. */
@@ -8,21 +8,21 @@ export interface Figure {
 }
 
 /**
- * Runs each contestant once a round and returns what they gave, by name. Every round begins with another one, so that
- * none always runs after the same neighbour.
+ * The results of each contestant by name, from one run of each in every round. Each round starts with another contestant,
+ * so that no contestant always runs first.
  */
 export async function alternate<Name extends string, T>(
   rounds: number,
   contestants: Readonly<Record<Name, (round: number) => Promise<T>>>,
 ): Promise<Record<Name, T[]>> {
   const names = Object.keys(contestants) as Name[];
-  const gave = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<Name, T[]>;
+  const results = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<Name, T[]>;
   for (let round = 0; round < rounds; round += 1) {
     const first = round % names.length;
     for (const name of [...names.slice(first), ...names.slice(0, first)])
-      gave[name].push(await contestants[name](round));
+      results[name].push(await contestants[name](round));
   }
-  return gave;
+  return results;
 }
 
 /** Median, smallest and largest. */

@@ -1,21 +1,21 @@
-/** What a benchmark is: a name, what it compares, and a run that gives lines with their ratios and targets. */
+/** The types of a benchmark: a name, a description, and a run that returns lines with their ratios and targets. */
 import type { Postgres } from '../stage/postgres.ts';
 
-/** What every benchmark is given. */
+/** The options and means of every benchmark. */
 export interface Setting {
-  /** Alternating runs of each contestant; medians are taken over them. */
+  /** Alternating runs of each contestant; results are their medians. */
   readonly runs: number;
   /** 1 is the full size. */
   readonly scale: number;
-  /** A folder for what the benchmark writes; it is removed afterwards. */
+  /** A folder for the files of the benchmark; it is removed afterwards. */
   readonly folder: string;
-  /** Starts the server the first time it is asked for. */
+  /** The server, which starts at the first call. */
   readonly postgres: () => Promise<Postgres>;
-  /** Tells how far it is. */
-  readonly tell: (text: string) => void;
+  /** Reports the progress. */
+  readonly report: (text: string) => void;
 }
 
-/** What a figure is held against. */
+/** The bound that a figure has to reach. */
 export interface Target {
   readonly of: 'value' | 'ratio';
   readonly at: 'least' | 'most';
@@ -30,32 +30,32 @@ export interface Line {
   readonly unit: string;
   /** Smallest and largest of the runs. */
   readonly spread?: readonly [number, number];
-  /** Another figure divided by this one, or the other way round; `of` says which. */
+  /** The quotient of this figure and another; `of` says which is divided by which. */
   readonly ratio?: { readonly of: string; readonly value: number };
-  readonly target?: Target;
+  readonly target?: Target | undefined;
 }
 
-/** What came of a benchmark. */
+/** The result of a benchmark. */
 export interface Measured {
   readonly lines: readonly Line[];
-  /** What a reader must know to judge the lines: sizes, what is left out, what could not be had. */
+  /** What a reader needs to interpret the lines: sizes, exclusions, contestants that are missing. */
   readonly notes: readonly string[];
 }
 
 export interface Benchmark {
   readonly name: string;
-  /** What it measures and against what, in a sentence. */
+  /** The subject and its baseline, in a sentence. */
   readonly about: string;
-  /** True of one that `npm run bench` runs only by name. */
+  /** True if `npm run bench` runs it only by name. */
   readonly onlyByName?: boolean;
   readonly run: (setting: Setting) => Promise<Measured>;
 }
 
-/** A size at the setting's scale, never below the least that still means something. */
+/** A size at the setting's scale, but at least `least`. */
 export const scaled = ({ scale }: Pick<Setting, 'scale'>, size: number, least = 1): number =>
   Math.max(least, Math.round(size * scale));
 
-/** True when the figure reaches its target; undefined without one. */
+/** True if the figure reaches its target; undefined without a target. */
 export function reaches({ value, ratio, target }: Line): boolean | undefined {
   if (!target) return undefined;
   const figure = target.of === 'value' ? value : ratio?.value;

@@ -1,20 +1,20 @@
-/** The words of `npm run bench`. */
+/** The command line of `npm run bench`. */
 import { parseArgs } from 'node:util';
 
-export interface Wanted {
+export interface BenchOptions {
   /** Benchmarks by name; empty means all. */
   readonly names: readonly string[];
   readonly json: boolean;
   readonly scale: number;
   readonly runs: number;
-  /** Write bench/RESULTS.md. */
+  /** True if the results are written to bench/RESULTS.md. */
   readonly write: boolean;
   readonly help: boolean;
 }
 
-/** Fewer say little of the spread. */
+/** The default; fewer runs show little of the spread. */
 const RUNS = 5;
-/** Enough to see that everything works. */
+/** A smoke test. */
 const QUICK = { scale: 0.02, runs: 1 };
 
 const OPTIONS = {
@@ -26,12 +26,12 @@ const OPTIONS = {
   runs: { type: 'string' },
 } as const;
 
-/** Words that say nothing that can be done. */
-export class UnusableWords extends Error {}
+/** The command line is not valid. */
+export class UsageError extends Error {}
 
-/** What the command line asks for. Throws UnusableWords with what is wrong. */
-export function wantedBy(words: readonly string[]): Wanted {
-  const { values, positionals } = parsed(words);
+/** The options of the command line. Throws UsageError with the reason. */
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const { values, positionals } = parsed(args);
   return {
     names: positionals,
     json: values.json,
@@ -42,26 +42,26 @@ export function wantedBy(words: readonly string[]): Wanted {
   };
 }
 
-function parsed(words: readonly string[]) {
+function parsed(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...words], allowPositionals: true, options: OPTIONS });
+    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
   } catch (cause) {
-    throw new UnusableWords((cause as Error).message, { cause });
+    throw new UsageError((cause as Error).message, { cause });
   }
 }
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new UnusableWords(`--${name} is ${JSON.stringify(text)}; a number above 0 is allowed`);
+  if (!(value > 0)) throw new UsageError(`--${name} is ${JSON.stringify(text)}; a number above 0 is allowed`);
   return value;
 }
 
 export const USAGE = `npm run bench -- [NAME ...] [--json] [--quick] [--scale N] [--runs N] [--no-write]
 
-  NAME        benchmarks to run; all but those run only by name when none is given
+  NAME        benchmarks to run (default: all except those that run only by name)
   --json      print the results as JSON on standard output; the tables go to standard error
-  --quick     a smoke: a fiftieth of the size, one run, nothing written
-  --scale N   sizes times N; 1 unless given
-  --runs N    alternating runs; ${RUNS} unless given
-  --no-write  leave bench/RESULTS.md as it is
+  --quick     smoke test: a fiftieth of the size, one run, writes no files
+  --scale N   multiply the sizes by N (default: 1)
+  --runs N    alternating runs (default: ${RUNS})
+  --no-write  do not write bench/RESULTS.md
 `;

@@ -1,7 +1,7 @@
-/** Results as a table for people, as Markdown, and what falls short. */
+/** Results as a table for a terminal and as Markdown, and the missed targets. */
 import { type Line, type Measured, reaches } from './benchmark.ts';
 
-/** A benchmark with what came of it. */
+/** A benchmark with its result. */
 export interface Result extends Measured {
   readonly name: string;
   readonly about: string;
@@ -10,7 +10,7 @@ export interface Result extends Measured {
 
 const HEAD = ['what', 'median', 'spread', 'ratio', 'target', ''];
 
-/** A number as short as its size allows. */
+/** A number with about three significant digits. */
 function short(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);

@@ -1,10 +1,10 @@
-/** `RESULTS.md`: a section a benchmark, each with the command that made it; a run by name replaces its own alone. */
+/** `RESULTS.md`: a section for each benchmark, with its command. A run by name replaces only its own sections. */
 import { markdownOf, type Result } from './print.ts';
 
-const HEAD = '# Results\n\nMade by `npm run bench`; `README.md` says how to read it.\n';
-const END = '## What falls short\n';
+const HEAD = '# Results\n\nWritten by `npm run bench`; `README.md` says how to read it.\n';
+const END = '## Missed targets\n';
 
-/** The text of the file after these results, in the order in which the benchmarks are named. */
+/** The text of the file with these results, in the order of the benchmarks. */
 export function withResults(
   before: string,
   results: readonly Result[],
@@ -21,7 +21,7 @@ export function withResults(
     sections.set(result.name, [markdownOf(result).trimEnd(), '', ...facts.map((it) => `- ${it}`)].join('\n'));
   const kept = order.flatMap((name) => sections.get(name) ?? []);
   const short = order.flatMap((name) => shortIn(name, sections.get(name) ?? ''));
-  const end = short.length > 0 ? short : ['Nothing.'];
+  const end = short.length > 0 ? short : ['None.'];
   return [HEAD, ...kept.map((it) => `${it}\n`), `${END}\n${end.join('\n')}\n`].join('\n');
 }
 

@@ -1,4 +1,4 @@
-/** dlt: its `rest_api` source asks the same service and merges into Postgres, lists in nested child tables. */
+/** dlt: its `rest_api` source sends requests to the same service and merges into Postgres, lists in nested child tables. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +10,8 @@ import { pythonWith } from './python.ts';
 const VERSION = '1.31.0';
 const SCRIPT = fileURLToPath(new URL('./dlt_rest.py', import.meta.url));
 
-/** What its own guide to performance recommends is in `tuned`. */
 export interface DltOptions {
-  /** Files of CSV, which it loads by COPY, requests in threads, and normalizing in two processes. */
+  /** Use the recommendations of dlt's performance guide: CSV loaded by COPY, requests in threads, two normalize processes. */
   readonly tuned: boolean;
 }
 
@@ -47,10 +46,10 @@ export async function dlt({ tuned }: DltOptions): Promise<Peer> {
         format: tuned ? 'csv' : null,
       };
       return (databaseUrl) => {
-        // Its state belongs to the database: a second load into the same one finds it, a fresh one does not.
+        // The pipeline is named after the database: a second load continues its state, a load into a fresh database has none.
         const pipeline = `bench_${new URL(databaseUrl).pathname.slice(1)}${tuned ? '_tuned' : ''}`;
-        const words = [SCRIPT, JSON.stringify({ ...job, pipeline, pipelines: join(folder, 'pipelines') })];
-        return run(join(python, 'bin/python'), words, {
+        const args = [SCRIPT, JSON.stringify({ ...job, pipeline, pipelines: join(folder, 'pipelines') })];
+        return run(join(python, 'bin/python'), args, {
           cwd: folder,
           env: {
             DATABASE_URL: databaseUrl,

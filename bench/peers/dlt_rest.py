@@ -1,6 +1,6 @@
 """Loads the answers of one workload by dlt's rest_api source into Postgres: merge, nested child tables.
 
-argv: a JSON object with url, path, name, field, wire_path, body, key, inputs, pipelines, workers and format.
+argv: the JSON object that dlt.ts writes.
 DATABASE_URL names the database.
 """
 
@@ -17,13 +17,13 @@ with open(job["inputs"], encoding="utf-8") as file:
 
 
 @dlt.resource(name="inputs", selected=False)
-def asked():
+def input_values():
     for value in inputs:
         yield [{"value": value.removeprefix(job["prefix"])}]
 
 
 def flat_key(item):
-    """Key parts inside objects are told by columns of the item itself: a key names no path."""
+    """Copies key parts out of objects into columns of the item, because a key in dlt cannot be a path."""
     for column, path in job["flat_key"].items():
         value = item
         for step in path:
@@ -49,7 +49,7 @@ resource = {
 source = rest_api_source(
     {
         "client": {"base_url": job["url"], "headers": {"access-token": "bench-token"}},
-        "resources": [asked(), resource],
+        "resources": [input_values(), resource],
     }
 )
 pipeline = dlt.pipeline(

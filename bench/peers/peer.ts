@@ -1,20 +1,20 @@
-/** What a peer is to the benchmark: something that brings the answers of a workload into a database. */
+/** The type of a peer: a program that loads the answers of a workload into a database. */
 import type { Ran } from '../stage/child.ts';
 import type { Workload } from '../stage/workload.ts';
 
-/** A peer that is installed, with its version. */
+/** An installed peer. */
 export interface Peer {
   readonly version: string;
-  /** Makes what it reads, outside of the time that is measured; returns one load into this database. */
+  /** Writes the input files of the peer before the measurement; returns a function that runs one load into a database. */
   readonly prepare: (job: Job) => Promise<(databaseUrl: string) => Promise<Ran>>;
-  /** Tables of its own bookkeeping, as a pattern; they hold no rows of the answers. */
+  /** A pattern of the peer's internal tables, which hold no rows of the answers. */
   readonly bookkeeping: string;
 }
 
 export interface Job {
   readonly workload: Workload;
   readonly serviceUrl: string;
-  /** Where it may write. */
+  /** The folder for its files. */
   readonly folder: string;
 }
 

@@ -1,4 +1,4 @@
-/** Python environments for peers, made once from the package index and kept in `bench/.cache`. */
+/** Python environments for peers, installed once from the package index and kept in `bench/.cache`. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const CACHE = fileURLToPath(new URL('../.cache/', import.meta.url));
 const WITHIN_MS = 600_000;
 const execute = promisify(execFile);
 
-/** The folder of an environment with this requirement in it. Throws an Error with the reason when it can't be made. */
+/** The folder of an environment with this requirement installed. Throws an Error with the reason if that fails. */
 export async function pythonWith(requirement: string): Promise<string> {
   const folder = join(CACHE, requirement.replaceAll(/[^\w.=-]+/g, '_'));
   const complete = join(folder, 'complete');
@@ -23,7 +23,7 @@ export async function pythonWith(requirement: string): Promise<string> {
   } catch (error) {
     const { stderr, message } = error as Error & { readonly stderr?: string };
     const because = (stderr ?? '').trim() === '' ? message : (stderr ?? '').trim();
-    throw new Error(`${requirement} can't be installed here: ${because.split('\n').at(-1)}`, { cause: error });
+    throw new Error(`${requirement} cannot be installed: ${because.split('\n').at(-1)}`, { cause: error });
   }
   await writeFile(complete, '');
   return folder;

@@ -6,13 +6,13 @@ import { streamsOf, writeLines } from '../stage/flat.ts';
 import { type Peer, PEER_SCHEMA } from './peer.ts';
 import { pythonWith } from './python.ts';
 
-/** The last version that the package index holds whole: later ones fetch their program from elsewhere. */
+/** The last version whose package contains the program; later ones download it. */
 const VERSION = '1.4.11';
 
-/** sling with one stream a table, each merged by its key. */
+/** sling with one stream for each table, merged by its key. */
 export async function sling(): Promise<Peer> {
   const kind = process.arch === 'arm64' ? 'arm64' : 'amd64';
-  if (process.platform !== 'linux') throw new Error('sling is had as a program for Linux alone');
+  if (process.platform !== 'linux') throw new Error('its package has a program only for Linux');
   const python = await pythonWith(`sling-linux-${kind}==${VERSION}`);
   const program = await programIn(python, kind);
   await chmod(program, 0o755);
@@ -50,6 +50,6 @@ export async function sling(): Promise<Peer> {
 
 async function programIn(python: string, kind: string): Promise<string> {
   const found = (await readdir(python, { recursive: true })).find((it) => it.endsWith(`bin/sling-linux-${kind}`));
-  if (found === undefined) throw new Error(`the package sling-linux-${kind} ${VERSION} holds no program`);
+  if (found === undefined) throw new Error(`the package sling-linux-${kind} ${VERSION} contains no program`);
   return join(python, found);
 }

@@ -1,4 +1,4 @@
-/** MeltanoLabs target-postgres: Singer messages of rows that are flat already, upserted by COPY. */
+/** MeltanoLabs target-postgres: Singer messages of flat rows, upserted by COPY. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../stage/child.ts';
@@ -30,7 +30,7 @@ export async function targetPostgres(): Promise<Peer> {
           activate_version: false,
         }),
       );
-      // The second config is the environment: an address with a password belongs in no argument.
+      // The second config is the environment, because the address may contain a password and arguments are public.
       return (databaseUrl) =>
         run(join(python, 'bin/target-postgres'), ['--config', config, '--config=ENV'], {
           cwd: folder,

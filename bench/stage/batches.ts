@@ -1,4 +1,4 @@
-/** Batches of a workload's answers, as the loader takes them, and a load of them without service, ledger and vault. */
+/** Batches of a workload's answers, and a load of them without the service, the ledger and the answer store. */
 import { Secret } from '../../src/config/values/secret.ts';
 import { DEFAULT_LOAD_LIMITS } from '../../src/load/group.ts';
 import { load } from '../../src/load/load.ts';
@@ -13,38 +13,38 @@ import { ensureSchema } from '../../src/warehouse/migrate/migrate.ts';
 import { groupsOf } from '../../test/support/groups-of.ts';
 import type { Workload } from './workload.ts';
 
-/** The schema for analysts. */
+/** The schema of the analyst tables. */
 export const SCHEMA = 'sluice';
 
-/** One batch an answer. */
+/** The batch of each answer. */
 export function batchesOf(workload: Workload): Batch[] {
   return Array.from({ length: workload.answers }, (_, index) => {
-    const asked = { ...workload.request, [workload.field]: workload.wire(workload.input(index)) };
-    return batchOf(workload.endpoint, asked, workload.items(index));
+    const body = { ...workload.request, [workload.field]: workload.wire(workload.input(index)) };
+    return batchOf(workload.endpoint, body, workload.items(index));
   });
 }
 
 /** The batch of one answer with these items. */
-export function batchOf(endpointName: string, asked: RequestBody, items: readonly unknown[]): Batch {
+export function batchOf(endpointName: string, body: RequestBody, items: readonly unknown[]): Batch {
   const endpoint = endpointNamed(endpointName);
   if (!endpoint) throw new Error(`no endpoint ${endpointName}`);
-  const request = canonicalRequest(endpoint, asked);
+  const request = canonicalRequest(endpoint, body);
   const question = { sync: 'bench', requestKey: requestKeyOf(endpoint.name, request), request };
   return normalize(endpoint, question, Buffer.from(JSON.stringify(items)));
 }
 
-/** Opens the warehouse with its schema in place. */
+/** The open warehouse, with its schema. */
 export async function warehouseAt(url: string): Promise<Warehouse> {
   const effects = {
     now: () => new Date(),
-    sleep: (): Promise<void> => Promise.reject(new Error('a benchmark waits for nobody')),
+    sleep: (): Promise<void> => Promise.reject(new Error('a benchmark does not wait for a lock or a connection')),
   };
   const warehouse = await openWarehouse({ url: new Secret(url), schema: SCHEMA }, effects);
   await ensureSchema(warehouse);
   return warehouse;
 }
 
-/** Loads the batches as answers `firstAnswer` and after, many in a transaction; returns how many rows it wrote. */
+/** Loads the batches as answers with ids from `firstAnswer`, many in a transaction; returns the number of rows written. */
 export async function loadAll(warehouse: Warehouse, batches: readonly Batch[], firstAnswer: number): Promise<number> {
   let written = 0;
   for (const group of groupsOf(loadingsOf(batches, firstAnswer), DEFAULT_LOAD_LIMITS)) {

@@ -1,4 +1,4 @@
-/** Runs a program to its end, with its time from spawn to exit and its memory on the way. */
+/** Runs a program to its end, and measures its time from spawn to exit and its memory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
@@ -9,9 +9,9 @@ export interface Ran {
   readonly wallMs: number;
   /** When it was spawned, in milliseconds since 1970, with fractions. */
   readonly spawnedAt: number;
-  /** Largest resident set; NaN where the system does not tell. */
+  /** Largest resident set; NaN if the system does not report it. */
   readonly peakMb: number;
-  /** Processor time of the process itself, of all its threads; NaN where the system does not tell. */
+  /** Processor time of the process with all its threads; NaN if the system does not report it. */
   readonly cpuMs: number;
   readonly samples: readonly Sample[];
   readonly stdout: string;
@@ -25,21 +25,21 @@ export interface Sample {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** A file that it reads as its input. */
+  /** A file for its standard input. */
   readonly input?: string;
-  /** Exit codes that are no failure; absent, 0 alone. */
+  /** Exit codes that are not a failure (default: 0). */
   readonly codes?: readonly number[];
 }
 
 const SAMPLE_EVERY_MS = 50;
 const KEPT_OF_ERRORS = 2_000;
 
-/** Runs the program; throws an Error with the end of what it complained when it fails. */
-export async function run(program: string, words: readonly string[], options: RunOptions = {}): Promise<Ran> {
+/** The measurements and the output of the program. Throws an Error with the end of its error output if it fails. */
+export async function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const input = options.input === undefined ? undefined : await open(options.input);
   const startedMs = performance.now();
   const spawnedAt = performance.timeOrigin + startedMs;
-  const child = spawn(program, words, {
+  const child = spawn(program, args, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...options.env },
     ...(options.cwd !== undefined && { cwd: options.cwd }),
     stdio: [input?.fd ?? 'ignore', 'pipe', 'pipe'],
@@ -61,12 +61,12 @@ export async function run(program: string, words: readonly string[], options: Ru
   const text = Buffer.concat(stdout).toString();
   if (code === null || !(options.codes ?? [0]).includes(code)) {
     const end = stderr.trim() === '' ? text.slice(-KEPT_OF_ERRORS) : stderr;
-    throw new Error(`${program} ${words.join(' ')} ended with ${signal ?? String(code)}:\n${end}`);
+    throw new Error(`${program} ${args.join(' ')} ended with ${signal ?? String(code)}:\n${end}`);
   }
   return { wallMs: endedMs - startedMs, spawnedAt, ...watched, stdout: text };
 }
 
-/** Linux tells of every process; elsewhere there are no samples. */
+/** Samples memory and processor time from /proc; other systems than Linux have no samples. */
 function watch(
   child: ChildProcess,
   startedMs: number,
@@ -74,7 +74,7 @@ function watch(
   const samples: Sample[] = [];
   let peakMb = Number.NaN;
   let cpuMs = Number.NaN;
-  const look = async (): Promise<void> => {
+  const sample = async (): Promise<void> => {
     const status = await readFile(`/proc/${child.pid}/status`, 'utf8').catch(() => '');
     const mb = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
     if (Number.isNaN(mb('VmRSS'))) return;
@@ -83,7 +83,7 @@ function watch(
     if (!Number.isNaN(used)) cpuMs = used;
     samples.push({ atMs: performance.now() - startedMs, rssMb: mb('VmRSS') });
   };
-  const timer = setInterval(() => void look(), SAMPLE_EVERY_MS);
+  const timer = setInterval(() => void sample(), SAMPLE_EVERY_MS);
   return {
     end: () => {
       clearInterval(timer);

@@ -1,17 +1,17 @@
-/** `COPY` in both directions through the driver, as psql does it: text on the wire, nothing of it looked at. */
+/** `COPY` in both directions through the driver, as psql does it: text on the wire that is not parsed. */
 import type { Client, Connection, Submittable } from 'pg';
 
-/** What the driver's connection can do beside what its types tell. */
+/** Methods of the driver's connection that its types do not declare. */
 interface CopyConnection extends Connection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
-/** Chunks as large as the kernel takes at once spare turns of the event loop. */
+/** Large chunks need fewer turns of the event loop. */
 const CHUNK_BYTES = 1 << 20;
 
-/** Sends rows, in the text format of COPY, into a table; `target` is the table with its columns. */
+/** Sends rows in the text format of COPY; `target` is the table with its columns. */
 export function copyInto(client: Client, target: string, text: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     submit(client, `copy ${target} from stdin`, resolve, reject, {
@@ -34,7 +34,7 @@ export function copyOf(client: Client, query: string): Promise<Buffer> {
   });
 }
 
-/** The driver tells whoever submitted a query what the server says to it, by these names. */
+/** Submits a query object. The driver calls these methods of it for the messages of the server. */
 function submit(
   client: Client,
   text: string,
@@ -43,15 +43,15 @@ function submit(
   more: Readonly<Record<string, unknown>>,
 ): void {
   let failure: Error | undefined;
-  const nothing = (): void => undefined;
+  const ignore = (): void => undefined;
   const query = {
     submit: (connection: Connection) => (connection as CopyConnection).query(text),
     handleError: (error: Error) => {
       failure = error;
     },
-    handleCommandComplete: nothing,
-    handleCopyInResponse: nothing,
-    handleCopyData: nothing,
+    handleCommandComplete: ignore,
+    handleCopyInResponse: ignore,
+    handleCopyData: ignore,
     handleReadyForQuery: () => (failure ? reject(failure) : resolve()),
     ...more,
   };

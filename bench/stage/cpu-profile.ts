@@ -1,4 +1,4 @@
-/** Reads a V8 profile: which share of the time went where, by part of the program and by function. */
+/** Reads a V8 profile: the time of each part of the program and of each function. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export interface Shares {
   /** From the first sample to the last. */
   readonly wallMs: number;
-  /** Milliseconds by part: a folder of ours with its file, a package, Node itself, the collector, idle. */
+  /** Milliseconds by part: a file of Sluice, a package, Node itself, the garbage collector, idle. */
   readonly parts: ReadonlyMap<string, number>;
   /** Milliseconds by function, with its file. */
   readonly functions: ReadonlyMap<string, number>;
@@ -34,7 +34,7 @@ export async function sharesIn(folder: string): Promise<Shares> {
   let wallMs = 0;
   for (const [at, id] of samples.entries()) {
     const frame = frames.get(id);
-    // A delta is the time before its sample, which the sample before it was spent in.
+    // A delta is the time that ends at its sample, so it belongs to the sample before.
     const ms = (timeDeltas[at + 1] ?? 0) / 1000;
     if (!frame) continue;
     wallMs += ms;

@@ -1,4 +1,4 @@
-/** Tables that already hold many rows: a sample of filings, loaded and then multiplied inside the database. */
+/** Fills tables with many rows: loads a sample of filings and multiplies it inside the database. */
 import type { Client } from 'pg';
 import type { Batch } from '../../src/normalize/batch.ts';
 import { quoted } from '../../src/warehouse/sql/identifiers.ts';
@@ -8,13 +8,13 @@ import { batchOf, loadAll, SCHEMA, warehouseAt } from './batches.ts';
 import { connected } from './postgres.ts';
 import type { Workload } from './workload.ts';
 
-/** Of each filing the row itself and one list are filled: with all its lists the largest table would take an hour. */
+/** The row of each filing and one of its lists. With all lists, the largest table would take an hour. */
 const FILLED = ['sec_filings', 'sec_filing_ciks'];
 const LISTS_LEFT_OUT = ['display_names', 'biz_locations', 'biz_states', 'inc_states', 'sics', 'items'];
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** Batches of a workload of filings whose accession numbers begin with what is given for each item. */
+/** Batches of a workload of filings, with a prefix for the accession number of each item. */
 export const filingBatches = (workload: Workload, prefixOf: (item: number) => string, version = ''): Batch[] =>
   Array.from({ length: workload.answers }, (_, index) => {
     const items = workload.items(index).map((item, at): Item => {
@@ -29,10 +29,10 @@ export const filingBatches = (workload: Workload, prefixOf: (item: number) => st
     return batchOf(workload.endpoint, { ...workload.request, [workload.field]: workload.input(index) }, items);
   });
 
-/** How the n-th copy of the sample begins its accession numbers. */
+/** The prefix of the accession numbers in the n-th copy of the sample. */
 export const prefixOfCopy = (copy: number): string => String(copy).padStart(7, '0');
 
-/** Fills the database until its filings are about so many; returns how many copies of the sample there are. */
+/** Fills the database with about so many filings; returns the number of copies of the sample. */
 export async function fill(url: string, sample: Workload, rows: number): Promise<number> {
   const batches = filingBatches(sample, () => prefixOfCopy(0));
   const warehouse = await warehouseAt(url);
@@ -41,7 +41,7 @@ export async function fill(url: string, sample: Workload, rows: number): Promise
   const inSample = batches.reduce((sum, { received }) => sum + received, 0);
   const copies = Math.max(0, Math.round(rows / inSample) - 1);
   await connected(url, async (client) => {
-    // Rows that were checked once need no check of their foreign keys as copies.
+    // No checks of foreign keys: the rows of the sample passed them.
     await client.query(`set session_replication_role = replica`);
     for (const table of tables.filter(({ name }) => FILLED.includes(name))) {
       const indexes = await indexesOf(client, table);
@@ -55,7 +55,7 @@ export async function fill(url: string, sample: Workload, rows: number): Promise
   return copies + 1;
 }
 
-/** Those that belong to no constraint: made anew after the copying, they cost a fraction of what they cost row by row. */
+/** The indexes without a constraint. Creating them after the copies costs a fraction of updating them for each row. */
 async function indexesOf(
   client: Client,
   table: Table,
@@ -69,17 +69,17 @@ async function indexesOf(
   return rows;
 }
 
-/** Adds so many copies of what the table holds. */
+/** Adds so many copies of the rows of the table. */
 async function multiply(client: Client, table: Table, copies: number): Promise<void> {
-  const at = `${quoted(SCHEMA)}.${quoted(table.name)}`;
-  // Kept apart: the planner would read all that was added so far for each copy.
-  await client.query(`create temporary table sample as select * from ${at}`);
+  const target = `${quoted(SCHEMA)}.${quoted(table.name)}`;
+  // A table of its own, because each copy would otherwise read all rows that were added before.
+  await client.query(`create temporary table sample as select * from ${target}`);
   const columns = table.columns.map(({ name }) => name);
   const isAccession = (name: string): boolean => /(^|_)accession_number$/.test(name);
   const values = columns.map((name) =>
     isAccession(name) ? `lpad(g::text, 7, '0') || substr(s.${quoted(name)}, 8)` : `s.${quoted(name)}`,
   );
-  await client.query(`insert into ${at} (${columns.map(quoted).join(', ')})
+  await client.query(`insert into ${target} (${columns.map(quoted).join(', ')})
     select ${values.join(', ')} from generate_series(1, ${copies}) g,
       lateral (select * from sample where g > 0 order by ${table.key.map(quoted).join(', ')}) s`);
   await client.query('drop table sample');

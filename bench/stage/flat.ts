@@ -1,6 +1,6 @@
 /**
- * Items as rows without nesting, for peers that take only such: one stream for the items and one for each of their
- * lists, whose rows carry the item's key and the place. So these peers are spared the normalizing.
+ * Items as flat rows, for peers that cannot read nested ones: a stream for the items and one for each of their lists, whose
+ * rows have the item's key and the position. These peers do not have to normalize.
  */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -9,16 +9,16 @@ import type { Workload } from './workload.ts';
 type Value = string | number | boolean | null;
 type FlatRow = Readonly<Record<string, Value>>;
 
-/** Rows of one future table. */
+/** The rows of one table. */
 export interface Stream {
   readonly name: string;
   readonly key: readonly string[];
   readonly rows: FlatRow[];
-  /** JSON types by column, of all rows. */
+  /** The JSON type of each column over all rows. */
   readonly columns: Map<string, 'string' | 'integer' | 'number' | 'boolean'>;
 }
 
-/** All answers of a workload as streams; an item or element that comes again with the same key replaces the first. */
+/** All answers of a workload as streams. A later row with the same key replaces an earlier one. */
 export function streamsOf(workload: Workload): Stream[] {
   const streams = new Map<string, Stream & { readonly seen: Map<string, FlatRow> }>();
   const put = (name: string, key: readonly string[], row: FlatRow): void => {
@@ -69,7 +69,7 @@ function note({ columns }: Stream, column: string, value: Value): void {
     return;
   }
   const kind = typeof value === 'number' ? (Number.isInteger(value) ? 'integer' : 'number') : typeof value;
-  // A column of nulls so far counts as text until a value says otherwise.
+  // A column that has only nulls so far is text until a value shows its type.
   if (known === undefined || known === 'string' || (known === 'integer' && kind === 'number'))
     columns.set(column, kind as 'string' | 'integer' | 'number' | 'boolean');
 }

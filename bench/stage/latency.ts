@@ -1,4 +1,4 @@
-/** How long the n-th answer takes to come, the same in every run. */
+/** The latency of the n-th answer, the same in every run. */
 
 export type LatencyKind = 'fixed' | 'heavy';
 
@@ -7,12 +7,12 @@ export interface Latency {
   readonly meanMs: number;
 }
 
-/** Of a Pareto distribution with this shape a twentieth of the calls takes half of the time. */
+/** In a Pareto distribution with this shape, a twentieth of the calls takes half of the time. */
 const SHAPE = 1.3;
-/** Longer than this many means no call takes, or one draw would decide the whole run. */
+/** No call takes longer than this many means; otherwise one draw would decide the duration of a run. */
 const LONGEST = 12;
 
-/** Latencies in milliseconds; those of the heavy-tailed kind are stretched so that their mean is the one asked for. */
+/** Latencies in milliseconds. Those of the heavy-tailed kind are scaled to the requested mean. */
 export function latenciesOf({ kind, meanMs }: Latency, count: number): number[] {
   if (kind === 'fixed') return Array.from({ length: count }, () => meanMs);
   const drawn = Array.from({ length: count }, (_, at) => Math.min((1 - uniform(at)) ** (-1 / SHAPE), LONGEST * 4));
@@ -20,5 +20,5 @@ export function latenciesOf({ kind, meanMs }: Latency, count: number): number[] 
   return drawn.map((it) => Math.min((it / mean) * meanMs, LONGEST * meanMs));
 }
 
-/** The golden ratio's multiples fill 0 to 1 evenly in no order, so short samples have the same tail as long ones. */
+/** Multiples of the golden ratio cover 0 to 1 evenly and unordered, so short samples have the same tail as long ones. */
 const uniform = (at: number): number => ((at + 1) * 0.618_033_988_749_894_9) % 1;

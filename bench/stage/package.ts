@@ -1,4 +1,4 @@
-/** The program in its two forms: the sources of the checkout, and the JavaScript that a published package holds. */
+/** The program in its two forms: the sources of the checkout, and the JavaScript of the published package. */
 import { execFile } from 'node:child_process';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export const SOURCES = join(ROOT, 'src/main.js');
 
 let building: Promise<string> | undefined;
 
-/** The entry of the package as `npm pack` would hold it, built when it is first asked for. */
+/** The entry of the package as `npm pack` would contain it, built at the first call. */
 export function packaged(): Promise<string> {
   building ??= build();
   return building;

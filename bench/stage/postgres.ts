@@ -1,6 +1,6 @@
 /**
- * The Postgres that benchmarks measure on: the binaries of the checkout with settings of a small server in production,
- * its files on the disk, or the server that `SLUICE_BENCH_DATABASE_URL` names.
+ * The Postgres of the benchmarks: the binaries of the checkout with the settings of a small production server and files on
+ * the disk, or the server that `SLUICE_BENCH_DATABASE_URL` names.
  */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { startEmbedded } from '../../test/support/embedded-postgres.ts';
 /** A running server. */
 export interface Postgres {
   readonly url: string;
-  /** `18.4`, and how it is set. */
+  /** Its version and settings. */
   readonly about: string;
-  /** Databases of the caller's own, dropped with the server at the latest. */
+  /** Creates a database, empty or as a copy of another. It is dropped with the server at the latest. */
   readonly create: (from?: Database) => Promise<Database>;
   readonly stop: () => Promise<void>;
 }
@@ -23,10 +23,10 @@ export interface Database {
   readonly drop: () => Promise<void>;
 }
 
-/** As in the tests: the same order and case on every machine. */
+/** The locale of the tests: the same order and case on every machine. */
 const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 
-/** Everything that keeps data safe stays on; memory and log are sized so that no checkpoint falls into a short run. */
+/** All safety settings stay on. Memory and log are large enough that no checkpoint starts during a short run. */
 const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '1GB',
   max_wal_size: '16GB',
@@ -34,19 +34,19 @@ const SETTINGS: Readonly<Record<string, string>> = {
   timezone: 'UTC',
 };
 
-/** Starts the server, or reaches the one that the environment names. `more` are further settings of one that is started. */
+/** Starts the server with `more` settings, or connects to the one that the environment names. */
 export async function startPostgres(more: Readonly<Record<string, string>> = {}): Promise<Postgres> {
-  const given = process.env['SLUICE_BENCH_DATABASE_URL'] ?? '';
+  const external = process.env['SLUICE_BENCH_DATABASE_URL'] ?? '';
   const settings = { ...SETTINGS, ...more };
   const server =
-    given === ''
+    external === ''
       ? await startEmbedded(LOCALE, settings, tmpdir())
-      : { url: given, stop: (): Promise<void> => Promise.resolve() };
+      : { url: external, stop: (): Promise<void> => Promise.resolve() };
   const version = await valueOf(server.url, 'show server_version');
-  const set = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
+  const assignments = Object.entries(settings).map(([name, value]) => `${name}=${value}`);
   return {
     url: server.url,
-    about: `Postgres ${version}, ${given === '' ? `on disk, fsync and synchronous_commit on, ${set.join(' ')}` : 'as given by SLUICE_BENCH_DATABASE_URL'}`,
+    about: `Postgres ${version}, ${external === '' ? `on disk, fsync and synchronous_commit on, ${assignments.join(' ')}` : 'the server in SLUICE_BENCH_DATABASE_URL'}`,
     create: (from) => createDatabase(server.url, from),
     stop: () => server.stop(),
   };
@@ -60,7 +60,7 @@ async function createDatabase(server: string, from: Database | undefined): Promi
   return { url: url.href, name, drop: () => execute(server, `drop database if exists ${name} with (force)`) };
 }
 
-/** Connects, does the work, and hangs up. */
+/** Connects, does the work, and disconnects. */
 export async function connected<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, types: { getTypeParser: () => String } });
   await client.connect();
@@ -71,7 +71,7 @@ export async function connected<T>(url: string, work: (client: Client) => Promis
   }
 }
 
-/** Runs statements that give nothing back. */
+/** Runs a statement without a result. */
 export const execute = (url: string, statement: string): Promise<void> =>
   connected(url, async (client) => void (await client.query(statement)));
 
@@ -82,7 +82,7 @@ export const valueOf = (url: string, query: string): Promise<string> =>
     return String(rows[0]?.[0]);
   });
 
-/** Rows in all tables of a schema, by table; `except` are patterns of tables that don't count. */
+/** The number of rows of each table in a schema; `except` is a pattern of tables to leave out. */
 export async function rowsBy(url: string, schema: string, except = '^$'): Promise<Record<string, number>> {
   return connected(url, async (client) => {
     const { rows } = await client.query<{ name: string }>(

@@ -3,14 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { valueOf } from './postgres.ts';
 import type { Service } from './service.ts';
 
-/** In milliseconds; NaN where the system shows none. */
+/** In milliseconds; NaN if the system does not report it. */
 export interface ProcessorTime {
   readonly sluice: number;
   readonly postgres: number;
   readonly service: number;
 }
 
-/** Does the work, which returns the processor time of Sluice itself, beside other results. */
+/** Does the work, and adds the processor time of the server and the service to that of Sluice, which the work returns. */
 export async function withProcessorTime<T extends { readonly cpuMs: number }>(
   serverUrl: string,
   service: Service,
@@ -24,7 +24,7 @@ export async function withProcessorTime<T extends { readonly cpuMs: number }>(
   return { result, processor: { sluice: result.cpuMs, postgres: postgres - before[0], service: serving - before[1] } };
 }
 
-/** Of a server: the process itself, its connections that ended, and those that live. */
+/** The processor time of a server: its main process, its closed connections and its open ones. */
 async function ofServer(pid: string): Promise<number> {
   const own = await fieldsOf(pid);
   if (!own) return Number.NaN;
@@ -36,7 +36,7 @@ async function ofServer(pid: string): Promise<number> {
   return ticks * MS_PER_TICK;
 }
 
-/** Of a process and all its threads, in milliseconds; NaN if there is none, or where the system shows none. */
+/** The processor time of a process and its threads, in milliseconds; NaN if it does not exist or is not reported. */
 export const processorMsOf = async (pid: string): Promise<number> =>
   ((await fieldsOf(pid))?.used ?? Number.NaN) * MS_PER_TICK;
 
@@ -45,7 +45,7 @@ const MS_PER_TICK = 10;
 
 async function fieldsOf(pid: string) {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name in front may hold blanks. After it: the state, the parent, and from the 12th field on the times.
+  // The name at the start may contain blanks. After it come the state, the parent, and from the 12th field on the times.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 16) return undefined;
   const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number) as [number, number, number, number];

@@ -1,6 +1,6 @@
 /**
- * The service as a process of its own: every answer is made before the first request, so that serving costs little. It
- * ends when its input does. `GET /bench/span` tells, and forgets, when requests came and answers left.
+ * The service as a process of its own. It prepares every answer before the first request, so that serving costs little, and
+ * exits when its input ends. `GET /bench/span` returns the times of requests and answers, and resets them.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,12 +10,12 @@ import { latenciesOf } from './latency.ts';
 import type { ServeOptions, Span } from './service.ts';
 import { workloadOf } from './workload.ts';
 
-const { workload: name, answers, latency, signedAlike } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
-const workload = workloadOf(name, answers, signedAlike);
+const { workload: name, answers, latency, sameSignatures } = JSON.parse(process.argv[2] ?? '{}') as ServeOptions;
+const workload = workloadOf(name, answers, sameSignatures);
 const endpoint = endpointNamed(workload.endpoint);
 if (!endpoint) throw new Error(`no endpoint ${workload.endpoint}`);
 const bodies = Array.from({ length: answers }, (_, at) => Buffer.from(JSON.stringify(workload.items(at))));
-const places = new Map(bodies.map((_, at) => [JSON.stringify(workload.wire(workload.input(at))), at]));
+const indexByInput = new Map(bodies.map((_, at) => [JSON.stringify(workload.wire(workload.input(at))), at]));
 const latencies = latency ? latenciesOf(latency, answers) : undefined;
 
 let span = emptySpan();
@@ -24,7 +24,7 @@ function emptySpan(): { firstAt: number; lastAt: number; tookMs: number[]; reque
   return { firstAt: 0, lastAt: 0, tookMs: [], requests: 0, peak: 0 };
 }
 
-let underWay = 0;
+let inFlight = 0;
 
 const now = (): number => performance.timeOrigin + performance.now();
 
@@ -37,8 +37,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const asked = JSON.parse(Buffer.concat(chunks).toString()) as Readonly<Record<string, unknown>>;
-  const at = places.get(JSON.stringify(asked[workload.field]));
+  const question = JSON.parse(Buffer.concat(chunks).toString()) as Readonly<Record<string, unknown>>;
+  const at = indexByInput.get(JSON.stringify(question[workload.field]));
   const body = at === undefined ? undefined : bodies[at];
   if (at === undefined || body === undefined || request.url !== endpoint?.path) {
     response.writeHead(404).end();
@@ -46,10 +46,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   }
   span.firstAt = span.requests === 0 ? arrivedAt : span.firstAt;
   span.requests += 1;
-  underWay += 1;
-  span.peak = Math.max(span.peak, underWay);
+  inFlight += 1;
+  span.peak = Math.max(span.peak, inFlight);
   response.once('close', () => {
-    underWay -= 1;
+    inFlight -= 1;
   });
   response.once('finish', () => {
     span.lastAt = now();

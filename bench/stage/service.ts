@@ -1,4 +1,4 @@
-/** Starts the service that contestants ask, in a process of its own. */
+/** Starts the service of the contestants in a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -11,17 +11,17 @@ export interface ServeOptions {
   readonly answers: number;
   readonly latency?: Latency;
   /** See `workloadOf`. */
-  readonly signedAlike?: boolean;
+  readonly sameSignatures?: boolean;
 }
 
-/** When requests came and answers left since this was last asked, in milliseconds since 1970. */
+/** Times of requests and answers since the last call, in milliseconds since 1970. */
 export interface Span {
   readonly firstAt: number;
   readonly lastAt: number;
   readonly requests: number;
-  /** Most requests that had come and were not answered yet. */
+  /** The greatest number of concurrent requests. */
   readonly peak: number;
-  /** From arrival until the answer had left, by input; only of a service with latency. */
+  /** The time from arrival to the end of the answer, by input; only from a service with latency. */
   readonly tookMs: readonly number[];
 }
 
@@ -34,7 +34,7 @@ export interface Service {
 
 const PROGRAM = fileURLToPath(new URL('./serve.ts', import.meta.url));
 
-/** Resolves when every answer is made and the service listens. */
+/** The service, with every answer prepared and its socket open. */
 export async function startService(options: ServeOptions): Promise<Service> {
   const child = spawn(process.execPath, ['--max-old-space-size=8192', PROGRAM, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],

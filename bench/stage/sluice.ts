@@ -1,4 +1,4 @@
-/** The command line of Sluice in a process of its own, as its users run it, with a config for one workload. */
+/** Runs commands of Sluice as processes, as its users do, with a config for one workload. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, type Ran } from './child.ts';
@@ -8,12 +8,12 @@ import type { Workload } from './workload.ts';
 export interface Sluice {
   readonly config: string;
   readonly folder: string;
-  /** What the program finds in its environment. */
+  /** The environment of the program. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command; it must end with exit code 0 or one of `codes`. */
   readonly run: (
-    words: readonly string[],
-    how?: { readonly node?: readonly string[]; readonly codes?: readonly number[] },
+    args: readonly string[],
+    options?: { readonly node?: readonly string[]; readonly codes?: readonly number[] },
   ) => Promise<Ran>;
 }
 
@@ -23,14 +23,14 @@ export interface SluiceOptions {
   /** A postgres:// address or `embedded:FOLDER`. */
   readonly warehouseUrl: string;
   readonly inFlight?: number;
-  /** The program's entry, when not that of the package. */
+  /** The entry of the program (default: that of the package). */
   readonly main?: string;
 }
 
 /** Enough to keep a local service busy. */
 const IN_FLIGHT = 8;
-/** So many that no request waits for its turn. */
-const NO_PACE = 1_000_000;
+/** High enough that no request waits for the rate. */
+const UNLIMITED_RATE = 1_000_000;
 
 /** Writes the config and its inputs into the folder. */
 export async function sluiceFor(folder: string, options: SluiceOptions): Promise<Sluice> {
@@ -46,7 +46,7 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
       '  url: ${SLUICE_SERVICE_URL}',
       '  token: ${SLUICE_SERVICE_TOKEN}',
       `  in_flight: ${inFlight}`,
-      `  requests_per_second: ${NO_PACE}`,
+      `  requests_per_second: ${UNLIMITED_RATE}`,
       'warehouse: { url: "${DATABASE_URL}" }',
       'syncs:',
       `  ${workload.name}:`,
@@ -66,10 +66,10 @@ export async function sluiceFor(folder: string, options: SluiceOptions): Promise
     config,
     folder,
     env,
-    run: (words, { node = [], codes = [0] } = {}) =>
-      run(process.execPath, [...node, main, ...words], { env, cwd: folder, codes }),
+    run: (args, { node = [], codes = [0] } = {}) =>
+      run(process.execPath, [...node, main, ...args], { env, cwd: folder, codes }),
   };
 }
 
-/** The words that sync everything of the config. */
+/** The arguments that run every sync of the config. */
 export const SYNC = ['sync', '--json', '--quiet'] as const;

@@ -1,30 +1,30 @@
-/** What a load leaves behind beside rows: write-ahead log, new row versions, dead rows. */
+/** The side effects of a load on the database: write-ahead log, new row versions, dead rows. */
 import { sql } from 'kysely';
 import type { Warehouse } from '../../src/warehouse/connect/connect.ts';
 import { tables } from '../../src/warehouse/schema/tables.ts';
 import { warehouseAt } from './batches.ts';
 
 export interface Trace {
-  /** Bytes of write-ahead log ever written. */
+  /** Bytes of write-ahead log since the server was created. */
   readonly walAt: number;
-  /** The transaction from which on versions are new. */
-  readonly mark: string;
-  /** Row versions in the tables for analysts that are newer than the mark given. */
+  /** The id of the next transaction: later row versions have this id or a greater one. */
+  readonly nextXid: string;
+  /** Row versions in the analyst tables that were created since the earlier state. */
   readonly versions: number;
-  /** Rows in them that nobody can see since then and that still take their place; those of before are not counted. */
+  /** Row versions in the analyst tables that became dead since the earlier state and still occupy space. */
   readonly dead: number;
 }
 
-/** The state of a warehouse as of now; the mark of an earlier one says what is new. */
-export async function traceOf(url: string, mark?: string): Promise<Trace> {
+/** The current state of a warehouse; `since` is the `nextXid` of an earlier state. */
+export async function traceOf(url: string, since?: string): Promise<Trace> {
   const warehouse = await warehouseAt(url);
   try {
-    const versions = mark === undefined ? 0 : await versionsSince(warehouse, mark);
+    const versions = since === undefined ? 0 : await versionsSince(warehouse, since);
     return {
       walAt: Number(await one(warehouse, sql`pg_current_wal_insert_lsn() - '0/0'::pg_lsn`)),
-      mark: await one(warehouse, sql`pg_snapshot_xmax(pg_current_snapshot())`),
+      nextXid: await one(warehouse, sql`pg_snapshot_xmax(pg_current_snapshot())`),
       versions,
-      dead: mark === undefined ? 0 : await deadSince(warehouse, mark, versions),
+      dead: since === undefined ? 0 : await deadSince(warehouse, since, versions),
     };
   } finally {
     await warehouse.close();
@@ -38,38 +38,38 @@ async function one({ db }: Warehouse, expression: Expression): Promise<string> {
   return rows[0]?.value ?? '';
 }
 
-async function versionsSince(warehouse: Warehouse, mark: string): Promise<number> {
+async function versionsSince(warehouse: Warehouse, xid: string): Promise<number> {
   const counts = tables.map(
     ({ name }) =>
-      sql`(select count(*) from ${sql.id(warehouse.schema, name)} where xmin::text::bigint >= ${mark}::bigint)`,
+      sql`(select count(*) from ${sql.id(warehouse.schema, name)} where xmin::text::bigint >= ${xid}::bigint)`,
   );
   return Number(await one(warehouse, sql`${sql.join(counts, sql` + `)}`));
 }
 
-/** Read off the pages where the server lets them be seen, else as the statistics estimate it, with those of before. */
-async function deadSince(warehouse: Warehouse, mark: string, versions: number): Promise<number> {
+/** Counted on the pages if the server allows to inspect them; otherwise the estimate of the statistics, with older dead rows. */
+async function deadSince(warehouse: Warehouse, xid: string, versions: number): Promise<number> {
   const { db, schema } = warehouse;
-  const isSeen = await sql`create extension if not exists pageinspect`.execute(db).then(
+  const canInspect = await sql`create extension if not exists pageinspect`.execute(db).then(
     () => true,
     () => false,
   );
   const estimate = sql`(select coalesce(sum(n_dead_tup), 0) from pg_stat_user_tables where schemaname = ${schema})`;
-  if (!isSeen) return Number(await one(warehouse, estimate));
+  if (!canInspect) return Number(await one(warehouse, estimate));
   const each = tables.map(({ name }) => {
     const table = `"${schema}"."${name}"`;
     return sql`(select count(*) from generate_series(0, pg_relation_size(${table}::regclass) / current_setting('block_size')::int - 1) as page,
-      heap_page_items(get_raw_page(${table}, page::int)) where t_xmin::text::bigint >= ${mark}::bigint or ${isReplaced(mark)})`;
+      heap_page_items(get_raw_page(${table}, page::int)) where t_xmin::text::bigint >= ${xid}::bigint or ${isReplaced(xid)})`;
   });
-  // Of the versions that were made since, those that can be seen are alive.
+  // The live versions among the new ones are not dead.
   return Number(await one(warehouse, sql`${sql.join(each, sql` + `)}`)) - versions;
 }
 
-/** Bits of a version's header: what `t_xmax` is not, or is instead of a transaction. */
-const XMAX = { onlyLocks: 0x80, isVoid: 0x800, isMany: 0x1000 };
+/** Bits of a version's header: `t_xmax` only locks, is invalid, or is a multixact. */
+const XMAX = { onlyLocks: 0x80, isInvalid: 0x800, isMulti: 0x1000 };
 
-/** True of a version that was there before the mark and was updated or deleted since. */
-const isReplaced = (mark: string) =>
-  sql`t_infomask & ${XMAX.onlyLocks | XMAX.isVoid}::int = 0 and case when t_infomask & ${XMAX.isMany}::int = 0
-    then t_xmax::text::bigint >= ${mark}::bigint
+/** True for a version that transaction `xid` or a later one updated or deleted. */
+const isReplaced = (xid: string) =>
+  sql`t_infomask & ${XMAX.onlyLocks | XMAX.isInvalid}::int = 0 and case when t_infomask & ${XMAX.isMulti}::int = 0
+    then t_xmax::text::bigint >= ${xid}::bigint
     else exists (select from pg_get_multixact_members(t_xmax) as m(xid, mode)
-      where m.xid::text::bigint >= ${mark}::bigint and m.mode in ('nokeyupd', 'upd')) end`;
+      where m.xid::text::bigint >= ${xid}::bigint and m.mode in ('nokeyupd', 'upd')) end`;

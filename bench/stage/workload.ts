@@ -1,4 +1,4 @@
-/** The questions that benchmarks ask and the answers to them, from the world of the sandbox. */
+/** The requests of the benchmarks and their answers, from the world of the sandbox. */
 import { type Sign, signing } from '../../src/sandbox/world/images.ts';
 import type { Person } from '../../src/sandbox/world/people.ts';
 import { sizeOf } from '../../src/sandbox/world/size.ts';
@@ -7,13 +7,13 @@ import type { RequestBody } from '../../src/service/request-body.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** One kind of question, asked for many inputs. */
+/** Requests that differ in one field, with their answers. */
 export interface Workload {
   readonly name: WorkloadName;
   readonly endpoint: string;
-  /** Fields that every question has. */
+  /** The fields that all requests share. */
   readonly request: RequestBody;
-  /** The field by which one question differs from another. */
+  /** The field in which the requests differ. */
   readonly field: string;
   readonly answers: number;
   /** The n-th input, as a file of inputs holds it. */
@@ -21,17 +21,17 @@ export interface Workload {
   /** The field's value on the wire for an input. */
   readonly wire: (input: string) => unknown;
   readonly items: (index: number) => readonly Item[];
-  /** Flattened columns that name an item, for peers that must be told. */
+  /** The flattened key columns of an item, for peers whose config needs them. */
   readonly key: readonly string[];
 }
 
 export type WorkloadName = 'filings' | 'posts' | 'groups' | 'photoshare' | 'profiles' | 'users';
 
-/** One less than was asked for: a full answer would be cut and asked again. */
+/** One less than the requested count, because a full answer would be split. */
 const FILINGS_IN_ANSWER = 99;
 const MEMBERS_IN_GROUP = 1_000;
 const USERS_IN_ANSWER = 1_000;
-/** A company file's size is told by documents, of which a filing has one at least. */
+/** A search that returns every filing. */
 const EVERYTHING = { count: Number.MAX_SAFE_INTEGER, entity_name: '' };
 const SEED = 1;
 const NOW = new Date('2026-01-02T12:00:00Z');
@@ -40,11 +40,11 @@ const numbered = (index: number): string => String(index + 1).padStart(7, '0');
 const same = (input: string): unknown => input;
 
 /**
- * A workload of so many answers. The service signs image addresses anew in each; `signedAlike`, in all of them alike, so
- * that no answer differs from another in what it shows of an author whom both show.
+ * A workload of so many answers. The service signs image addresses anew in each answer. With `sameSignatures` all answers
+ * have the same signatures, so that two answers with the same author report the same about that author.
  */
-export function workloadOf(name: WorkloadName, answers: number, signedAlike = false): Workload {
-  const signed = (index: number): Sign => signing(SEED, signedAlike ? 1 : index + 1);
+export function workloadOf(name: WorkloadName, answers: number, sameSignatures = false): Workload {
+  const signed = (index: number): Sign => signing(SEED, sameSignatures ? 1 : index + 1);
   const world = (more: Parameters<typeof sizeOf>[0]): World => worldOf(SEED, sizeOf(more), () => NOW);
   switch (name) {
     case 'filings': {
@@ -160,8 +160,8 @@ const userOf = (person: Person): Item => ({
 });
 
 /**
- * Rows that the answers hold: one an item, and one an element of every list in it, at any depth. Every contestant is
- * held to this number, whatever tables it makes of it.
+ * The number of rows in the answers: one for each item, and one for each element of every list in it, at any depth. The
+ * rates of all contestants use this number, whatever their tables are.
  */
 export function rowsIn({ items, answers }: Pick<Workload, 'items' | 'answers'>): number {
   let rows = 0;

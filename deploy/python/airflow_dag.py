@@ -1,8 +1,8 @@
-"""An Airflow 3 DAG that runs the syncs each hour. To the DAGs folder, with sluice_run.py beside it.
+"""An Airflow 3 DAG that runs the syncs each hour. Copy it to the DAGs folder, with sluice_run.py beside it.
 
-A task that is stopped by hand is killed after 5 s by Airflow 3.1. The program drains on by itself, for as long as its
-calls in flight take; on Kubernetes the worker's terminationGracePeriodSeconds must be longer than that.
-Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are on the worker; none is an argument.
+Airflow 3.1 kills a task 5 s after a person stops it. The program still drains, which takes as long as its calls in flight;
+on Kubernetes the worker's terminationGracePeriodSeconds must be longer than that.
+Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are on the worker; no secret is an argument.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sluice_run import Action, run_sync
     start_date=datetime(2026, 1, 1, tzinfo=timezone.utc),
     # A sync knows what it has not requested yet, so missed runs are not made up for one by one.
     catchup=False,
-    # The lease would keep a second run out, with exit code 7.
+    # The lease would refuse a second run with exit code 7.
     max_active_runs=1,
     tags=["sluice"],
 )
@@ -35,12 +35,12 @@ def sluice():
     def sync() -> dict | None:
         outcome = run_sync()
         if outcome.action is Action.RETRY:
-            raise AirflowException(outcome.told())
+            raise AirflowException(outcome.message())
         if outcome.action is Action.FAIL:
-            raise AirflowFailException(outcome.told())
+            raise AirflowFailException(outcome.message())
         if outcome.action is Action.NEXT_TIME:
             # Tasks after this one are skipped too, unless their trigger_rule says otherwise.
-            raise AirflowSkipException(outcome.told())
+            raise AirflowSkipException(outcome.message())
         return outcome.summary
 
     sync()

@@ -1,8 +1,8 @@
-"""Dagster definitions that run the syncs each hour, as one asset. With sluice_run.py beside it.
+"""Dagster definitions that run the syncs each hour, as one asset. They need sluice_run.py beside them.
 
     dagster dev --module-name dagster_assets
 
-Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are where the run is launched.
+Sluice, its config and its secrets (SLUICE_SERVICE_TOKEN_FILE, DATABASE_URL_FILE) are on the machine of the run.
 """
 
 import dagster as dg
@@ -12,7 +12,7 @@ from sluice_run import Action, run_sync
 
 @dg.asset(
     description="Every sync of the config, into the schema `sluice` of the warehouse.",
-    # Keeps a second run waiting; the lease would turn it away with exit code 7.
+    # Lets a second run wait; the lease would refuse it with exit code 7.
     pool="sluice",
     output_required=False,
 )
@@ -21,10 +21,10 @@ def warehouse(context: dg.AssetExecutionContext):
     if outcome.action is Action.RETRY:
         raise dg.RetryRequested(max_retries=5, seconds_to_wait=60)
     if outcome.action is Action.FAIL:
-        raise dg.Failure(description=outcome.told(), allow_retries=False)
+        raise dg.Failure(description=outcome.message(), allow_retries=False)
     if outcome.action is Action.NEXT_TIME:
-        # Nothing is materialized, so what depends on it waits. The run itself is no failure.
-        context.log.warning(outcome.told())
+        # Nothing is materialized, so dependent assets wait. The run itself does not fail.
+        context.log.warning(outcome.message())
         return
     syncs = (outcome.summary or {}).get("syncs", [])
     yield dg.MaterializeResult(

@@ -1,6 +1,6 @@
-"""Runs `sluice sync --json` for an orchestrator: the exit code says what to do next, the summary what happened.
+"""Runs `sluice sync --json` for an orchestrator: the exit code decides what to do next, the summary shows what happened.
 
-Needs nothing but Python 3.9. airflow_dag.py and dagster_assets.py beside it are the two users.
+Needs only Python 3.9. airflow_dag.py and dagster_assets.py use it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ class Action(Enum):
     """What the caller should do about a run."""
 
     DONE = "done"
-    # The same again, later: it goes on where it stopped, and pays for nothing twice.
+    # Run the same command later: it continues where it stopped, and pays for no request twice.
     RETRY = "retry"
     # A person must fix something first: the same command would end the same way, or pay again for rejected inputs.
     FAIL = "fail"
-    # What is left stays planned. The next scheduled run goes on with it.
+    # The other requests stay planned. The next scheduled run continues with them.
     NEXT_TIME = "next time"
 
 
@@ -31,7 +31,7 @@ ACTIONS = {
     2: Action.FAIL,  # usage or config
     3: Action.FAIL,  # the credential was refused
     4: Action.FAIL,  # finished, with too many rejects
-    5: Action.RETRY,  # trouble upstream or in the database
+    5: Action.RETRY,  # a transient error of the service or the database
     6: Action.NEXT_TIME,  # out of points or budget
     7: Action.RETRY,  # another run holds the lease
     8: Action.FAIL,  # the schema is not current
@@ -44,30 +44,30 @@ ACTIONS = {
 class Outcome:
     exit_code: int
     action: Action
-    # As `sluice sync --json` prints it; None when it ended before there was any.
+    # The output of `sluice sync --json`; None if it printed no summary.
     summary: dict | None
 
-    def told(self) -> str:
-        """Why it ended as it did and what to do next, in a line for each sync that did not end well."""
+    def message(self) -> str:
+        """The exit code, and a line for each sync that did not complete, with the reason and the next step."""
         syncs = (self.summary or {}).get("syncs", [])
-        troubles = [s for s in syncs if s["exitCode"] != 0]
-        lines = [f"{s['sync']}: {s['state']}. {s['error'] or ''} {s['next'] or ''}".strip() for s in troubles]
+        failed = [s for s in syncs if s["exitCode"] != 0]
+        lines = [f"{s['sync']}: {s['state']}. {s['error'] or ''} {s['next'] or ''}".strip() for s in failed]
         return "\n".join([f"sluice sync ended with exit code {self.exit_code}", *lines])
 
 
 def action_of(exit_code: int) -> Action:
-    """What to do about an exit code. One that Sluice does not give is a kill, and a run goes on after a kill."""
+    """What to do after an exit code. Any other code means that the program was killed; then a retry continues the run."""
     return ACTIONS.get(exit_code, Action.RETRY)
 
 
 def run_sync(
     names: tuple[str, ...] = (), max_points: int | None = None, program: tuple[str, ...] = ("sluice",)
 ) -> Outcome:
-    """Runs the syncs named, or all. Its log goes where this process's standard error goes.
+    """Runs the named syncs, or all. The program's log goes to the standard error of this process.
 
-    A stop that reaches this process, as a signal or an exception, is passed on as SIGTERM, and the drain waited for:
-    what is in flight is paid, and is stored before the program ends. The program has a session of its own, so it drains
-    even where the orchestrator kills this process meanwhile.
+    If this process is stopped by a signal or an exception, it sends SIGTERM to the program and waits for the drain: requests
+    in flight are paid, and their answers are stored before the program exits. The program has a session of its own, so it
+    drains even if the orchestrator kills this process.
     """
     limit = [] if max_points is None else ["--max-points", str(max_points)]
     command = [*program, "sync", *names, "--json", *limit]
@@ -80,7 +80,7 @@ def run_sync(
         if child:
             child.send_signal(signal.SIGTERM)
 
-    # Only the main thread may say what a signal does; elsewhere the orchestrator raises an exception here.
+    # Only the main thread can handle signals; in other threads the orchestrator raises an exception.
     in_main = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGTERM, pass_on) if in_main else None
     try:
