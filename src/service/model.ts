@@ -16,6 +16,24 @@ export const DETAILS = ['reference', 'preview', 'full'] as const;
 
 export type Detail = (typeof DETAILS)[number];
 
+/** The topics of resources, in the order of the reference pages. Each network is a topic of its own. */
+export const TOPICS = [
+  'Web pages',
+  'Company filings',
+  'Professional network',
+  'Microblogging network',
+  'Photo-sharing network',
+  'Costs',
+] as const;
+
+export type Topic = (typeof TOPICS)[number];
+
+/**
+ * How a field identifies its entity. `permanent`: an id that never passes to another entity. `name`: a name that requests
+ * can use, and that can change hands. `text`: a text that shows who it is, but that requests cannot use.
+ */
+export type Identification = 'permanent' | 'name' | 'text';
+
 export interface FieldMetadata {
   /** The meaning in an analyst's words, with the unit; it becomes the column's comment. */
   readonly about: string;
@@ -125,6 +143,7 @@ export interface Resource {
   readonly table: string;
   /** The singular, used as the prefix of the key columns in child tables. */
   readonly noun: string;
+  readonly topic: Topic;
   readonly about: string;
   /** Columns of the primary key, in order. */
   readonly key: readonly string[];
@@ -145,8 +164,8 @@ export interface Resource {
    * records the names in every answer. So only a resource whose endpoint accepts several names declares them.
    */
   readonly names?: Readonly<Record<string, NameKind>>;
-  /** Fields that identify the entity in texts, besides its key and the names in `NAME_FIELDS`. */
-  readonly identifiedBy?: readonly string[];
+  /** Fields that identify the entity: erasure looks for their values. Its key does so without being listed. */
+  readonly identifiedBy?: Readonly<Record<string, Identification>>;
   /** Numbers that change daily. The last values of each day with an observation are kept. */
   readonly measures?: readonly Measure[];
   /** Every change of the other attributes is logged: old value, new value, time and answer. */

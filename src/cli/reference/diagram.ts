@@ -1,29 +1,24 @@
 /** Renders the relations between the tables for analysts, as a page of Mermaid diagrams and as DBML. */
-import { tables } from '../../warehouse/schema/tables.ts';
+import { type Topic, TOPICS } from '../../service/model.ts';
+import { bridgeTables, rootTables, tables } from '../../warehouse/schema/tables.ts';
 import type { Table } from '../../warehouse/schema/table-types.ts';
 import { generated, page } from './markdown.ts';
 
-/** The diagrams, by the prefix of the names of their tables. */
-const TOPICS: readonly (readonly [begins: string, title: string])[] = [
-  ['web_', 'Web pages'],
-  ['sec_', 'Company filings'],
-  ['pronet_', 'Professional network'],
-  ['microblog_', 'Microblogging network'],
-  ['photoshare_', 'Photo-sharing network'],
-  ['request_costs', 'Costs'],
-];
+const TOPIC_OF: ReadonlyMap<Table, Topic> = new Map<Table, Topic>([
+  ...rootTables.flatMap((root) =>
+    [root, ...root.children, root.daily, root.changes].flatMap((it) =>
+      it ? [[it, root.resource.topic] as const] : [],
+    ),
+  ),
+  ...bridgeTables.map((it) => [it, it.bridge.to().topic] as const),
+]);
 
-const topicOf = ({ name }: Table): string | undefined =>
-  TOPICS.find(([begins]) => name.replace(/^fact_/, '').startsWith(begins))?.[0];
-
-/** The contents of `docs/entities.md`. Throws if a table belongs to no topic. */
+/** The contents of `docs/entities.md`: one diagram for each topic. */
 export function entitiesPage(): string {
-  const missing = tables.filter((it) => topicOf(it) === undefined);
-  if (missing.length > 0) throw new Error(`no diagram shows ${missing.map(({ name }) => name).join(', ')}`);
   return page([
     generated('Entities'),
     'The tables for analysts with their keys and foreign keys. All columns are in [tables](tables.md); [schema.dbml](schema.dbml) has the same content for tools that read DBML. The views whose names end in `_overview` join tables that have no foreign key between them.',
-    ...TOPICS.flatMap(([begins, title]) => [`## ${title}`, mermaid(tables.filter((it) => topicOf(it) === begins))]),
+    ...TOPICS.flatMap((topic) => [`## ${topic}`, mermaid(tables.filter((it) => TOPIC_OF.get(it) === topic))]),
   ]);
 }
 

@@ -1,6 +1,6 @@
 /** The entity to forget: its table, its key and its known names. */
 import { type QueryExecutorProvider, sql } from 'kysely';
-import { NAME_FIELDS } from '../../normalize/erasure/redact-items.ts';
+import { IDENTIFYING_FIELDS, TEXT_FIELDS } from '../../normalize/erasure/identifying-fields.ts';
 import { isObject, type JsonObject } from '../../normalize/scope.ts';
 import { type Forgotten, nameVariants } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
@@ -10,7 +10,6 @@ import type { Warehouse } from '../../warehouse/connect/connect.ts';
 import { referencesTo } from './references.ts';
 import { scrubberOf } from './scrub.ts';
 import { traceOf, wholeTraces } from '../../service/names/traces.ts';
-import { rootTables } from '../../warehouse/schema/tables.ts';
 
 export interface ErasureTarget {
   readonly table: RootTable;
@@ -18,13 +17,6 @@ export interface ErasureTarget {
 }
 
 type Schemas = Pick<Warehouse, 'schema' | 'ops'>;
-
-const identifying = rootTables.flatMap(({ resource: { fields, identifiedBy = [] } }) =>
-  identifiedBy.map((field) => ({ field, isRequested: fields[field]?.shape === 'given' })),
-);
-const FIELDS: readonly string[] = [...new Set([...NAME_FIELDS, ...identifying.map(({ field }) => field)])];
-/** Fields that identify an entity but cannot name it in a request. */
-const UNREQUESTED = new Set(identifying.filter(({ isRequested }) => !isRequested).map(({ field }) => field));
 
 /** Texts that identify the entity, by the field that held them. */
 export type NamesByField = ReadonlyMap<string, ReadonlySet<string>>;
@@ -51,7 +43,7 @@ export function openNameRegister({ table, key }: ErasureTarget): NameRegister {
   return {
     names,
     note: (found, prefix = '') => {
-      for (const field of FIELDS) {
+      for (const field of IDENTIFYING_FIELDS) {
         const value = found[prefix + field];
         add(field, isObject(value) ? value['value'] : (value ?? found[`${prefix}${field}_value`]));
       }
@@ -76,8 +68,7 @@ export async function noteRows(
     const before = await sql<{ attribute: string; texts: readonly (string | null)[] }>`
       select attribute, array[from_value, to_value] as texts from ${tableId(where.schema, name)}
       where ${keyEquals(entityKey, key)}`.execute(db);
-    for (const { attribute, texts } of before.rows)
-      for (const text of texts) register.note({ [attribute.replace(/^internal_id_value$/, 'internal_id')]: text });
+    for (const { attribute, texts } of before.rows) for (const text of texts) register.note({ [attribute]: text });
   }
   const known = await sql<{ name: string }>`
     select name from ${tableId(where.ops, 'identities')}
@@ -85,7 +76,7 @@ export async function noteRows(
   for (const { name } of known.rows) register.note({ alias: name });
   for (const { table: other, key: columns, columns: all } of referencesTo(table)) {
     const prefix = (columns[0] ?? '').slice(0, -(table.key[0] ?? '').length);
-    if (!all.some((column) => FIELDS.includes(column.slice(prefix.length)))) continue;
+    if (!all.some((column) => IDENTIFYING_FIELDS.includes(column.slice(prefix.length)))) continue;
     const mentions = await sql<JsonObject>`
       select distinct ${sql.join(all.filter((it) => !it.startsWith('_')).map((it) => sql`${sql.ref(it)}::text as ${sql.ref(it)}`))}
       from ${tableId(where.schema, other.name)} where ${keyEquals(columns, key)}`.execute(db);
@@ -154,7 +145,7 @@ export function searchFor(
 ): ErasureSearch {
   const { table, key } = target;
   // Requests name entities by these fields alone; many entities share a display name.
-  const lookedUp = [...names].filter(([field]) => !UNREQUESTED.has(field));
+  const lookedUp = [...names].filter(([field]) => !TEXT_FIELDS.has(field));
   const keyTexts = key.filter((_, index) => !(table.key[index] ?? '').endsWith('_type'));
   const asked = new Set([...lookedUp.flatMap(([, of]) => [...of].flatMap(spelledOf)), ...keyTexts]);
   if (key.length === 2) asked.add(key.join(':'));

@@ -106,7 +106,10 @@ function isNameOf(text: string, { forgotten, tables = [] }: Cleaning): boolean {
 
 const LONGEST_NAME = 4_000;
 
-/** Fields that services use to name the object itself, compared without case, hyphens and underscores. */
+/**
+ * Assumed: fields that services use to name an object that the contract does not declare, compared without case, hyphens
+ * and underscores.
+ */
 const SELF = new Set(
   'urn entityurn objecturn profileurn userurn id restid internalid userid profileid alias username userhandle handle screenname publicid publicidentifier vanityname url profileurl link permalink'.split(
     ' ',
@@ -130,7 +133,7 @@ function proofOf(value: JsonObject, cleaning: Cleaning): 'urn' | 'name' | undefi
     : undefined;
 }
 
-/** The names that other texts may use for the entity. Numbers are excluded, since their meaning is unknown. */
+/** Assumed: the names that other texts may use for such an object. Numbers are excluded, since their meaning is unknown. */
 const namesIn = (value: JsonObject): JsonObject =>
   Object.fromEntries(
     ['alias', 'url', 'name'].flatMap((field) => (typeof value[field] === 'string' ? [[field, value[field]]] : [])),

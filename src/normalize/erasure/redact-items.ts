@@ -1,11 +1,19 @@
 /** Removes a forgotten entity from the items of an answer, at each place where the contract allows it; pure. */
 import type { KeyedRequest } from '../../service/request-body.ts';
 import type { Endpoint } from '../../service/endpoint.ts';
-import type { ListElement, Field, Fields, ObservationSpec, Resource } from '../../service/model.ts';
+import {
+  type ListElement,
+  type Field,
+  type Fields,
+  type ObservationSpec,
+  type Resource,
+  TOPICS,
+} from '../../service/model.ts';
 import { asksForPseudonym, type Forgotten, isTombstone, tombstone } from '../../service/names/forgotten.ts';
 import { isKeyedByQuestion } from '../../service/resource.ts';
 import { rootTables } from '../../warehouse/schema/tables.ts';
 import { asksForForgotten, isUrnOfForgotten } from './redact-request.ts';
+import { NAME_FIELDS, PERMANENT_FIELDS } from './identifying-fields.ts';
 import { type Cleaning, cleaned as cleanedAs, cleanedEntry, isOwnName } from './clean.ts';
 import { isObject, type JsonObject } from '../scope.ts';
 
@@ -50,15 +58,12 @@ const redactValue = (value: unknown, walk: Walk): unknown => cleanedAs(value, cl
 
 const cleaningOf = ({ forgotten, onFound, resource }: Walk): Cleaning => ({
   forgotten,
-  tables: TABLES_BY_NETWORK.get(networkOf(resource.table)) ?? [],
+  tables: TABLES_BY_TOPIC.get(resource.topic) ?? [],
   ...(onFound && { onFound }),
 });
 
-/** Tables of one network begin with its name. */
-const networkOf = (table: string): string => table.split('_', 1)[0] ?? '';
-const TABLES_BY_NETWORK = Map.groupBy(
-  rootTables.map(({ name }) => name),
-  networkOf,
+const TABLES_BY_TOPIC = new Map(
+  TOPICS.map((topic) => [topic, rootTables.filter(({ resource }) => resource.topic === topic).map(({ name }) => name)]),
 );
 
 /** The results, or the same array if no element changes. */
@@ -185,7 +190,7 @@ function isForgotten(resource: Resource, value: JsonObject, isBare: boolean, wal
   const { forgotten } = walk;
   const key = keyOf(resource, value, isBare, walk);
   if (key && forgotten.isKey(resource.table, key)) return true;
-  const names = key ? namesIn(value, LASTING_FIELDS) : namesIn(value);
+  const names = key ? namesIn(value, PERMANENT_FIELDS) : namesIn(value);
   return names.some((name) => forgotten.isName(resource.table, name));
 }
 
@@ -204,14 +209,6 @@ function textOf(value: unknown): string | undefined {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return text === '' ? undefined : text;
 }
-
-/**
- * Fields that name an entity in the contract's objects. A display name is not among them, since many entities share it.
- */
-export const NAME_FIELDS: readonly string[] = ['id', 'rest_id', 'internal_id', 'alias', 'url'];
-
-/** The fields among these that, besides keys, never change hands. */
-const LASTING_FIELDS: readonly string[] = ['internal_id'];
 
 /** The object's own names. */
 const namesIn = (value: JsonObject, fields = NAME_FIELDS): string[] =>

@@ -10,10 +10,11 @@ export const microblogUser = resource({
   tag: '@microblog_user',
   table: 'microblog_users',
   noun: 'user',
+  topic: 'Microblogging network',
   about: 'Profiles of the microblogging network.',
   key: ['rest_id'],
   filters: ['alias'],
-  identifiedBy: ['name'],
+  identifiedBy: { internal_id: 'permanent', rest_id: 'name', alias: 'name', url: 'name', name: 'text' },
   names: { rest_id: 'id', alias: 'alias', url: 'url' },
   measures: [
     'follower_count',

@@ -37,11 +37,12 @@ export const pronetPost: Resource = resource({
   tag: '@pronet_user_post',
   table: 'pronet_posts',
   noun: 'post',
+  topic: 'Professional network',
   about: 'Posts of the professional network, including reposts and the posts that they repeat.',
   key: ['urn_type', 'urn_value'],
   shared: true,
   filters: ['created_at', 'author_urn_value'],
-  identifiedBy: ['share_url'],
+  identifiedBy: { url: 'name', share_url: 'text' },
   measures: [
     'comment_count',
     'share_count',

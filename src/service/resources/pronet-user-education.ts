@@ -11,6 +11,7 @@ export const pronetUserEducation = resource({
   tag: '@pronet_user_education',
   table: 'pronet_user_educations',
   noun: 'education',
+  topic: 'Professional network',
   about: 'Schools that a person lists, in the person’s order.',
   key: ['user_urn_type', 'user_urn_value', 'position'],
   owner: ['user_urn_type', 'user_urn_value'],

@@ -7,6 +7,7 @@ export const secFiling = resource({
   tag: '@sec_filing',
   table: 'sec_filings',
   noun: 'filing',
+  topic: 'Company filings',
   about: 'Documents of public company filings; one filing has one accession number and several documents.',
   key: ['accession_number', 'file_name'],
   filters: ['file_date', 'period_ending'],

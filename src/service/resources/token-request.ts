@@ -8,6 +8,7 @@ export const tokenRequest = resource({
   tag: '@token_request',
   table: LOG_TABLE,
   noun: 'request',
+  topic: 'Costs',
   about: 'Cost of each request to the service: one row per request in the service’s log.',
   key: ['id'],
   filters: ['started_at', 'response_request_id'],

@@ -18,10 +18,11 @@ export const webPage = resource({
   tag: '@web_parser_result',
   table: 'web_pages',
   noun: 'page',
+  topic: 'Web pages',
   about: 'Web pages as parsed: one row per requested address and set of content options.',
   key: ['page_key'],
   filters: ['requested_url'],
-  identifiedBy: ['requested_url'],
+  identifiedBy: { requested_url: 'name', url: 'name' },
   fields: {
     page_key: fromRequest('text', 'SHA-256, in hex, of the requested address and the content options.', ({ request }) =>
       pageKeyOf(request),
