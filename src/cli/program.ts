@@ -144,7 +144,11 @@ function withOptions(parser: Parser, options: Options): Parser {
   );
 }
 
-/** The arguments as the command declares them. Throws a UsageError for undeclared and invalid ones. */
+/**
+ * The arguments as the command declares them. Throws a UsageError for undeclared and invalid ones. The strict mode of yargs
+ * is not enough: it says `Unknown argument: x` of flags, words and commands alike, names no similar one, and accepts a
+ * positional that is written as a flag.
+ */
 function checked(command: Command, found: Found): Readonly<Record<string, unknown>> {
   const options: Options = { ...commonOptions, ...command.options };
   refuseUnknownFlags(command, found, [...Object.keys(options), ...Object.keys(command.positionals)]);

@@ -1,4 +1,8 @@
-/** The input of a schema as plain data (JSON Schema). Code that reads values and words messages walks this data. */
+/**
+ * The input of a zod schema as plain data (JSON Schema). Zod alone decides what is valid. Its issues name only the violated
+ * bound, so messages read the allowed values here, such as `a whole number from 1 to 100`; and values from variables and
+ * cells, which are texts, get the type that the schema declares here before zod parses them.
+ */
 import * as z from 'zod';
 import { memoizeByObject } from '../async/memoize.ts';
 

@@ -1,9 +1,10 @@
 /** Tables and words: harmless, aligned, cut on a terminal only. */
+import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { csv } from '../../src/cli/terminal/csv.ts';
 import { asJson } from '../../src/cli/terminal/json.ts';
 import { withNoun, duration, withThousands, displayText, paint, table } from '../../src/cli/terminal/print.ts';
-import { cutTo, widthOf } from '../../src/cli/terminal/width.ts';
+import { cutTo } from '../../src/cli/terminal/width.ts';
 import { keptChannel } from './channels.ts';
 
 const pipe = keptChannel();
@@ -34,24 +35,25 @@ describe('table', () => {
     ).toBe('a     b\n----  -\nnull  x\n      y\n');
   });
 
-  it('gives wide characters two columns and marks none', () => {
+  it('gives wide characters two columns, half-width ones one and marks none', () => {
     const printed = table(
       [{ name: 'word' }, { name: 'next' }],
       [
         ['日本', 'a'],
         ['e\u0301', 'b'],
         ['👩‍👩‍👧', 'c'],
+        ['ｶﾅ', 'd'],
       ],
       pipe,
     );
-    expect(printed.split('\n').slice(2, 5)).toEqual(['日本  a', 'e\u0301     b', '👩‍👩‍👧    c']);
+    expect(printed.split('\n').slice(2, 6)).toEqual(['日本  a', 'e\u0301     b', '👩‍👩‍👧    c', 'ｶﾅ    d']);
   });
 
   it('cuts the widest column to the terminal, and nothing without one', () => {
     const rows = [['x'.repeat(60), 'short']];
     const columns = [{ name: 'long' }, { name: 'small' }];
     const lines = table(columns, rows, keptChannel(30)).trimEnd().split('\n');
-    expect(lines.map(widthOf)).toEqual([30, 30, 30]);
+    expect(lines.map((line) => stringWidth(line))).toEqual([30, 30, 30]);
     expect(lines[2]).toContain('…');
     expect(table(columns, rows, pipe)).toContain('x'.repeat(60));
   });
@@ -60,7 +62,7 @@ describe('table', () => {
     const columns = Array.from({ length: 12 }, (_, at) => ({ name: `column_${at}` }));
     const printed = table(columns, [columns.map(({ name }) => `value of ${name}`)], keptChannel(60));
     expect(printed).toContain('column_11  value of column_11\n');
-    expect(Math.max(...printed.split('\n').map(widthOf))).toBeLessThanOrEqual(60);
+    expect(Math.max(...printed.split('\n').map((line) => stringWidth(line)))).toBeLessThanOrEqual(60);
   });
 
   it('shows what a terminal would obey', () => {
