@@ -9,9 +9,9 @@ import { traceRun } from './flow/run/trace-run.ts';
 import type { SyncSummary } from './ledger/summary.ts';
 
 /**
- * Runs one sync and returns its summary, also when an error ends it that a person can act on; throws any other error.
- * Returns `shared` when workers execute the chunks of its run from now on. When the signal aborts, nothing new is sent,
- * and answers of calls in flight are stored.
+ * Runs one sync and returns its summary, which includes an error that a person can act on; throws any other error. Returns
+ * `shared` when workers execute the chunks of its run from now on. When the signal aborts, nothing new is sent, and answers
+ * of calls in flight are stored.
  */
 export async function runSync(
   invocation: Invocation,

@@ -7,7 +7,7 @@ import { maxGuessedPoints, type Endpoint, pointsFor } from '../service/endpoint.
 import type { Account } from './account.ts';
 import { answerOf } from './answers.ts';
 import type { Arrival } from './arrival.ts';
-import type { Fault, Trouble } from './fault.ts';
+import type { Fault, FaultEffect } from './fault.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { Settings } from './options.ts';
 import { errorTextOf, type SandboxOutcome, outcomeOf, refused, replaced } from './outcome.ts';
@@ -40,12 +40,12 @@ export interface SandboxCall {
 
 export interface SandboxExchange {
   readonly reply: Reply;
-  readonly trouble: Trouble | undefined;
+  readonly effect: FaultEffect | undefined;
 }
 
 const NOTHING: SandboxExchange = {
   reply: { status: 0, headers: {}, body: Buffer.alloc(0) },
-  trouble: { kind: 'reset', stage: 'before' },
+  effect: { kind: 'reset', stage: 'before' },
 };
 
 /**
@@ -92,7 +92,7 @@ export async function exchange(service: Service, call: SandboxCall): Promise<San
     ...(pointsLeft !== null && hasToken && { 'x-token-points': String(pointsLeft) }),
     ...outcome.headers,
   };
-  return { reply: { status: outcome.status, headers, body: outcome.body }, trouble: fault?.do };
+  return { reply: { status: outcome.status, headers, body: outcome.body }, effect: fault?.do };
 }
 
 const begin = ({ settings, log }: Service, arrival: Arrival, endpoint: Endpoint): ReturnType<RequestLog['begin']> =>

@@ -1,7 +1,7 @@
 /** Parses faults from the command line. */
 import { UsageError } from '../errors.ts';
 import { catalog } from '../service/catalog.ts';
-import type { Fault, Trouble, When } from './fault.ts';
+import type { Fault, FaultEffect, When } from './fault.ts';
 
 /** The syntax of faults, for help and error messages. */
 export const FAULT_SYNTAX = `KIND[=VALUE][:RATE][@NTH][/ENDPOINT], where KIND is
@@ -24,7 +24,7 @@ export function parseFault(text: string): Fault {
   const parts = /^([a-z-]+|\d+)(?:=(.*?))?(?::([\d.]+%?))?(?:@(\d+))?(?:\/([a-z.]+))?$/.exec(text.trim());
   if (!parts) throw wrong(text, 'it does not have the syntax of a fault');
   const [, kind = '', value, rate, nth, endpoint] = parts;
-  return { on: whenOf(text, rate, nth, endpoint), do: troubleOf(text, kind, value) };
+  return { on: whenOf(text, rate, nth, endpoint), do: effectOf(text, kind, value) };
 }
 
 function whenOf(text: string, rate: string | undefined, nth: string | undefined, endpoint: string | undefined): When {
@@ -45,25 +45,25 @@ function shareOf(text: string, rate: string): number {
   throw wrong(text, `the rate ${rate} is not a number from 0 to 1`);
 }
 
-function troubleOf(text: string, kind: string, value: string | undefined): Trouble {
+function effectOf(text: string, kind: string, value: string | undefined): FaultEffect {
   if (/^\d+$/.test(kind)) return statusOf(text, Number(kind), value);
   const parse = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
   if (!parse) throw wrong(text, `the kind ${JSON.stringify(kind)} is unknown`);
-  const trouble = parse(value);
-  if (trouble) return trouble;
+  const effect = parse(value);
+  if (effect) return effect;
   throw wrong(
     text,
     value === undefined ? `${kind} needs a value` : `${JSON.stringify(value)} is not a value of ${kind}`,
   );
 }
 
-function statusOf(text: string, status: number, retryAfter: string | undefined): Trouble {
+function statusOf(text: string, status: number, retryAfter: string | undefined): FaultEffect {
   if (status < 200 || status > 599) throw wrong(text, `${status} is not a status from 200 to 599`);
   if (retryAfter === undefined) return { kind: 'status', status };
   return { kind: 'status', status, headers: { 'retry-after': retryAfter } };
 }
 
-type Parse = (value: string | undefined) => Trouble | undefined;
+type Parse = (value: string | undefined) => FaultEffect | undefined;
 
 const KINDS: Readonly<Record<string, Parse>> = {
   slow: (value) => wholeNumber(value, (ms) => ({ kind: 'slow', ms })),
@@ -80,11 +80,11 @@ const KINDS: Readonly<Record<string, Parse>> = {
   revoked: bare({ kind: 'revoked' }),
 };
 
-function bare(trouble: Trouble): Parse {
-  return (value) => (value === undefined ? trouble : undefined);
+function bare(effect: FaultEffect): Parse {
+  return (value) => (value === undefined ? effect : undefined);
 }
 
-const wholeNumber = (value: string | undefined, to: (number: number) => Trouble): Trouble | undefined =>
+const wholeNumber = (value: string | undefined, to: (number: number) => FaultEffect): FaultEffect | undefined =>
   value !== undefined && /^\d+$/.test(value) ? to(Number(value)) : undefined;
 
 const wrong = (text: string, why: string): UsageError =>

@@ -2,7 +2,7 @@
 
 export interface Fault {
   readonly on: When;
-  readonly do: Trouble;
+  readonly do: FaultEffect;
   /**
    * True if the request is charged despite the fault. By default, it is charged if the service did the work before the
    * fault.
@@ -20,7 +20,7 @@ export interface When {
   readonly rate?: number;
 }
 
-export type Trouble =
+export type FaultEffect =
   /** An answer with this status; the default body is that of an error. */
   | {
       readonly kind: 'status';

@@ -49,13 +49,13 @@ export async function handle(
     endedAt: null,
   };
   memory.arrivals.push(arrival);
-  const { reply, trouble } = await answer(service, arrival, endpoint, request, searchParams).finally(() => {
+  const { reply, effect } = await answer(service, arrival, endpoint, request, searchParams).finally(() => {
     memory.busy--;
   });
   arrival.bytes = reply.body.length;
   if (reply.body.length > 0) arrival.sha256 = createHash('sha256').update(reply.body).digest('hex');
-  if (trouble?.kind !== 'reset' || trouble.stage === 'body') arrival.status = reply.status;
-  await send(response, reply, trouble);
+  if (effect?.kind !== 'reset' || effect.stage === 'body') arrival.status = reply.status;
+  await send(response, reply, effect);
   arrival.endedAt = service.settings.now();
 }
 
@@ -85,7 +85,7 @@ function refusing(arrival: Arrival, refusal: SandboxRefusal): SandboxExchange {
       body,
       headers: { 'content-type': 'application/json', 'x-request-id': arrival.requestId, ...headers },
     },
-    trouble: undefined,
+    effect: undefined,
   };
 }
 

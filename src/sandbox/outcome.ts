@@ -1,5 +1,5 @@
 /** Answers with their cost, before they are sent. */
-import type { Trouble } from './fault.ts';
+import type { FaultEffect } from './fault.ts';
 import type { SandboxRefusal } from './refusal.ts';
 
 export interface SandboxOutcome {
@@ -30,22 +30,22 @@ export function refused({ status, detail, error, headers = {} }: SandboxRefusal)
 }
 
 /** The answer that a fault sends instead of the right one; undefined if the right one is sent. */
-export function replaced(trouble: Trouble): SandboxOutcome | undefined {
-  switch (trouble.kind) {
+export function replaced(effect: FaultEffect): SandboxOutcome | undefined {
+  switch (effect.kind) {
     case 'status':
       return outcomeOf(
-        trouble.status,
-        trouble.body ?? { detail: `Status ${trouble.status}, injected as a fault` },
-        trouble.headers,
+        effect.status,
+        effect.body ?? { detail: `Status ${effect.status}, injected as a fault` },
+        effect.headers,
       );
     case 'malformed':
-      return outcomeOf(200, trouble.body);
+      return outcomeOf(200, effect.body);
     case 'html':
       return outcomeOf(200, HTML, { 'content-type': 'text/html; charset=utf-8' });
     case 'redirect':
-      return outcomeOf(302, '', { location: trouble.to });
+      return outcomeOf(302, '', { location: effect.to });
     case 'body':
-      return outcomeOf(200, JSON.stringify(trouble.items));
+      return outcomeOf(200, JSON.stringify(effect.items));
     case 'slow':
     case 'cut':
     case 'reset':

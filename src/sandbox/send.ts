@@ -1,7 +1,7 @@
 /** Sends an answer, or the part of it that a fault allows. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Trouble } from './fault.ts';
+import type { FaultEffect } from './fault.ts';
 
 /** An answer that is ready to be sent. */
 export interface Reply {
@@ -11,26 +11,26 @@ export interface Reply {
 }
 
 /** Resolves when the answer was handed over or its connection is closed. */
-export async function send(response: ServerResponse, reply: Reply, trouble: Trouble | undefined): Promise<void> {
+export async function send(response: ServerResponse, reply: Reply, effect: FaultEffect | undefined): Promise<void> {
   // The client has disconnected.
   if (response.destroyed || response.socket === null) return;
   const closed = once(response, 'close');
-  if (trouble?.kind === 'reset' && trouble.stage !== 'body') {
+  if (effect?.kind === 'reset' && effect.stage !== 'body') {
     response.socket.resetAndDestroy();
   } else {
     response.writeHead(reply.status, { ...reply.headers, 'content-length': String(reply.body.length) });
-    write(response, reply.body, trouble);
+    write(response, reply.body, effect);
   }
   await closed;
 }
 
-function write(response: ServerResponse, body: Buffer, trouble: Trouble | undefined): void {
-  if (trouble?.kind === 'cut') {
+function write(response: ServerResponse, body: Buffer, effect: FaultEffect | undefined): void {
+  if (effect?.kind === 'cut') {
     // At least one byte is missing, otherwise the answer would be complete.
-    part(response, body.subarray(0, Math.min(trouble.afterBytes, body.length - 1)), () =>
+    part(response, body.subarray(0, Math.min(effect.afterBytes, body.length - 1)), () =>
       response.socket?.destroySoon(),
     );
-  } else if (trouble?.kind === 'reset') {
+  } else if (effect?.kind === 'reset') {
     const reset = (): void => void response.socket?.resetAndDestroy();
     part(response, body.subarray(0, body.length / 2), () => setTimeout(reset, READ_MS));
   } else {

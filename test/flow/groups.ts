@@ -1,5 +1,5 @@
 /** A sync of three groups, for tests of what a run makes of each answer. */
-import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
+import type { Fault, FaultEffect } from '../../src/sandbox/fault.ts';
 import { type Scene, service } from './scene.ts';
 
 /** A config that asks for three groups, with this further line of the sync. */
@@ -13,9 +13,9 @@ syncs:
 export const GROUPS = groups();
 
 /** What goes wrong at the nth request for a group. */
-export const at = (nth: number | 'every', trouble: Trouble, billed?: boolean): Fault => ({
+export const at = (nth: number | 'every', effect: FaultEffect, billed?: boolean): Fault => ({
   on: { endpoint: 'pronet.group', nth },
-  do: trouble,
+  do: effect,
   ...(billed !== undefined && { billed }),
 });
 

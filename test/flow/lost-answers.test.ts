@@ -1,7 +1,7 @@
 /** Lost answers are looked for in the request log before they are asked for again, and each is told with what was found. */
 import { describe, expect, it } from 'vitest';
 import { readStatus } from '../../src/insight/status.ts';
-import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
+import type { Fault, FaultEffect } from '../../src/sandbox/fault.ts';
 import { embeddedWarehouses, postgresWarehouses } from '../support/warehouse.ts';
 import { type Clock, clockFrom, DAY_MS } from './clock.ts';
 import { Died, dyingAt, expireLeases, STEP } from './crash.ts';
@@ -10,8 +10,8 @@ import { at, groups, GROUPS, paid } from './groups.ts';
 import { select, states } from './rows.ts';
 import { only, type Scene, sceneIn, service } from './scene.ts';
 
-const CUT: Trouble = { kind: 'cut', afterBytes: 40 };
-const logFails = (trouble: Trouble): Fault => ({ on: { endpoint: 'token.requests', nth: 'every' }, do: trouble });
+const CUT: FaultEffect = { kind: 'cut', afterBytes: 40 };
+const logFails = (effect: FaultEffect): Fault => ({ on: { endpoint: 'token.requests', nth: 'every' }, do: effect });
 
 /** How often the log was read. */
 const readings = ({ sandbox }: Scene): number =>
@@ -112,16 +112,16 @@ describe('a lost answer', () => {
   });
 
   it.each([
-    { name: 'missing', trouble: { kind: 'status', status: 404 }, most: 1 },
-    { name: 'forbidden', trouble: { kind: 'status', status: 403 }, most: 1 },
-    { name: 'failing', trouble: { kind: 'status', status: 500 }, most: 1 },
-    { name: 'too busy for long', trouble: { kind: 'status', status: 429, headers: { 'retry-after': '300' } }, most: 1 },
-    { name: 'too busy', trouble: { kind: 'status', status: 503 }, most: 6 },
-    { name: 'no JSON', trouble: { kind: 'html' }, most: 1 },
-    { name: 'cut', trouble: { kind: 'cut', afterBytes: 1 }, most: 1 },
-    { name: 'reset', trouble: { kind: 'reset', stage: 'before' }, most: 1 },
-  ] as const)('whose log is $name: unknown, asked again, and the run ends well', async ({ trouble, most }) => {
-    const scene = await sceneIn(await open(), { faults: [at(2, CUT), logFails(trouble)] });
+    { name: 'missing', effect: { kind: 'status', status: 404 }, most: 1 },
+    { name: 'forbidden', effect: { kind: 'status', status: 403 }, most: 1 },
+    { name: 'failing', effect: { kind: 'status', status: 500 }, most: 1 },
+    { name: 'too busy for long', effect: { kind: 'status', status: 429, headers: { 'retry-after': '300' } }, most: 1 },
+    { name: 'too busy', effect: { kind: 'status', status: 503 }, most: 6 },
+    { name: 'no JSON', effect: { kind: 'html' }, most: 1 },
+    { name: 'cut', effect: { kind: 'cut', afterBytes: 1 }, most: 1 },
+    { name: 'reset', effect: { kind: 'reset', stage: 'before' }, most: 1 },
+  ] as const)('whose log is $name: unknown, asked again, and the run ends well', async ({ effect, most }) => {
+    const scene = await sceneIn(await open(), { faults: [at(2, CUT), logFails(effect)] });
     const run = only(await scene.sync(GROUPS));
     expect(run).toMatchObject({ exitCode: 0, state: 'complete', sent: 4, answers: 3, points: 4 });
     expect(run.doubts).toMatchObject([{ verdict: 'unknown', points: null }]);

@@ -1,12 +1,12 @@
-/** Trouble on purpose: each kind as a client meets it, which requests it befalls, and what it costs. */
+/** Injected faults: each kind as a client sees it, the requests that get it, and its cost. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { Fault, Trouble } from '../../src/sandbox/fault.ts';
+import type { Fault, FaultEffect } from '../../src/sandbox/fault.ts';
 import type { Sandbox } from '../../src/sandbox/serve.ts';
 import { ask, askLog, startSandbox } from './client.ts';
 
 const group = { group: '1001' };
-const always = (trouble: Trouble, more: Partial<Fault> = {}): Fault => ({ on: {}, do: trouble, ...more });
+const always = (effect: FaultEffect, more: Partial<Fault> = {}): Fault => ({ on: {}, do: effect, ...more });
 
 /** What a plain client sees of one request: the status, the bytes that came, and how the connection ended. */
 function watch(sandbox: Sandbox): Promise<Seen> {

@@ -37,7 +37,7 @@ export interface BalanceLimit {
   readonly isKnown: () => boolean;
   /** Sets the balance; `outstanding` points of unfinished requests are still to be paid from it. */
   readonly set: (points: number, outstanding: number) => Promise<void>;
-  /** As `set`, but only lowers what the limit allows. */
+  /** Like `set`, but only lowers what the limit allows. */
   readonly lower: (points: number, outstanding: number) => Promise<void>;
 }
 

@@ -38,7 +38,7 @@ export class MeteredCalls {
   readonly #confirmed = new Map<string, number>();
   /** Points reserved, by ticket, for calls that have not ended. */
   readonly #open = new Map<Ticket, number>();
-  /** How much more calls cost of late than was expected; at least 1. */
+  /** The ratio of the costs in the last reading to the expected costs; at least 1. */
   #ratio = 1;
   #headers: Promise<unknown> = Promise.resolve();
   #change = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ export class MeteredCalls {
     return calls.some((call) => call.due > 0 && this.#calls.has(call.id));
   }
 
-  /** Has the log looked at once more for calls that were given up; false when no row is due. */
+  /** Makes the next reading look for calls that were given up too; false if no call lacks a row. */
   expectRows(): boolean {
     const calls = [...this.#calls.values()];
     if (!calls.some(({ due }) => due > 0)) return false;
@@ -91,7 +91,7 @@ export class MeteredCalls {
     return true;
   }
 
-  /** Resolves when a call begins or ends, or a reading is done. */
+  /** Resolves when a call begins or ends, or when a reading ends. */
   nextChange(): Promise<void> {
     return this.#change.promise;
   }
@@ -106,14 +106,14 @@ export class MeteredCalls {
     await this.#headers;
   }
 
-  /** Counts what the log shows in place of what was expected. */
+  /** Replaces the expected costs by those that the log shows. */
   async confirm(isLast: boolean): Promise<void> {
     const ended = [...this.#calls.values()].filter(({ underWay }) => underWay === 0);
     const costs = await this.#it.check.costs(ended.map(({ id }) => id));
     let [shown, expected] = [0, 0];
     for (const call of ended) {
       const cost = costs.get(call.id);
-      // Another attempt at it may have begun meanwhile.
+      // Another attempt may have begun meanwhile.
       if (call.underWay > 0 || cost?.charged === undefined || cost.rows < Math.max(call.due, 1)) continue;
       const points = cost.charged - call.base;
       if (points === 0 && call.counted > 0 && call.mayCostLater && !isLast) continue;
@@ -130,7 +130,7 @@ export class MeteredCalls {
   openTicket(): Ticket {
     let call: MeteredCall | undefined;
     let isOver = false;
-    /** Points that it counts with until its answer is loaded: the most that it can cost. */
+    /** The points that count until its answer is loaded: the most that the call can cost. */
     let provisional: number | undefined;
     let settled: number | undefined;
     const end = (): void => {

@@ -44,7 +44,7 @@ export class TruePointsMeter implements PointsMeter {
   #threshold = 0;
   #lastReadMs: number;
   #isProbed = false;
-  /** False after a wait in which the log did not confirm: the next reading does not wait so long again. */
+  /** False if the log did not confirm the calls in the last wait. Then the next reading waits for a shorter time. */
   #isPatient = true;
   #isUnreadable = false;
   #isUnconfirmed = false;
@@ -96,7 +96,7 @@ export class TruePointsMeter implements PointsMeter {
     return !this.#isProbed && this.#prices.priced === 0 && this.#prices.samples < ENOUGH_SAMPLES;
   }
 
-  /** What must come before the next call: a reading of the log, or the end of the calls in flight, so that one reading serves all. */
+  /** What must precede the next call: a reading of the log, or the end of the calls in flight, so that one reading covers all. */
   #dueFirst(): 'reading' | 'end' | undefined {
     const calls = this.#calls;
     const points = calls.unconfirmedPoints();
@@ -128,7 +128,7 @@ export class TruePointsMeter implements PointsMeter {
     await this.#measure();
   }
 
-  /** Why nothing may be bought now, where a balance has to be kept. */
+  /** The reason why nothing may be bought now, if a balance must be kept. */
   #refusal(): Refusal | undefined {
     const { budget, check, mayIgnoreBalance } = this.#it;
     if (!budget.balance || mayIgnoreBalance) return undefined;
@@ -162,7 +162,7 @@ export class TruePointsMeter implements PointsMeter {
       this.#isUnconfirmed = this.#calls.lackRows(targets) || this.#isUnreadable;
       for (const call of targets) if (call.underWay === 0) call.isGivenUp = true;
       this.#isPatient = !this.#isUnconfirmed;
-      // Without a row in the log the guess holds.
+      // Without a row in the log, the guess counts.
       if (targets.length > 0 && this.#isUnconfirmed) this.#isProbed = true;
     }
     if (!this.#isUnreadable) {
@@ -200,7 +200,7 @@ export class TruePointsMeter implements PointsMeter {
     return outcome;
   }
 
-  /** Looks at what the tightest limit leaves, to know when the log is due again. */
+  /** Computes from the remainder of the tightest limit when the log must be read again. */
   async #measure(): Promise<void> {
     const tightest = await this.#it.budget.tightest();
     const left = tightest ? Math.min(tightest.points, tightest.points - tightest.spent) : Number.POSITIVE_INFINITY;

@@ -119,7 +119,7 @@ function tasksOf(definition: SyncDefinition, inputs: readonly Input[], context: 
 }
 
 interface InputTasks extends ReturnType<typeof withoutOverlap> {
-  /** Answers of earlier runs stand for the input. */
+  /** The input relies on answers of earlier runs. */
   readonly isRelied: boolean;
   /** Nothing is requested for the input. */
   readonly isCovered: boolean;

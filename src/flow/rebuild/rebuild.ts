@@ -66,7 +66,7 @@ async function fill(
   const onLoaded = (result: IngestResult): void => {
     const { answer, identity, batch, receipt } = result;
     if (batch.rejects.length === 0 && !rejected.has(answer.id)) return;
-    // Bodies and items would fill the memory.
+    // Without bodies and items, which would fill the memory.
     rejecting.push({
       answer: { ...answer, body: NOTHING },
       identity,
@@ -78,7 +78,7 @@ async function fill(
   return { ...counts, rejecting };
 }
 
-/** Rows that only a pruned body could give would be missing from the new tables. */
+/** Refuses a rebuild whose tables would lack the rows of pruned bodies. */
 function refuseLoss({ answers, from, to }: GoneBodies): never {
   throw new UsageError(
     `A rebuild would lose rows: the bodies of ${answers} stored answers, received from ${from} to ${to}, were pruned.`,
@@ -91,7 +91,7 @@ const NOTHING = new Uint8Array();
 const answersWithRejects = async (ops: Ops): Promise<ReadonlySet<unknown>> =>
   new Set((await ops.selectFrom('quarantine').select('answer_id').distinct().execute()).map((it) => it.answer_id));
 
-/** Brings the tables to the new rows, and records what could not be read, in one transaction. */
+/** Makes the tables equal to the new rows, and records what could not be read, in one transaction. */
 async function putInPlace(
   warehouse: Warehouse,
   from: string,

@@ -1,4 +1,4 @@
-/** Loads stored answers again, and counts what came of their items. */
+/** Loads stored answers again, and sums up their receipts. */
 import { recordReadSlices } from '../../ledger/unreadable-answers.ts';
 import type { Receipt } from '../../load/merge/receipt.ts';
 import type { Ops } from '../../warehouse/connect/operations-db.ts';
@@ -39,7 +39,7 @@ export async function loadAgain(
   const ingest = {
     ...options,
     settles: false,
-    // A slice that can be read now is no gap any more.
+    // A slice that can be read now is no longer a gap.
     onCommit: (inside: Ops, results: readonly IngestResult[]) => recordReadSlices(inside, reparsedSlices(results)),
   };
   await ingestGroups(warehouse, readStored(ops, answers, options, signal), ingest, (results) => {

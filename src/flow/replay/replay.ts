@@ -27,9 +27,9 @@ export interface ReplaySummary extends ReplayCounts {
 type Replayed = Omit<ReplaySummary, 'exitCode' | 'tookMs'>;
 
 /**
- * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; a rebuild shows nothing
- * until all of it is there. An answer that waits for its first load still does so afterwards: its sync alone plans what
- * follows from it. Throws a HeldError when a run of one of the syncs, for a rebuild of any sync, is in progress.
+ * Loads stored answers again in the order of their ids. In place, an unchanged row is only read; the rows of a rebuild become
+ * visible together. An answer that waits for its first load still waits afterwards, because only its sync plans its follow-up
+ * requests. Throws a HeldError while one of the syncs runs, or any sync in case of a rebuild.
  */
 export async function replayAnswers(
   warehouse: Warehouse,

@@ -15,7 +15,7 @@ interface PointsSettlement {
   readonly isKnown: boolean;
 }
 
-/** What a decision means for the points that were reserved. */
+/** The effect of a decision on the reserved points. */
 export function pointsSettlement(decision: Decision, reserved: number): PointsSettlement {
   switch (decision.do) {
     case 'stop':

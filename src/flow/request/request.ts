@@ -19,15 +19,15 @@ import { retryTransient } from '../../warehouse/connect/retry-transient.ts';
 import { FREE, type Ticket } from '../points/ticket.ts';
 
 /**
- * What came of one try to make an attempt: it was sent, the request ends without it, or nothing was sent and it should be
- * tried again immediately.
+ * The result of trying to make an attempt: it was sent, the request ends without it, or nothing was sent and the caller tries
+ * again immediately.
  */
 type AttemptResult =
   | ({ readonly kind: 'sent' } & Sent)
   | { readonly kind: 'ended'; readonly end: SendEnd }
   | { readonly kind: 'again' };
 
-/** What came of a call that was admitted. */
+/** The result of an admitted call. */
 type CallResult = { readonly kind: 'sent'; readonly outcome: Outcome } | Exclude<AttemptResult, { kind: 'sent' }>;
 
 const endedBy = (end: SendEnd) => ({ kind: 'ended', end }) as const;
@@ -68,7 +68,7 @@ export async function sendRequest(planned: LedgerRequest, context: SendContext, 
       await orAborted(context.sleep(afterMs, signal), signal);
       if (decision.do === 'doubt') reservation.settle((await context.findCost()) ?? reservation.points);
     } finally {
-      // As long as the cost is unknown, it counts as the most.
+      // An unknown cost counts as the greatest possible one.
       reservation.settle(reservation.points);
     }
   }

@@ -63,7 +63,7 @@ export async function concludeRun(ops: Ops, input: ConcludeInput): Promise<SyncS
   const gaps = unread.requests === 0 ? [] : await gapsOf(ops, [input.run.id], SHOWN_BOUNDS);
   const earlier = input.failOnTruncated ? await earlierBounds(ops, input) : 0;
   const end = endOf(input, { totals, unread, gaps, earlier });
-  // A walk begins before what could not be read, as the mark does not move past that.
+  // This walk has read those pages again, because the watermark never moves past an unreadable page.
   if (paging.by === 'cursor' && !input.backfill && end.state === 'complete')
     await removeReadPages(ops, input.run.sync, input.run.id);
   const at = input.now();

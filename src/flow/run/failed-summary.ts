@@ -33,8 +33,8 @@ export const notStartedSummary = (definition: SyncDefinition, exitCode: number, 
 
 /**
  * Does the work, and turns a SluiceError or a database error that a person can act on into the summary of a failed sync.
- * Rethrows every other error, which is a bug. When the run had already stopped for a transient cause, the summary shows that cause: it says more than that the end
- * of the run could not be recorded either.
+ * Rethrows every other error, which is a bug. If a transient error already stopped the run, the summary shows that error and
+ * not the later failure to record the end of the run.
  */
 export async function summarizeFailure(
   definition: SyncDefinition,

@@ -51,8 +51,8 @@ export interface OpenSegment {
   /** Loads waiting answers; sends nothing. */
   readonly loadWaiting: () => Promise<void>;
   /**
-   * Sends and loads until nothing is open, then finds out about lost answers, and reads in the request log what the calls
-   * cost. Returns what stopped it, and reports that to `onStop` before anything else is tried.
+   * Sends and loads until nothing is open, then resolves lost answers and reads the costs of the calls in the request log.
+   * Returns what stopped it, and reports that to `onStop` before it continues with the log.
    */
   readonly complete: (signal: AbortSignal, onStop?: (stop: RunStop) => void) => Promise<RunStop | undefined>;
   /** A limit in points holds. */

@@ -5,7 +5,7 @@ import type { SyncSummary } from '../../ledger/summary.ts';
 import type { RunSpans } from '../../telemetry/spans.ts';
 import type { FlowEffects } from './invocation.ts';
 
-/** What this process did of a run that workers continue. */
+/** The part of a run that this process did before workers continued it. */
 const SHARED = { state: 'running', exitCode: EXIT.complete, error: null } as const;
 
 /** Does the work in a span of its own, which ends with the summary or the error; without tracing, only does the work. */

@@ -112,7 +112,7 @@ function sliceOf(
   };
 }
 
-/** As `planParts`, but once for a stored answer: the current evidence might lead to other parts. */
+/** Like `planParts`, but only once for a stored answer, because the current evidence might lead to other parts. */
 const planNewParts = async (
   context: RunContext,
   ops: Ops,

@@ -59,7 +59,7 @@ export async function openSplitter(ops: Ops, definition: SyncDefinition): Promis
 /** The estimates for the questions of a run; it starts with the evidence of earlier slices. */
 export class Splitter {
   readonly #definition: SplitDefinition;
-  /** The questions that were looked at last. */
+  /** The most recently used questions. */
   readonly #questions = new Map<string, QuestionState>();
 
   constructor(definition: SplitDefinition, earlier: readonly InputSlices[]) {

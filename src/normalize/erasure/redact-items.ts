@@ -49,7 +49,7 @@ export function redactItems(
 interface Walk extends ItemRedaction {
   readonly source: KeyedRequest;
   readonly position: number;
-  /** The resource whose fields are visited. Names in lists of unknown shape refer to its network. */
+  /** The resource whose fields are visited. Names in lists of unknown shape refer to resources of its topic. */
   readonly resource: Resource;
 }
 

@@ -41,7 +41,7 @@ export function nameVariants(text: string): readonly string[] {
   );
 }
 
-/** Answers what is forgotten, from known names or from digests alone. */
+/** Decides what is forgotten, by names in clear text or by digests. */
 export interface Forgotten {
   /** True if the key is that of a forgotten row of the table. */
   readonly isKey: (table: string, key: readonly string[]) => boolean;

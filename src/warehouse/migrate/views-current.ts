@@ -1,4 +1,4 @@
-/** Whether a warehouse has the views of this version. Every start asks this, so it does without their declarations. */
+/** Whether a warehouse has the views of this version. Every start checks this, so the check loads no declarations. */
 import { type QueryExecutorProvider, sql } from 'kysely';
 import type { Warehouse } from '../connect/connect.ts';
 import { errorCode } from '../sql/errors.ts';

@@ -62,7 +62,7 @@ export const balanceViews = [
       runs_out_at: runsOut(7),
       runs_out_at_30d: runsOut(30),
     },
-    // The newest row of the log is the present, by the clock of the log. A date a century ahead is no date to plan by.
+    // The newest row of the log counts as the present, by the clock of the log. Dates more than a century ahead are omitted.
     `
     select
       p.token,
@@ -130,7 +130,7 @@ export const balanceViews = [
         'Number of answered requests among these without a row in the log. For the last days, the log may not have been read yet.',
       ),
     },
-    // The log of the service does not list the requests that read it, so they are no unlogged requests.
+    // The log does not list the requests that read it, so these do not count as unlogged.
     `
     with "entries" as (
       select
